@@ -1,0 +1,33 @@
+"""What was expected, what came, what to do: every error a user can meet.
+
+Each is also the built-in error a careful caller would have caught (`ValueError`, `MemoryError`),
+so nobody needs to import this module to handle one.
+"""
+
+
+class HerdedError(Exception):
+    """Any error that `herded` raises on purpose."""
+
+
+class ModelError(HerdedError, ValueError):
+    """The model, or a state or evidence given for it, makes no sense."""
+
+
+class MethodError(HerdedError, ValueError):
+    """An option is wrong, or the method cannot run on this model."""
+
+
+class SupportError(HerdedError, ValueError):
+    """No state of positive probability exists, or none was found within the bound."""
+
+
+class CapError(HerdedError, MemoryError):
+    """The memory needed, estimated before anything is allocated, exceeds the cap."""
+
+
+class CheckpointError(HerdedError, ValueError):
+    """A checkpoint cannot be read, or belongs to another run."""
+
+
+class NotKeptError(HerdedError, AttributeError):
+    """The result was asked for something the run was not told to keep."""

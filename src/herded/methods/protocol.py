@@ -1,0 +1,60 @@
+"""What a method is: a frozen dataclass of options with `compile`, `init` and `advance`.
+
+A *sampler* advances a state and writes every sweep's sample into a block; what a run keeps of
+them is none of its business. A *solver* advances towards an answer and gives it at the end.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from herded.plan.compile import Plan
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a solver found; None where its algorithm has nothing to say."""
+
+    marginals: np.ndarray | None = None  # (N, K), zero beyond a variable's cardinality
+    log_z: float | None = None
+    state: np.ndarray | None = None  # (N,) the best state, where the method looks for one
+    log_score: float | None = None
+    pairs: dict[tuple[int, int], np.ndarray] | None = None  # marginals of factors' variable pairs
+    joint: np.ndarray | None = None  # (K_0, K_1, ...) for small models
+    converged: bool = True
+
+
+@runtime_checkable
+class Sampler(Protocol):
+    """One word, one file, one shape: `HerdedGibbs`, `Gibbs`, `AnnealedGibbs`."""
+
+    seed: int
+
+    def compile(self, model: Any, *, kind: str | None = None, cap: float | None = None) -> Plan:
+        """Lay the model out for this method."""
+
+    def init(self, plan: Plan, x: np.ndarray, *, chain: int, tally: bool, total: int) -> Any:
+        """The state of chain number `chain` at sweep 0, started at `x`."""
+
+    def advance(self, plan: Plan, state: Any, block: np.ndarray, segments: slice) -> None:
+        """Run len(block) sweeps over some segments of the scan; block[s] is the s-th sample."""
+
+
+@runtime_checkable
+class Solver(Protocol):
+    """`MeanField`, `BeliefPropagation`, `Viterbi`, `Exact`."""
+
+    one_shot: ClassVar[bool]  # a single advance finishes; sweeps mean nothing
+
+    def compile(self, model: Any, *, kind: str | None = None, cap: float | None = None) -> Plan:
+        """Lay the model out for this method."""
+
+    def init(self, plan: Plan) -> Any:
+        """The state at sweep 0; it has `sweep` and `converged`."""
+
+    def advance(self, plan: Plan, state: Any, sweeps: int) -> None:
+        """Run sweeps, fewer if it converges."""
+
+    def answer(self, plan: Plan, state: Any) -> Answer:
+        """What is known at this sweep."""

@@ -1,0 +1,81 @@
+"""Chain and skip-chain models: section 4.3 of Bornn et al. (2013), figure 4.
+
+    pi(y) = 1/Z exp(sum_t log_unary[t, y_t] + sum_t log_pairwise[y_t, y_(t+1)]
+                    + sum_((s,t) in skips) log_skip[y_s, y_t])
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from herded.errors import ModelError
+from herded.models.factor_graph import FactorGraph
+from herded.models.pairwise import float_array, pairwise
+
+
+def chain(
+    log_unary: Any,
+    log_pairwise: Any,
+    *,
+    lengths: Sequence[int] | None = None,
+    names: Sequence[str] | None = None,
+) -> FactorGraph:
+    """One chain over the (N, K) unaries, or several laid end to end with `lengths`.
+
+    `log_pairwise` is (K, K), or one table for each position but the first: (N-1, K, K), where
+    tables that would join two chains are ignored.
+    """
+    unary = float_array("log_unary", log_unary, 2)
+    left = _left_ends(len(unary), lengths)
+    edges = np.stack([left, left + 1], axis=1)
+    return pairwise(unary, edges, _transitions(unary, log_pairwise, left), names=names)
+
+
+def skip_chain(
+    log_unary: Any,
+    log_pairwise: Any,
+    skip_edges: Any,
+    log_skip: Any,
+    *,
+    lengths: Sequence[int] | None = None,
+    names: Sequence[str] | None = None,
+) -> FactorGraph:
+    """Chains as in `chain`, and (S, 2) `skip_edges` with `log_skip` (K, K) or (S, K, K)."""
+    unary = float_array("log_unary", log_unary, 2)
+    left = _left_ends(len(unary), lengths)
+    skips = np.asarray(skip_edges, dtype=np.int64).reshape(-1, 2)
+    k = unary.shape[1]
+    tables = np.asarray(log_skip, dtype=np.float64)
+    if tables.shape == (k, k):
+        tables = np.broadcast_to(tables, (len(skips), k, k))
+    if tables.shape != (len(skips), k, k):
+        raise ModelError(
+            f"expected log_skip of shape {(len(skips), k, k)} or {(k, k)} for {len(skips)} skip "
+            f"edges, got {tables.shape}"
+        )
+    edges = np.concatenate([np.stack([left, left + 1], axis=1), skips])
+    both = np.concatenate([_transitions(unary, log_pairwise, left), tables])
+    return pairwise(unary, edges, both, names=names)
+
+
+def _left_ends(n: int, lengths: Sequence[int] | None) -> np.ndarray:
+    """The positions that have a right neighbour in their chain."""
+    sizes = np.asarray([n] if lengths is None else lengths, dtype=np.int64)
+    if (sizes < 1).any() or sizes.sum() != n:
+        raise ModelError(
+            f"expected chain lengths of 1 or more that add up to {n}, got {sizes.tolist()!r:.80}"
+        )
+    return np.setdiff1d(np.arange(n), np.cumsum(sizes) - 1)
+
+
+def _transitions(unary: np.ndarray, log_pairwise: Any, left: np.ndarray) -> np.ndarray:
+    n, k = unary.shape
+    tables = np.asarray(log_pairwise, dtype=np.float64)
+    if tables.shape == (k, k):
+        return np.broadcast_to(tables, (len(left), k, k))
+    if tables.shape != (n - 1, k, k):
+        raise ModelError(
+            f"expected log_pairwise of shape {(k, k)} or {(n - 1, k, k)}, got {tables.shape}"
+        )
+    return tables[left]

@@ -1,0 +1,63 @@
+"""Evidence: which variables are clamped, and to what."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from herded.errors import ModelError
+
+
+def merge(model: Any, evidence: Mapping[Any, int]) -> np.ndarray:
+    """The model's evidence array with `evidence` added; keys are indices, names or pixels."""
+    clamped = np.array(model.evidence)
+    flat = clamped.reshape(-1)
+    for key, value in evidence.items():
+        i = index_of(model, key)
+        k = int(model.cardinalities[i])
+        if isinstance(value, (float, np.floating)) and value != int(value):
+            raise ModelError(f"expected a whole number as evidence for {key!r}, got {value}")
+        if not 0 <= int(value) < k:
+            raise ModelError(
+                f"expected evidence from 0 to {k - 1} for variable {key!r}, got {value}"
+            )
+        flat[i] = int(value)
+    return clamped
+
+
+def index_of(model: Any, key: Any) -> int:
+    """The index of a variable given by index, name, or position in a picture."""
+    if isinstance(key, str):
+        if model.names is None or key not in model.names:
+            raise ModelError(f"expected the name of a variable, got {key!r}, which is unknown here")
+        return int(model.names.index(key))
+    shape = model.shape if isinstance(key, tuple) else (model.n_variables,)
+    position = key if isinstance(key, tuple) else (key,)
+    if len(position) != len(shape) or any(
+        not 0 <= int(p) < size for p, size in zip(position, shape, strict=True)
+    ):
+        raise ModelError(
+            f"expected a variable from 0 to {model.n_variables - 1}, a name or a pixel of a "
+            f"{model.shape} picture, got {key!r}"
+        )
+    return int(np.ravel_multi_index([int(p) for p in position], shape))
+
+
+def check_possible(model: Any) -> None:
+    """Raise when the evidence alone makes some factor impossible."""
+    if not model.has_hard_zeros:
+        return
+    clamped = model.evidence >= 0
+    touched = clamped[model.factor_variables]
+    owners = np.repeat(np.arange(model.n_factors), np.diff(model.factor_start))
+    for f in np.unique(owners[touched]):
+        variables, table = model.factor(f)
+        rest = tuple(
+            int(model.evidence[i]) if model.evidence[i] >= 0 else slice(None) for i in variables
+        )
+        if np.isneginf(table[rest]).all():
+            fixed = {int(i): int(model.evidence[i]) for i in variables if model.evidence[i] >= 0}
+            raise ModelError(
+                f"expected evidence of positive probability, but {fixed} is impossible in factor "
+                f"{f} over variables {tuple(map(int, variables))}: correct or drop that evidence"
+            )

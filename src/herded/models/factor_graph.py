@@ -1,0 +1,366 @@
+"""pi(x) = 1/Z exp sum_f log_table_f[x_f]: any discrete model, as flat read-only arrays.
+
+The target distribution of section 2 of Bornn et al. (2013). Factors may have any arity and any
+entry may be -inf (a hard constraint). A table's last variable varies fastest.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from herded.errors import ModelError
+from herded.models import evidence as _evidence
+
+Factor = tuple[Sequence[int], Any]
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class FactorGraph:
+    """Variables with `cardinalities`, and factors: pairs (variables, log-table)."""
+
+    cardinalities: np.ndarray  # (N,)
+    factor_start: np.ndarray  # (F+1,) into the next two
+    factor_variables: np.ndarray
+    factor_strides: np.ndarray  # of each variable in its factor's table
+    table_start: np.ndarray  # (F+1,) into the next
+    log_tables: np.ndarray
+    evidence: np.ndarray  # (N,) the clamped value, or -1 where free
+    names: tuple[str, ...] | None
+    shape: tuple[int, ...]  # of the variables, for what is shown; (N,) unless they form a picture
+
+    def __init__(
+        self,
+        cardinalities: Any,
+        factors: Iterable[Factor],
+        *,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        scopes, tables = [], []
+        for number, factor in enumerate(factors):
+            variables, table = _read_factor(number, factor)
+            scopes.append(variables)
+            tables.append(table)
+        _check_shapes(np.asarray(cardinalities), scopes, tables)
+        self._set(
+            cardinalities,
+            np.cumsum([0] + [len(scope) for scope in scopes]),
+            np.concatenate([np.empty(0, np.int64), *scopes]),
+            np.concatenate([np.empty(0), *(table.ravel() for table in tables)]),
+            names=names,
+        )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        cardinalities: Any,
+        factor_start: np.ndarray,
+        factor_variables: np.ndarray,
+        log_tables: np.ndarray,
+        *,
+        names: Sequence[str] | None = None,
+        shape: tuple[int, ...] | None = None,
+    ) -> Self:
+        """The same model from flat arrays, for builders with many factors."""
+        model = cls.__new__(cls)
+        model._set(
+            cardinalities, factor_start, factor_variables, log_tables, names=names, shape=shape
+        )
+        return model
+
+    def _set(
+        self,
+        cardinalities: Any,
+        factor_start: np.ndarray,
+        factor_variables: np.ndarray,
+        log_tables: np.ndarray,
+        *,
+        names: Sequence[str] | None = None,
+        shape: tuple[int, ...] | None = None,
+    ) -> None:
+        cardinalities = _check_cardinalities(cardinalities)
+        n = len(cardinalities)
+        starts, variables = np.asarray(factor_start), np.asarray(factor_variables)
+        _check_scopes(n, starts, variables)
+        strides, sizes = _strides(cardinalities, starts, variables)
+        tables = np.asarray(log_tables, np.float64)
+        if tables.size != sizes.sum():
+            raise ModelError(
+                f"expected {sizes.sum()} table entries for these scopes, got {tables.size}"
+            )
+        table_start = np.concatenate([[0], np.cumsum(sizes)])
+        _check_tables(tables, table_start, lambda f: variables[starts[f] : starts[f + 1]])
+        fields = {
+            "cardinalities": cardinalities,
+            "factor_start": starts,
+            "factor_variables": variables,
+            "factor_strides": strides,
+            "table_start": table_start,
+            "log_tables": tables,
+            "evidence": np.full(n, -1),
+        }
+        for name, array in fields.items():
+            kind = np.float64 if name == "log_tables" else np.int64
+            object.__setattr__(self, name, locked(array, kind))
+        object.__setattr__(self, "names", _check_names(names, n))
+        object.__setattr__(self, "shape", shape or (n,))
+        _check_unaries(self)
+
+    # -- what a model can tell ------------------------------------------------------------
+
+    @property
+    def n_variables(self) -> int:
+        return len(self.cardinalities)
+
+    @property
+    def n_factors(self) -> int:
+        return len(self.factor_start) - 1
+
+    @cached_property
+    def has_hard_zeros(self) -> bool:
+        """Whether some log-potential is -inf."""
+        return bool(np.isneginf(self.log_tables).any())
+
+    def as_factor_graph(self) -> "FactorGraph":
+        """Itself; lattices answer the same question."""
+        return self
+
+    def factor(self, f: int) -> tuple[np.ndarray, np.ndarray]:
+        """The variables of factor `f` and its log-table, shaped."""
+        variables = self.factor_variables[self.factor_start[f] : self.factor_start[f + 1]]
+        table = self.log_tables[self.table_start[f] : self.table_start[f + 1]]
+        return variables, table.reshape(self.cardinalities[variables])
+
+    def neighbours(self, i: int) -> np.ndarray:
+        """The variables that share a factor with `i`, sorted."""
+        start, members = self.adjacency
+        i = range(self.n_variables)[i]
+        return members[start[i] : start[i + 1]]
+
+    @cached_property
+    def adjacency(self) -> tuple[np.ndarray, np.ndarray]:
+        """Neighbour lists of all variables: (start, members)."""
+        pairs = [np.empty((0, 2), np.int64)]
+        for _, variables, _ in self.by_arity():
+            arity = variables.shape[1]
+            for a in range(arity):
+                for b in range(arity):
+                    if a != b:
+                        pairs.append(variables[:, [a, b]])
+        n = self.n_variables
+        both = np.concatenate(pairs)
+        keys = np.unique(both[:, 0] * n + both[:, 1])
+        start = np.searchsorted(keys, np.arange(n + 1) * n)
+        return locked(start, np.int64), locked(keys % max(n, 1), np.int64)
+
+    def by_arity(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Factors grouped by arity: (factors (G,), variables (G, a), strides (G, a)) for each."""
+        arity = np.diff(self.factor_start)
+        groups = []
+        for a in np.unique(arity):
+            factors = np.flatnonzero(arity == a)
+            slots = self.factor_start[factors][:, None] + np.arange(a)
+            groups.append((factors, self.factor_variables[slots], self.factor_strides[slots]))
+        return groups
+
+    def log_score(self, states: Any) -> Any:
+        """log of the unnormalised probability of one state (N,) or of many (..., N)."""
+        x = check_states(self, states)
+        flat = x.reshape(-1, self.n_variables)
+        scores = np.zeros(len(flat))
+        rows = max(1, 2**22 // max(1, self.n_factors))  # bounds the memory of the gather
+        for first in range(0, len(flat), rows):
+            part = flat[first : first + rows]
+            for factors, variables, strides in self.by_arity():
+                entries = self.table_start[factors] + (part[:, variables] * strides).sum(axis=2)
+                scores[first : first + rows] += self.log_tables[entries].sum(axis=1)
+        clamped = self.evidence >= 0
+        scores[(flat[:, clamped] != self.evidence[clamped]).any(axis=1)] = -np.inf
+        return scores.reshape(x.shape[:-1]) if x.ndim > 1 else float(scores[0])
+
+    @cached_property
+    def content_hash(self) -> str:
+        """The same for the same numbers, whatever the names."""
+        digest = hashlib.sha256()
+        for array in (
+            self.cardinalities,
+            self.factor_start,
+            self.factor_variables,
+            self.log_tables,
+            self.evidence,
+        ):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()[:16]
+
+    def given(self, evidence: Mapping[Any, int]) -> "FactorGraph":
+        """The same model with variables (by index, name or pixel) clamped to values."""
+        model = object.__new__(FactorGraph)
+        model.__dict__.update(
+            {k: v for k, v in self.__dict__.items() if k in self.__dataclass_fields__}
+        )
+        clamped = locked(_evidence.merge(self, evidence), np.int64)
+        object.__setattr__(model, "evidence", clamped)
+        _evidence.check_possible(model)
+        return model
+
+
+def locked(array: Any, kind: Any) -> np.ndarray:
+    """A read-only, contiguous copy: models and plans never change."""
+    copy = np.array(array, dtype=kind, order="C")
+    copy.flags.writeable = False
+    return copy
+
+
+def check_states(model: Any, states: Any) -> np.ndarray:
+    """States as integers (..., N), checked against the cardinalities."""
+    x = np.asarray(states)
+    n = model.n_variables
+    if _shaped(model, x):
+        x = x.reshape(*x.shape[: x.ndim - len(model.shape)], n)
+    if x.ndim == 0 or x.shape[-1] != n:
+        raise ModelError(f"expected states of {n} variables, got an array of shape {x.shape}")
+    if x.dtype.kind not in "biu" and not np.array_equal(x, np.floor(x)):
+        raise ModelError("expected whole numbers as states, got fractions")
+    x = x.astype(np.int64, copy=False)
+    bad = (x < 0) | (x >= model.cardinalities)
+    if bad.any():
+        i = int(np.argwhere(bad)[0][-1])
+        raise ModelError(
+            f"expected states of variable {i} from 0 to {model.cardinalities[i] - 1}, "
+            f"got {x[..., i][bad[..., i]].flat[0]}"
+        )
+    return x
+
+
+def _shaped(model: Any, x: np.ndarray) -> bool:
+    dims = len(model.shape)
+    return dims > 1 and x.ndim >= dims and x.shape[x.ndim - dims :] == model.shape
+
+
+def _read_factor(number: int, factor: Any) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        variables, table = factor
+        scope = np.atleast_1d(np.asarray(variables, dtype=np.int64))
+        return scope.reshape(-1), np.asarray(table, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"expected factor {number} as (variables, log_table) with whole-number variables "
+            f"and a numeric table, got {factor!r:.80}"
+        ) from error
+
+
+def _check_cardinalities(cardinalities: Any) -> np.ndarray:
+    try:
+        cards = np.asarray(cardinalities, dtype=np.int64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"expected whole-number cardinalities, got {cardinalities!r:.80}") from error
+    if cards.ndim != 1 or len(cards) == 0:
+        raise ModelError(f"expected a list of one or more cardinalities, got {cardinalities!r:.80}")
+    if (cards < 1).any():
+        i = int(np.argmax(cards < 1))
+        raise ModelError(f"expected a cardinality of 1 or more for variable {i}, got {cards[i]}")
+    return cards
+
+
+def _check_shapes(cards: np.ndarray, scopes: list[np.ndarray], tables: list[np.ndarray]) -> None:
+    if cards.ndim != 1:
+        return  # told better where the cardinalities are read
+    n = len(cards)
+    for f, (scope, table) in enumerate(zip(scopes, tables, strict=True)):
+        if ((scope < 0) | (scope >= n)).any():
+            continue  # likewise, by _check_scopes
+        expected = tuple(int(k) for k in cards[scope])
+        if table.shape != expected:
+            raise ModelError(
+                f"expected a log-table of shape {expected} for factor {f} over variables "
+                f"{tuple(map(int, scope))}, got shape {table.shape}"
+            )
+
+
+def _check_scopes(n: int, starts: np.ndarray, variables: np.ndarray) -> None:
+    owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    outside = (variables < 0) | (variables >= n)
+    if outside.any():
+        at = int(np.argmax(outside))
+        raise ModelError(
+            f"expected variables from 0 to {n - 1} in factor {owner[at]}, got {variables[at]}"
+        )
+    keys = np.sort(owner * n + variables)
+    twice = np.flatnonzero(np.diff(keys) == 0)
+    if len(twice):
+        f, i = divmod(int(keys[twice[0]]), n)
+        raise ModelError(f"expected each variable once in factor {f}, got variable {i} twice")
+
+
+def _strides(
+    cards: np.ndarray, starts: np.ndarray, variables: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Strides of every variable in its factor's table, and the tables' sizes."""
+    strides = np.ones(len(variables), np.int64)
+    sizes = np.ones(len(starts) - 1, np.int64)
+    arity = np.diff(starts)
+    for back in range(1, int(arity.max(initial=0)) + 1):
+        factors = np.flatnonzero(arity >= back)
+        slots = starts[factors + 1] - back
+        strides[slots] = sizes[factors]
+        sizes[factors] *= cards[variables[slots]]
+        if (sizes < 1).any() or (sizes > 2**48).any():
+            f = int(np.argmax((sizes < 1) | (sizes > 2**48)))
+            raise ModelError(
+                f"expected factor tables of at most 2^48 entries, got more for factor {f}: "
+                "split it into smaller factors"
+            )
+    return strides, sizes
+
+
+def _check_tables(tables: np.ndarray, table_start: np.ndarray, scope_of: Any) -> None:
+    wrong = np.isnan(tables) | np.isposinf(tables)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        f = int(np.searchsorted(table_start, at, side="right")) - 1
+        raise ModelError(
+            f"expected finite or -inf log-potentials, got {tables[at]} in factor {f} over "
+            f"variables {tuple(map(int, scope_of(f)))}"
+        )
+    finite = np.concatenate([[0], np.cumsum(np.isfinite(tables))])
+    empty = finite[table_start[1:]] == finite[table_start[:-1]]
+    if empty.any():
+        f = int(np.argmax(empty))
+        raise ModelError(
+            f"expected some possible state in every factor, but factor {f} over variables "
+            f"{tuple(map(int, scope_of(f)))} is -inf everywhere: the support is empty"
+        )
+
+
+def _check_unaries(model: FactorGraph) -> None:
+    """The unary factors of one variable must leave it a state."""
+    if not model.has_hard_zeros:
+        return
+    width = int(model.cardinalities.max())
+    possible = np.arange(width) < model.cardinalities[:, None]
+    for factors, variables, _ in model.by_arity():
+        if variables.shape[1] == 1:
+            for f, i in zip(factors, variables[:, 0], strict=True):
+                _, table = model.factor(f)
+                possible[i, : len(table)] &= ~np.isneginf(table)
+    stuck = ~possible.any(axis=1)
+    if stuck.any():
+        raise ModelError(
+            f"expected a possible state for every variable, but the unary factors of variable "
+            f"{int(np.argmax(stuck))} forbid all of its states: the support is empty"
+        )
+
+
+def _check_names(names: Sequence[str] | None, n: int) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    result = tuple(str(name) for name in names)
+    if len(result) != n:
+        raise ModelError(f"expected {n} names, got {len(result)}")
+    if len(set(result)) != n:
+        twice = next(name for k, name in enumerate(result) if name in result[:k])
+        raise ModelError(f"expected distinct names, got {twice!r} twice")
+    return result

@@ -1,0 +1,187 @@
+"""model -> plan: the flat, read-only arrays that one kind of kernel runs on.
+
+    lattice  two-state, open 4-neighbour grids, packed by colour
+    table    small blankets: every conditional tabulated
+    factor   any model: conditionals summed from log-tables on each visit
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import hashlib
+import numpy as np
+
+from herded.errors import MethodError
+from herded.models.lattice import Lattice
+from herded.plan import lattice as _lattice
+from herded.plan import memory
+from herded.plan.conditional import FactorArrays, compile_factors
+from herded.plan.contexts import HASHED, TABULATED, ContextArrays, compile_contexts
+from herded.plan.scan import ScanArrays, compile_scan
+from herded.plan.table import TableArrays, compile_table, count_rows
+
+# Where tables are a choice and not a must, they may take this many entries per variable.
+FEW_ENTRIES = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A model compiled for one kind of kernel, one scan and one `weights=` choice."""
+
+    model: Any
+    kind: str
+    scalar: bool  # scalar rule (2^31) or vector rule (2^24)
+    memory: float  # estimated bytes of tables and weights
+    factors: FactorArrays | None = None
+    tables: TableArrays | None = None
+    lattice: _lattice.LatticeArrays | None = None
+    scan: ScanArrays | None = None
+    contexts: ContextArrays | None = None
+
+    @property
+    def width(self) -> int:
+        """States of the largest variable."""
+        return int(self.model.cardinalities.max())
+
+    @property
+    def n_stored(self) -> int:
+        """Length of a state as the kernels store it: a packed lattice may have a spare column."""
+        if self.lattice is None:
+            return int(self.model.n_variables)
+        _, h, _, m = self.lattice.p.shape
+        return 2 * h * m
+
+    @property
+    def state_type(self) -> Any:
+        return np.uint8 if self.width <= 256 else np.uint16 if self.width <= 65536 else np.int64
+
+    def store(self, states: np.ndarray) -> np.ndarray:
+        """States (..., N) in the kernels' layout."""
+        if self.lattice is None:
+            return np.array(states, dtype=self.state_type)
+        pictures = states.reshape(*states.shape[:-1], *self.model.shape)
+        packed = _lattice.pack(pictures).astype(self.state_type)
+        return packed.reshape(*states.shape[:-1], self.n_stored)
+
+    def unstore(self, stored: np.ndarray) -> np.ndarray:
+        """Per-variable arrays (..., n_stored) back in the model's order (..., N)."""
+        if self.lattice is None:
+            return stored
+        _, h, _, m = self.lattice.p.shape
+        pictures = _lattice.unpack(stored.reshape(*stored.shape[:-1], 2, h, m), self.model.shape[1])
+        return pictures.reshape(*stored.shape[:-1], self.model.n_variables)
+
+    @cached_property
+    def table_hash(self) -> str:
+        """Names the fixed-point tables: equal hashes mean equal bits on every machine."""
+        if self.kind == "factor":
+            return "none"
+        tables = self.lattice.p if self.lattice is not None else self.tables.p
+        return hashlib.sha256(tables.tobytes()).hexdigest()[:16]
+
+
+def compile_plan(
+    model: Any,
+    *,
+    kind: str | None = None,
+    weights: str | None = None,
+    scan: Any = "auto",
+    vector: bool = False,
+    cap: float | None = None,
+) -> Plan:
+    """Choose a kind of kernel for `model` unless forced, and lay the model out for it.
+
+    `weights` names the contexts of a herded method, `vector` asks for weight vectors even where
+    all variables are binary, `cap` limits the bytes of tables and weights.
+    """
+    limit = memory.default_cap() if cap is None else float(cap)
+    if kind not in (None, "lattice", "table", "factor"):
+        raise MethodError(f'expected a plan "lattice", "table" or "factor", got {kind!r}')
+    if kind == "lattice" or (kind is None and _fits_lattice(model, weights, scan, vector)):
+        return _compile_lattice(model, weights, scan, vector, limit)
+    graph = model.as_factor_graph()
+    if isinstance(scan, str) and scan == "jacobi" and graph.has_hard_zeros:
+        raise MethodError(
+            "expected a strictly positive model for the jacobi scan, got hard zeros: updating all "
+            'variables at once could leave the support; use scan="sequential"'
+        )
+    factors, free = compile_factors(graph), graph.evidence < 0
+    scalar = bool((graph.cardinalities[free] == 2).all()) and not vector
+    width = np.ones_like(graph.cardinalities) if scalar else graph.cardinalities
+    rows = count_rows(factors, free)
+    entries = float((rows * width).sum())
+    if kind is None:
+        few = entries <= FEW_ENTRIES * len(free) and entries * 8 <= limit
+        kind = "table" if weights in TABULATED or few else "factor"
+    need = 0.0
+    if kind == "table":
+        # p, the weights beside it, and the row numbers of the shared version while it is made
+        need = entries * (8.0 if weights == "blanket" else 4.0) + (
+            rows.sum() * 40.0 if weights == "shared" else 0.0
+        )
+        degree = np.diff(factors.neighbour_start)
+        memory.check_tables(need, limit, rows, lambda i: _name(model, i), degree)
+    elif weights in TABULATED:
+        raise MethodError(
+            f'expected weights="pooled", "lazy" or "full" on a factor plan, got {weights!r}, which '
+            "needs its conditionals tabulated"
+        )
+    tables = None
+    if kind == "table":
+        tables = compile_table(factors, free, np.maximum(graph.evidence, 0), scalar)
+    contexts = compile_contexts(weights, factors, tables, width)
+    return Plan(
+        model=model,
+        kind=kind,
+        scalar=scalar,
+        memory=need,
+        factors=factors,
+        tables=tables,
+        scan=compile_scan(scan, factors, free, whole=weights in HASHED),
+        contexts=contexts,
+    )
+
+
+def _name(model: Any, i: int) -> str:
+    return repr(model.names[i]) if model.names else str(i)
+
+
+def _why_no_lattice(model: Any, weights: str | None, scan: Any, vector: bool) -> str:
+    """Why the lattice kernels cannot run this; empty if they can."""
+    if not isinstance(model, Lattice):
+        return "the model is not a lattice"
+    if len(model.cardinalities) and model.log_unary.shape[2] != 2:
+        return "its variables are not binary"
+    if model.periodic:
+        return "it is periodic"
+    if vector:
+        return "slack needs weight vectors"
+    if weights not in (None, *TABULATED):
+        return f"weights={weights!r} is not for lattices"
+    if not (isinstance(scan, str) and scan in ("auto", "checkerboard")):
+        return "its scan is the checkerboard"
+    return ""
+
+
+def _fits_lattice(model: Any, weights: str | None, scan: Any, vector: bool) -> bool:
+    return not _why_no_lattice(model, weights, scan, vector)
+
+
+def _compile_lattice(
+    model: Any, weights: str | None, scan: Any, vector: bool, limit: float
+) -> Plan:
+    reason = _why_no_lattice(model, weights, scan, vector)
+    if reason:
+        raise MethodError(f"expected a model for the lattice plan, but {reason}: drop plan=")
+    few = model.is_uniform and weights != "blanket"
+    n_contexts = 5 if few else 16
+    need = 8.0 * n_contexts * (model.n_variables + model.shape[0])
+    memory.check(need, limit, "a lattice with its weights")
+    return Plan(
+        model=model,
+        kind="lattice",
+        scalar=True,
+        memory=need,
+        lattice=_lattice.compile_lattice(model, n_contexts),
+    )

@@ -1,0 +1,56 @@
+"""Memory is estimated before it is taken, and refused above a cap."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from herded.errors import CapError
+
+
+def available() -> int:
+    """Free memory in bytes, as the system tells it."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+def default_cap() -> int:
+    """Half of the free memory."""
+    return available() // 2
+
+
+def readable(n_bytes: float) -> str:
+    """A size for people: 1.5 MiB, 3e+60 bytes."""
+    if n_bytes > 1e18:
+        return f"{n_bytes:.0e} bytes"
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if n_bytes < 1024 or unit == "GiB":
+            return f"{n_bytes:.0f} {unit}" if unit == "bytes" else f"{n_bytes:.1f} {unit}"
+        n_bytes /= 1024
+    raise AssertionError
+
+
+def check_tables(need: float, cap: float, rows: np.ndarray, name_of, degree: np.ndarray) -> None:
+    """Refuse tables above the cap, naming the variable to blame and the way out."""
+    if need <= cap:
+        return
+    i = int(np.argmax(rows))
+    raise CapError(
+        f"expected tables of at most {readable(cap)}, but they need {readable(need)}: variable "
+        f'{name_of(i)} has {degree[i]} neighbours in {rows[i]:.3g} states. Use weights="pooled" '
+        'or "lazy" (HerdedGibbs(weights="pooled", slack=1.5) is a good choice), or raise cap='
+    )
+
+
+def check(need: float, cap: float, what: str) -> None:
+    """Refuse anything else above the cap."""
+    if need > cap:
+        raise CapError(
+            f"expected {what} of at most {readable(cap)}, but it needs {readable(need)}: "
+            "use a smaller model, or raise cap="
+        )

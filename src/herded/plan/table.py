@@ -1,0 +1,107 @@
+"""Conditionals tabulated: one row for every state of a variable's free neighbours.
+
+    row = sum_j x_j * stride_j over the neighbours j, the last varying fastest
+
+This is the memory of Algorithm 1, exponential in the degree; `plan.memory` estimates it first.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.jit import jit
+from herded.plan.conditional import fixed_scalar, fixed_vector, lock, log_conditional
+
+
+class TableArrays(NamedTuple):
+    """Where each variable's rows are, and the fixed-point conditionals in them."""
+
+    width: np.ndarray  # (N,) entries of a row: 1 (scalar rule) or the cardinality
+    row_start: np.ndarray  # (N+1,) numbers of the variable's rows among all rows
+    entry_start: np.ndarray  # (N+1,) its first entry in p
+    neighbour_start: np.ndarray
+    neighbour: np.ndarray
+    neighbour_stride: np.ndarray
+    p: np.ndarray  # uint32 (scalar rule) or int32 (vector rule)
+
+
+def count_rows(factors, free) -> np.ndarray:
+    """Rows per variable as floats, since they may exceed any integer; clamped variables have none."""
+    logs = np.log2(factors.cardinalities[factors.neighbour])
+    total = np.concatenate([[0.0], np.cumsum(logs)])
+    bits = total[factors.neighbour_start[1:]] - total[factors.neighbour_start[:-1]]
+    return np.where(free, np.round(np.exp2(np.minimum(bits, 1000.0))), 0.0)
+
+
+def compile_table(factors, free, x, scalar: bool) -> TableArrays:
+    """Tabulate every conditional; `x` supplies the values of clamped variables."""
+    rows = count_rows(factors, free).astype(np.int64)
+    width = np.ones_like(rows) if scalar else factors.cardinalities
+    row_start = np.concatenate([[0], np.cumsum(rows)])
+    entry_start = np.concatenate([[0], np.cumsum(rows * width)])
+    strides = _neighbour_strides(factors)
+    p = np.empty(entry_start[-1], np.uint32 if scalar else np.int32)
+    scratch = np.array(x)
+    if scalar:
+        _fill_scalar(factors, strides, rows, entry_start, scratch, p)
+    else:
+        _fill_vector(factors, strides, rows, entry_start, scratch, p)
+    return lock(
+        TableArrays(
+            width,
+            row_start,
+            entry_start,
+            factors.neighbour_start,
+            factors.neighbour,
+            strides,
+            p,
+        )
+    )
+
+
+@jit
+def _neighbour_strides(factors):
+    strides = np.empty(len(factors.neighbour), np.int64)
+    for i in range(len(factors.cardinalities)):
+        stride = 1
+        for n in range(factors.neighbour_start[i + 1] - 1, factors.neighbour_start[i] - 1, -1):
+            strides[n] = stride
+            stride *= factors.cardinalities[factors.neighbour[n]]
+    return strides
+
+
+@jit
+def _set_neighbours(factors, strides, i, row, x):
+    for n in range(factors.neighbour_start[i], factors.neighbour_start[i + 1]):
+        j = factors.neighbour[n]
+        x[j] = row // strides[n] % factors.cardinalities[j]
+
+
+@jit
+def _fill_scalar(factors, strides, rows, entry_start, x, p):
+    logits = np.empty(2)
+    for i in range(len(rows)):
+        for row in range(rows[i]):
+            _set_neighbours(factors, strides, i, row, x)
+            log_conditional(factors, i, x, logits)
+            p[entry_start[i] + row] = fixed_scalar(logits, 1.0)
+
+
+@jit
+def _fill_vector(factors, strides, rows, entry_start, x, p):
+    logits = np.empty(factors.cardinalities.max())
+    for i in range(len(rows)):
+        states = factors.cardinalities[i]
+        for row in range(rows[i]):
+            _set_neighbours(factors, strides, i, row, x)
+            log_conditional(factors, i, x, logits)
+            fixed_vector(logits, 1.0, states, p, entry_start[i] + row * states)
+
+
+@jit
+def row_of(t, i, x):
+    """The row of variable `i` that the state `x` selects."""
+    row = 0
+    for n in range(t.neighbour_start[i], t.neighbour_start[i + 1]):
+        row += np.int64(x[t.neighbour[n]]) * t.neighbour_stride[n]
+    return row
