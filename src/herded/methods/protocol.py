@@ -4,6 +4,7 @@ A *sampler* advances a state and writes every sweep's sample into a block; what 
 them is none of its business. A *solver* advances towards an answer and gives it at the end.
 """
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -37,8 +38,10 @@ class Sampler(Protocol):
     def init(self, plan: Plan, x: np.ndarray, *, chain: int, tally: bool, total: int) -> Any:
         """The state of chain number `chain` at sweep 0, started at `x`."""
 
-    def advance(self, plan: Plan, state: Any, block: np.ndarray, segments: slice) -> None:
-        """Run len(block) sweeps over some segments of the scan; block[s] is the s-th sample."""
+    def advance(
+        self, plan: Plan, state: Any, block: np.ndarray, pool: Executor | None = None
+    ) -> None:
+        """Run len(block) sweeps; block[s] is the s-th sample, as the plan stores it."""
 
 
 @runtime_checkable

@@ -17,6 +17,7 @@ import numpy as np
 from herded.errors import MethodError
 from herded.jit import jit
 from herded.plan.conditional import lock
+from herded.plan.table import row_entries
 from herded.stream import mix
 
 DRAW, BLANKET, SHARED, POOLED, LAZY, FULL = range(6)
@@ -58,8 +59,7 @@ def compile_contexts(weights: str | None, factors, tables, width: np.ndarray) ->
 
 def _share(t) -> tuple[np.ndarray, int]:
     """Rows of one variable with equal conditionals get one weight."""
-    owner = np.repeat(np.arange(len(t.width)), np.diff(t.row_start))
-    first = t.entry_start[owner] + (np.arange(len(owner)) - t.row_start[owner]) * t.width[owner]
+    owner, first = row_entries(t)
     _, representative, group = np.unique(
         _row_hashes(t.p, first, t.width[owner], owner), return_index=True, return_inverse=True
     )

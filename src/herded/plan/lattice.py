@@ -61,7 +61,7 @@ def _fill(log_unary, right, down, unlike, clamped, p):
                         ones -= up
                     logits[up] += coupling[d]
                     logits[1 - up] += coupling[d] * unlike
-                p[colour, r, q, column] = fixed_scalar(logits, 1.0)
+                p[colour, r, q, column] = fixed_scalar(logits[0], logits[1], 1.0)
 
 
 def pack(states: np.ndarray) -> np.ndarray:

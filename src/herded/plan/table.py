@@ -1,6 +1,6 @@
 """Conditionals tabulated: one row for every state of a variable's free neighbours.
 
-    row = sum_j x_j * stride_j over the neighbours j, the last varying fastest
+    row = (..(x_a * K_b + x_b) * K_c + ..) over the neighbours a < b < c .., by Horner's rule
 
 This is the memory of Algorithm 1, exponential in the degree; `plan.memory` estimates it first.
 """
@@ -10,7 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.jit import jit
-from herded.plan.conditional import fixed_scalar, fixed_vector, lock, log_conditional
+from herded.plan.conditional import (
+    fixed_scalar,
+    fixed_vector,
+    lock,
+    log_conditional,
+    log_conditional_pair,
+)
 
 
 class TableArrays(NamedTuple):
@@ -20,8 +26,8 @@ class TableArrays(NamedTuple):
     row_start: np.ndarray  # (N+1,) numbers of the variable's rows among all rows
     entry_start: np.ndarray  # (N+1,) its first entry in p
     neighbour_start: np.ndarray
-    neighbour: np.ndarray
-    neighbour_stride: np.ndarray
+    neighbour: np.ndarray  # uint32
+    radix: np.ndarray  # cardinality of each neighbour
     p: np.ndarray  # uint32 (scalar rule) or int32 (vector rule)
 
 
@@ -39,13 +45,12 @@ def compile_table(factors, free, x, scalar: bool) -> TableArrays:
     width = np.ones_like(rows) if scalar else factors.cardinalities
     row_start = np.concatenate([[0], np.cumsum(rows)])
     entry_start = np.concatenate([[0], np.cumsum(rows * width)])
-    strides = _neighbour_strides(factors)
     p = np.empty(entry_start[-1], np.uint32 if scalar else np.int32)
     scratch = np.array(x)
     if scalar:
-        _fill_scalar(factors, strides, rows, entry_start, scratch, p)
+        _fill_scalar(factors, rows, entry_start, scratch, p)
     else:
-        _fill_vector(factors, strides, rows, entry_start, scratch, p)
+        _fill_vector(factors, rows, entry_start, scratch, p)
     return lock(
         TableArrays(
             width,
@@ -53,55 +58,60 @@ def compile_table(factors, free, x, scalar: bool) -> TableArrays:
             entry_start,
             factors.neighbour_start,
             factors.neighbour,
-            strides,
+            factors.cardinalities[factors.neighbour],
             p,
         )
     )
 
 
 @jit
-def _neighbour_strides(factors):
-    strides = np.empty(len(factors.neighbour), np.int64)
-    for i in range(len(factors.cardinalities)):
-        stride = 1
-        for n in range(factors.neighbour_start[i + 1] - 1, factors.neighbour_start[i] - 1, -1):
-            strides[n] = stride
-            stride *= factors.cardinalities[factors.neighbour[n]]
-    return strides
-
-
-@jit
-def _set_neighbours(factors, strides, i, row, x):
-    for n in range(factors.neighbour_start[i], factors.neighbour_start[i + 1]):
+def _set_neighbours(factors, i, row, x):
+    for n in range(factors.neighbour_start[i + 1] - 1, factors.neighbour_start[i] - 1, -1):
         j = factors.neighbour[n]
-        x[j] = row // strides[n] % factors.cardinalities[j]
+        x[j] = row % factors.cardinalities[j]
+        row //= factors.cardinalities[j]
 
 
 @jit
-def _fill_scalar(factors, strides, rows, entry_start, x, p):
-    logits = np.empty(2)
+def _fill_scalar(factors, rows, entry_start, x, p):
     for i in range(len(rows)):
         for row in range(rows[i]):
-            _set_neighbours(factors, strides, i, row, x)
-            log_conditional(factors, i, x, logits)
-            p[entry_start[i] + row] = fixed_scalar(logits, 1.0)
+            _set_neighbours(factors, i, row, x)
+            zero, one = log_conditional_pair(*factors[1:9], i, x)
+            p[entry_start[i] + row] = fixed_scalar(zero, one, 1.0)
 
 
 @jit
-def _fill_vector(factors, strides, rows, entry_start, x, p):
+def _fill_vector(factors, rows, entry_start, x, p):
     logits = np.empty(factors.cardinalities.max())
     for i in range(len(rows)):
         states = factors.cardinalities[i]
         for row in range(rows[i]):
-            _set_neighbours(factors, strides, i, row, x)
-            log_conditional(factors, i, x, logits)
+            _set_neighbours(factors, i, row, x)
+            log_conditional(*factors[1:9], states, i, x, logits)
             fixed_vector(logits, 1.0, states, p, entry_start[i] + row * states)
 
 
 @jit
-def row_of(t, i, x):
+def row_of_bits(neighbour_start, neighbour, i, x):
+    """The row of variable `i` that the state `x` of binary variables selects."""
+    row = 0
+    for n in range(neighbour_start[i], neighbour_start[i + 1]):
+        row = (row << 1) | np.int64(x[neighbour[n]])
+    return row
+
+
+@jit
+def row_of(neighbour_start, neighbour, radix, i, x):
     """The row of variable `i` that the state `x` selects."""
     row = 0
-    for n in range(t.neighbour_start[i], t.neighbour_start[i + 1]):
-        row += np.int64(x[t.neighbour[n]]) * t.neighbour_stride[n]
+    for n in range(neighbour_start[i], neighbour_start[i + 1]):
+        row = row * radix[n] + np.int64(x[neighbour[n]])
     return row
+
+
+def row_entries(t: TableArrays) -> tuple[np.ndarray, np.ndarray]:
+    """For every row: the variable it belongs to, and its first entry in p."""
+    owner = np.repeat(np.arange(len(t.width)), np.diff(t.row_start))
+    row = np.arange(len(owner)) - t.row_start[owner]
+    return owner, t.entry_start[owner] + row * t.width[owner]

@@ -1,0 +1,88 @@
+"""Deterministic inference for discrete graphical models: herded Gibbs sampling, made practical.
+
+Everything public is here, and imported when first used: `import herded` loads no numpy.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "herded.models.factor_graph": ["FactorGraph"],
+    "herded.models.pairwise": ["pairwise"],
+    "herded.models.lattice": ["Lattice", "denoising_model", "ising_grid", "potts_grid"],
+    "herded.models.chain": ["chain", "skip_chain"],
+    "herded.models.convert": ["from_networkx"],
+    "herded.plan.compile": ["Plan", "compile_plan"],
+    "herded.methods.herded_gibbs": ["HerdedGibbs"],
+    "herded.methods.gibbs": ["AnnealedGibbs", "Gibbs"],
+    "herded.methods.mean_field": ["MeanField"],
+    "herded.methods.belief_propagation": ["BeliefPropagation"],
+    "herded.methods.viterbi": ["Viterbi"],
+    "herded.methods.exact": ["Exact"],
+    "herded.methods.herding": ["herd", "herding"],
+    "herded.infer": ["infer"],
+    "herded.record": [
+        "BestState",
+        "ErrorCurve",
+        "Joint",
+        "Marginals",
+        "PairMarginals",
+        "Samples",
+    ],
+    "herded.result": ["Result"],
+    "herded.errors": [
+        "CapError",
+        "CheckpointError",
+        "HerdedError",
+        "MethodError",
+        "ModelError",
+        "NotKeptError",
+        "SupportError",
+    ],
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *sorted(_HOME_OF)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'herded' has no attribute {name!r}")
+    module = importlib.import_module(_HOME_OF[name])
+    value = getattr(module, name)
+    globals()[name] = value  # next time it is found at once, also where a module has its name
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if TYPE_CHECKING:
+    from herded.errors import (
+        CapError,
+        CheckpointError,
+        HerdedError,
+        MethodError,
+        ModelError,
+        NotKeptError,
+        SupportError,
+    )
+    from herded.infer import infer
+    from herded.methods.belief_propagation import BeliefPropagation
+    from herded.methods.exact import Exact
+    from herded.methods.gibbs import AnnealedGibbs, Gibbs
+    from herded.methods.herded_gibbs import HerdedGibbs
+    from herded.methods.herding import herd, herding
+    from herded.methods.mean_field import MeanField
+    from herded.methods.viterbi import Viterbi
+    from herded.models.chain import chain, skip_chain
+    from herded.models.convert import from_networkx
+    from herded.models.factor_graph import FactorGraph
+    from herded.models.lattice import Lattice, denoising_model, ising_grid, potts_grid
+    from herded.models.pairwise import pairwise
+    from herded.plan.compile import Plan, compile_plan
+    from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
+    from herded.result import Result

@@ -1,0 +1,68 @@
+"""A run on disk: arrays without pickle, written whole or not at all."""
+
+import contextlib
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from herded.errors import CheckpointError
+
+FORMAT = 1
+
+
+def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Write atomically: a reader sees the old file or the new one, never a part of either."""
+    target = Path(path)
+    text = json.dumps({"format": FORMAT, **header}).encode()
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise CheckpointError(f"expected to write {target}, but: {error.strerror}") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, header=np.frombuffer(text, np.uint8), **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        raise CheckpointError(f"expected to write {target}, but: {error.strerror}") from error
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
+    """The header and arrays of a checkpoint, or None where there is no file."""
+    target = Path(path)
+    if not target.exists():
+        return None
+    try:
+        with np.load(target, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(arrays.pop("header").tobytes())
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
+        raise CheckpointError(
+            f"expected a checkpoint at {target}, got something unreadable: move it away to start "
+            "anew"
+        ) from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise CheckpointError(
+            f"expected a checkpoint of format {FORMAT} at {target}, got another version's: move it "
+            "away to start anew"
+        )
+    return header, arrays
+
+
+def check_same_run(path: Any, header: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Raise unless the checkpoint belongs to the run that is about to resume."""
+    for name, value in expected.items():
+        if header.get(name) != value:
+            raise CheckpointError(
+                f"expected a checkpoint with {name} {value!r} at {path}, got one with "
+                f"{header.get(name)!r}: give another file, or move this one away to start anew"
+            )

@@ -1,0 +1,237 @@
+"""infer(model, method, sweeps=...): the one verb."""
+
+import platform
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.protocol import Answer, Sampler, Solver
+from herded.plan.compile import Plan
+from herded.progress import Progress, interruptible
+from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
+from herded.result import Best, Curve, Pairs, Result
+from herded.sampling import Run, estimate, sample
+
+DEFAULT_SWEEPS = 1000
+
+
+def infer(
+    model: Any,
+    method: Any = None,
+    *,
+    sweeps: int | None = None,
+    burn_in: int = 0,
+    chains: int = 1,
+    keep: Sequence[Any] | None = None,
+    state: Any = None,
+    checkpoint: Any = None,
+    checkpoint_every: float = 30.0,
+    progress: bool | None = None,
+    plan: str | Plan | None = None,
+    cap: float | None = None,
+    threads: int | None = None,
+) -> Result:
+    """Run `method` (by default `HerdedGibbs()`) on `model` and give what is to be kept.
+
+    sweeps      traversals of the variables after `burn_in`; 1000 unless told. Solvers stop
+                earlier when they converge
+    chains      independent runs with other phases, draws and starts
+    keep        what to record: `Marginals()` (the default), `BestState()`, `Samples(every=10)`,
+                `PairMarginals()`, `Joint()`, `ErrorCurve(reference)`
+    state       where to start: a state (N,), one for each chain (chains, N), or the `state` of
+                an earlier result, to continue it. By default a random state of the support
+    checkpoint  a file to write every `checkpoint_every` seconds, and to resume from if it exists
+    progress    a bar on a terminal: when it takes a while (None), or never (False)
+    plan        a kind of kernel to force ("lattice", "table", "factor"), or a compiled plan
+    cap         most bytes of tables and weights; by default half of the free memory
+    threads     how many; the result does not depend on it
+    """
+    method = HerdedGibbs() if method is None else method
+    sweeps = DEFAULT_SWEEPS if sweeps is None else _count("sweeps", sweeps, 1)
+    burn_in, chains = _count("burn_in", burn_in, 0), _count("chains", chains, 1)
+    choices = _check_keep(keep)
+    compiled = plan if isinstance(plan, Plan) else method.compile(model, kind=plan, cap=cap)
+    if compiled.model is not model:
+        raise MethodError("expected a plan that was compiled for this model, got another's")
+    if isinstance(method, Sampler):
+        run = sample(
+            compiled,
+            method,
+            choices,
+            sweeps=sweeps,
+            burn_in=burn_in,
+            chains=chains,
+            start=state,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            progress=progress,
+            threads=threads,
+        )
+        return _sampled(run)
+    if not isinstance(method, Solver):
+        raise MethodError(f"expected a method such as HerdedGibbs(), got {method!r}")
+    for name, value in (("chains", chains != 1), ("state", state), ("checkpoint", checkpoint)):
+        if value is not None and value is not False:
+            raise MethodError(
+                f"expected no {name}= for {type(method).__name__}, which is not a sampler"
+            )
+    return _solve(compiled, method, choices, sweeps, burn_in, progress)
+
+
+def _count(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or int(value) < least:
+        raise MethodError(f"expected {name} to be a whole number of {least} or more, got {value!r}")
+    return int(value)
+
+
+def _check_keep(keep: Sequence[Any] | None) -> dict[type, Any]:
+    kinds = (Marginals, BestState, Samples, PairMarginals, Joint, ErrorCurve)
+    choices: dict[type, Any] = {}
+    for choice in [Marginals()] if keep is None else keep:
+        if not isinstance(choice, kinds):
+            raise MethodError(
+                f"expected {', '.join(kind.__name__ + '()' for kind in kinds)} in keep=, got "
+                f"{choice!r}"
+            )
+        if type(choice) in choices:
+            raise MethodError(f"expected {type(choice).__name__} once in keep=, got it twice")
+        choices[type(choice)] = choice
+    return choices
+
+
+# -- samplers ---------------------------------------------------------------------------------
+
+
+def _sampled(run: Run) -> Result:
+    model, chains, keep = run.plan.model, run.chains, run.keep
+    kept: dict[str, Any] = {}
+    if Marginals in keep:
+        averaged = keep[Marginals].rao_blackwell
+        kept["chain_frequencies"] = np.stack([estimate(chain, False) for chain in chains])
+        kept["chain_marginals"] = (
+            np.stack([estimate(chain, True) for chain in chains])
+            if averaged
+            else kept["chain_frequencies"]
+        )
+    if BestState in keep and run.recorded:
+        kept["best"] = _best(model, [chain.recorders[BestState] for chain in chains])
+    if Samples in keep:
+        kept["samples"] = np.stack([_any(chain.recorders[Samples]).gather() for chain in chains])
+    if PairMarginals in keep:
+        recorders = [_any(chain.recorders[PairMarginals]) for chain in chains]
+        kept["pairs"] = Pairs(
+            recorders[0].edges, np.mean([recorder.tables() for recorder in recorders], axis=0)
+        )
+    if Joint in keep:
+        kept["joint"] = np.mean([_any(c.recorders[Joint]).joint() for c in chains], axis=0)
+    if ErrorCurve in keep:
+        kept["curve"] = Curve(run.points, np.stack([chain.errors for chain in chains]))
+    return Result(
+        shape=model.shape,
+        sweeps=run.recorded,
+        converged=not run.interrupted,
+        provenance=_provenance(
+            run.plan,
+            run.method,
+            seconds=run.seconds,
+            sweeps=run.recorded,
+            burn_in=run.burn_in,
+            chains=len(chains),
+            interrupted=run.interrupted,
+        ),
+        state=tuple(chain.state for chain in chains),
+        kept=kept,
+    )
+
+
+def _any(recorder: Any) -> Any:
+    return recorder
+
+
+def _best(model: Any, recorders: list[Any]) -> Best:
+    """The best of each component over all chains, put together."""
+    scores = np.stack([recorder.arrays["score"] for recorder in recorders])
+    states = np.stack([recorder.arrays["state"] for recorder in recorders])
+    winner = scores.argmax(axis=0)[recorders[0].owner]
+    state = states[winner, np.arange(model.n_variables)].astype(np.int64)
+    return Best(state.reshape(model.shape), float(model.log_score(state)))
+
+
+# -- solvers ----------------------------------------------------------------------------------
+
+
+def _solve(
+    plan: Plan, method: Solver, keep: dict[type, Any], sweeps: int, burn_in: int, progress: Any
+) -> Result:
+    model = plan.model
+    curve = keep.get(ErrorCurve)
+    points = curve.sweeps(sweeps) if curve else np.empty(0, np.int64)
+    errors = np.full(len(points), np.nan)
+    began = time.perf_counter()
+    state = method.init(plan)
+    total = 1 if method.one_shot else burn_in + sweeps
+    bar = Progress(progress, total, type(method).__name__)
+    with interruptible() as stop:
+        while state.sweep < total and not state.converged and not stop.is_set():
+            later = points[points + burn_in > state.sweep] + burn_in
+            goal = min(total, state.sweep + 16, int(later[0]) if len(later) else total)
+            method.advance(plan, state, goal - state.sweep)
+            bar.update(state.sweep)
+            for p in np.flatnonzero(points + burn_in == state.sweep):
+                errors[p] = curve.error(model, method.answer(plan, state).marginals)
+    bar.close()
+    answer = method.answer(plan, state)
+    if curve and answer.marginals is not None:  # converged: the error stays what it is
+        errors[np.isnan(errors)] = curve.error(model, answer.marginals)
+    return Result(
+        shape=model.shape,
+        sweeps=state.sweep,
+        converged=answer.converged,
+        provenance=_provenance(
+            plan,
+            method,
+            seconds=time.perf_counter() - began,
+            sweeps=state.sweep,
+            interrupted=state.sweep < total and not state.converged,
+        ),
+        kept=_answered(model, answer, Curve(points, errors[None]) if curve else None),
+    )
+
+
+def _answered(model: Any, answer: Answer, curve: Curve | None) -> dict[str, Any]:
+    kept: dict[str, Any] = {"log_z": answer.log_z, "joint": answer.joint, "curve": curve}
+    if answer.marginals is not None:
+        kept["chain_marginals"] = answer.marginals[None]
+    if answer.state is not None:
+        kept["best"] = Best(answer.state.reshape(model.shape), float(answer.log_score))
+    if answer.pairs is not None:
+        width = int(model.cardinalities.max())
+        tables = np.zeros((len(answer.pairs), width, width))
+        for table, pair in zip(tables, answer.pairs.values(), strict=True):
+            table[: pair.shape[0], : pair.shape[1]] = pair
+        edges = np.array(list(answer.pairs), dtype=np.int64).reshape(-1, 2)
+        kept["pairs"] = Pairs(edges, tables)
+    return kept
+
+
+def _provenance(plan: Plan, method: Any, **facts: Any) -> dict[str, Any]:
+    """Where a result came from: enough to get the same bits again."""
+    from importlib.metadata import version
+
+    return {
+        "model": plan.model.content_hash,
+        "tables": plan.table_hash,
+        "method": repr(method),
+        "plan": plan.kind,
+        "memory": plan.memory,
+        **facts,
+        "versions": {
+            "herded": version("herded"),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+    }

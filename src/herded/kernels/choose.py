@@ -1,0 +1,69 @@
+"""Steps 3 and 4 of Algorithm 1 in fixed point: from a conditional p and a weight w to a state.
+
+Scalar rule. With phase phi = w + 1 - pi in (0, 1], stored at scale 2^31 one quantum below, step 3
+("x = 1 if w > 0") is the carry of phi + p and step 4 is what is left (the appendix's circular
+form). Lemma 1 holds in integers, for ever: |count of ones - sum of p / 2^31| <= 1.
+
+Vector rule. w += p; x = argmax w over the possible states (the first of equals); w[x] -= 1.
+With slack c > 0 ("bounded-error Gibbs") x is drawn from p while every possible state's weight is
+within c of balance, and is the argmax otherwise.
+"""
+
+import numpy as np
+
+from herded.jit import jit
+
+PHASE = np.uint32(0x7FFFFFFF)
+ONE = 1 << 24
+LOWEST = -(1 << 31)
+_33, _40 = np.uint64(33), np.uint64(40)
+
+
+@jit
+def herd_scalar(w, at, p):
+    """The next state of a binary variable whose conditional is p and whose phase is w[at]."""
+    phi = np.uint32(w[at] + p)
+    w[at] = phi & PHASE
+    return phi >> 31
+
+
+@jit
+def draw_scalar(bits, p):
+    """A random state of a binary variable, from 64 random bits."""
+    return np.int64(bits >> _33) < np.int64(p)
+
+
+@jit
+def herd_vector(w, at, p, p_at, states):
+    """The next state of a variable whose conditional is p[p_at:] and whose weights are w[at:]."""
+    best, top = 0, LOWEST
+    for k in range(states):
+        w[at + k] += p[p_at + k]
+        if p[p_at + k] > 0 and w[at + k] > top:
+            best, top = k, w[at + k]
+    w[at + best] -= ONE
+    return best
+
+
+@jit
+def draw_vector(bits, p, p_at, states):
+    """A random state of a variable whose conditional is p[p_at:]."""
+    left = np.int64(bits >> _40)
+    k = 0
+    while left >= p[p_at + k]:
+        left -= p[p_at + k]
+        k += 1
+    return k
+
+
+@jit
+def slack_vector(w, at, p, p_at, states, slack, bits):
+    """As herd_vector, but a random state while all weights are within `slack` of balance."""
+    for k in range(states):
+        if p[p_at + k] > 0 and abs(w[at + k]) > slack:
+            return herd_vector(w, at, p, p_at, states)
+    x = draw_vector(bits, p, p_at, states)
+    for k in range(states):
+        w[at + k] += p[p_at + k]
+    w[at + x] -= ONE
+    return x

@@ -1,0 +1,151 @@
+"""Sweeps that sum each conditional from log-tables (plan "factor"): any model, any degree.
+
+As in `table`, each function returns the number of sweeps it did. `betas` holds the inverse
+temperature of each sweep (all 1 unless annealed).
+"""
+
+import numpy as np
+
+from herded.jit import jit
+from herded.kernels.choose import (
+    draw_scalar,
+    draw_vector,
+    herd_scalar,
+    herd_vector,
+    slack_vector,
+)
+from herded.kernels.run import publish, shuffle
+from herded.kernels.weights import (
+    bins_at,
+    find_slot,
+    hash_neighbours,
+    hash_one,
+    hash_others,
+    hash_state,
+    pool_scalar,
+    pool_vector,
+    start_scalar,
+    start_vector,
+)
+from herded.plan.conditional import (
+    fixed_scalar,
+    fixed_vector,
+    log_conditional,
+    log_conditional_pair,
+)
+from herded.plan.contexts import DRAW, FULL, LAZY, POOLED
+from herded.plan.scan import JACOBI, RANDOM
+from herded.stream import draw
+
+
+@jit
+def factor_scalar(f, c, scan, run, betas, m, block, first, last):
+    """Binary variables, scalar rule."""
+    mode, policy, n = c.mode[0], scan.policy[0], np.uint64(len(m.x))
+    starts, bases, strides, other_start = f.entry_start, f.table_base, f.own_stride, f.other_start
+    other, ratio, last_stride, log_tables = f.other, f.other_ratio, f.last_stride, f.log_tables
+    n_start, neighbour = f.neighbour_start, f.neighbour
+    pool_start = c.pool_start
+    x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
+    for g in range(first, last):
+        variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
+        order = variables.copy()
+        for s in range(len(block)):
+            clock = np.uint64(run.sweep + s) * n
+            bins = bins_at(run.sweep + s)
+            splits = bins != bins_at(run.sweep + s - 1)
+            whole = hash_state(x) if mode == FULL else np.uint64(0)
+            if policy == RANDOM:
+                shuffle(order, variables, run.phase_key, clock + np.uint64(order[0]))
+            for o in range(len(order)):
+                i = order[o]
+                zero, one = log_conditional_pair(
+                    starts, bases, strides, other_start, other, ratio, last_stride, log_tables,
+                    i, x,
+                )  # fmt: skip
+                p = fixed_scalar(zero, one, betas[s])
+                if mode == DRAW:
+                    new = np.uint32(draw_scalar(draw(run.key, clock + np.uint64(i)), p))
+                else:
+                    if mode == POOLED:
+                        at = pool_scalar(w, pool_start[i], p, bins, splits)
+                    else:
+                        key = hash_neighbours(n_start, neighbour, i, x)
+                        if mode == FULL:
+                            key = hash_others(whole, i, x[i])
+                        at, met = find_slot(keys, filled, key)
+                        if met:
+                            start_scalar(w, at, run.random_phases, run.phase_key, key)
+                    new = herd_scalar(w, at, p)
+                if mode == FULL and policy != JACOBI:
+                    whole ^= hash_one(i, x[i]) ^ hash_one(i, new)
+                y[i] = new
+                block[s, i] = new
+                if len(tally):
+                    tally[i] += p
+            if policy == JACOBI:
+                publish(order, x, y)
+            if mode >= LAZY and filled[0] > len(keys) // 2:
+                return s + 1
+    return len(block)
+
+
+@jit
+def factor_vector(f, c, scan, run, betas, m, block, first, last):
+    """Variables of any cardinality, vector rule."""
+    mode, policy, n = c.mode[0], scan.policy[0], np.uint64(len(m.x))
+    starts, bases, strides, other_start = f.entry_start, f.table_base, f.own_stride, f.other_start
+    other, ratio, last_stride, log_tables = f.other, f.other_ratio, f.last_stride, f.log_tables
+    n_start, neighbour = f.neighbour_start, f.neighbour
+    pool_start = c.pool_start
+    x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
+    cardinalities, widest, own = f.cardinalities, f.cardinalities.max(), 0
+    logits, p = np.empty(widest), np.empty(widest, np.int32)
+    for g in range(first, last):
+        variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
+        order = variables.copy()
+        for s in range(len(block)):
+            clock = np.uint64(run.sweep + s) * n
+            bins = bins_at(run.sweep + s)
+            splits = bins != bins_at(run.sweep + s - 1)
+            whole = hash_state(x) if mode == FULL else np.uint64(0)
+            if policy == RANDOM:
+                shuffle(order, variables, run.phase_key, clock + np.uint64(order[0]))
+            for o in range(len(order)):
+                i = order[o]
+                states = cardinalities[i]
+                log_conditional(
+                    starts, bases, strides, other_start, other, ratio, last_stride, log_tables,
+                    states, i, x, logits,
+                )  # fmt: skip
+                fixed_vector(logits, betas[s], states, p, own)
+                if mode == DRAW:
+                    new = draw_vector(draw(run.key, clock + np.uint64(i)), p, own, states)
+                else:
+                    if mode == POOLED:
+                        at = pool_vector(w, pool_start[i], p, own, states, bins, splits)
+                    else:
+                        key = hash_neighbours(n_start, neighbour, i, x)
+                        if mode == FULL:
+                            key = hash_others(whole, i, x[i])
+                        at, met = find_slot(keys, filled, key)
+                        at *= widest
+                        if met:
+                            start_vector(w, at, states, run.random_phases, run.phase_key, key)
+                    if run.slack == 0:
+                        new = herd_vector(w, at, p, own, states)
+                    else:
+                        bits = draw(run.key, clock + np.uint64(i))
+                        new = slack_vector(w, at, p, own, states, run.slack, bits)
+                if mode == FULL and policy != JACOBI:
+                    whole ^= hash_one(i, x[i]) ^ hash_one(i, new)
+                y[i] = new
+                block[s, i] = new
+                if len(tally):
+                    for k in range(states):
+                        tally[i * widest + k] += p[k]
+            if policy == JACOBI:
+                publish(order, x, y)
+            if mode >= LAZY and filled[0] > len(keys) // 2:
+                return s + 1
+    return len(block)

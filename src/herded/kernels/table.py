@@ -1,0 +1,145 @@
+"""Sweeps over tabulated conditionals (plan "table"): Algorithm 1, step by step.
+
+Each function runs len(block) sweeps over segments first..last-1 of the scan and returns how many
+it did: fewer when the table of hashed weights must grow before the next. Arrays are taken out of
+their tuples once, above the loops: inside them Numba would count references at every use.
+"""
+
+import numpy as np
+
+from herded.jit import jit
+from herded.kernels.choose import (
+    draw_scalar,
+    draw_vector,
+    herd_scalar,
+    herd_vector,
+    slack_vector,
+)
+from herded.kernels.run import publish, shuffle
+from herded.kernels.weights import (
+    bins_at,
+    find_slot,
+    hash_one,
+    hash_others,
+    hash_row,
+    hash_state,
+    pool_scalar,
+    pool_vector,
+    start_scalar,
+    start_vector,
+)
+from herded.plan.contexts import DRAW, FULL, LAZY, POOLED, SHARED
+from herded.plan.scan import JACOBI, RANDOM
+from herded.plan.table import row_of, row_of_bits
+from herded.stream import draw
+
+
+@jit
+def table_scalar(t, c, scan, run, m, block, first, last):
+    """Binary variables, scalar rule."""
+    mode, policy, n = c.mode[0], scan.policy[0], np.uint64(len(m.x))
+    entry_start, row_start, p_table = t.entry_start, t.row_start, t.p
+    n_start, neighbour = t.neighbour_start, t.neighbour
+    shared, pool_start = c.shared, c.pool_start
+    x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
+    for g in range(first, last):
+        variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
+        order = variables.copy()
+        for s in range(len(block)):
+            clock = np.uint64(run.sweep + s) * n
+            bins = bins_at(run.sweep + s)
+            splits = bins != bins_at(run.sweep + s - 1)
+            whole = hash_state(x) if mode == FULL else np.uint64(0)
+            if policy == RANDOM:
+                shuffle(order, variables, run.phase_key, clock + np.uint64(order[0]))
+            for o in range(len(order)):
+                i = order[o]
+                row = row_of_bits(n_start, neighbour, i, x)
+                own = entry_start[i] + row
+                p = p_table[own]
+                if mode == DRAW:
+                    new = np.uint32(draw_scalar(draw(run.key, clock + np.uint64(i)), p))
+                else:
+                    at = own
+                    if mode == SHARED:
+                        at = shared[row_start[i] + row]
+                    elif mode == POOLED:
+                        at = pool_scalar(w, pool_start[i], p, bins, splits)
+                    elif mode >= LAZY:
+                        key = hash_row(own)
+                        if mode == FULL:
+                            key = hash_others(whole, i, x[i])
+                        at, met = find_slot(keys, filled, key)
+                        if met:
+                            start_scalar(w, at, run.random_phases, run.phase_key, key)
+                    new = herd_scalar(w, at, p)
+                if mode == FULL and policy != JACOBI:
+                    whole ^= hash_one(i, x[i]) ^ hash_one(i, new)
+                y[i] = new
+                block[s, i] = new
+                if len(tally):
+                    tally[i] += p
+            if policy == JACOBI:
+                publish(order, x, y)
+            if mode >= LAZY and filled[0] > len(keys) // 2:
+                return s + 1
+    return len(block)
+
+
+@jit
+def table_vector(t, c, scan, run, m, block, first, last):
+    """Variables of any cardinality, vector rule."""
+    mode, policy, n = c.mode[0], scan.policy[0], np.uint64(len(m.x))
+    entry_start, row_start, p = t.entry_start, t.row_start, t.p
+    n_start, neighbour, radix = t.neighbour_start, t.neighbour, t.radix
+    shared, pool_start = c.shared, c.pool_start
+    x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
+    width, widest = t.width, t.width.max()
+    for g in range(first, last):
+        variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
+        order = variables.copy()
+        for s in range(len(block)):
+            clock = np.uint64(run.sweep + s) * n
+            bins = bins_at(run.sweep + s)
+            splits = bins != bins_at(run.sweep + s - 1)
+            whole = hash_state(x) if mode == FULL else np.uint64(0)
+            if policy == RANDOM:
+                shuffle(order, variables, run.phase_key, clock + np.uint64(order[0]))
+            for o in range(len(order)):
+                i = order[o]
+                states = width[i]
+                row = row_of(n_start, neighbour, radix, i, x)
+                own = entry_start[i] + row * states
+                if mode == DRAW:
+                    new = draw_vector(draw(run.key, clock + np.uint64(i)), p, own, states)
+                else:
+                    at = own
+                    if mode == SHARED:
+                        at = shared[row_start[i] + row]
+                    elif mode == POOLED:
+                        at = pool_vector(w, pool_start[i], p, own, states, bins, splits)
+                    elif mode >= LAZY:
+                        key = hash_row(own)
+                        if mode == FULL:
+                            key = hash_others(whole, i, x[i])
+                        at, met = find_slot(keys, filled, key)
+                        at *= widest
+                        if met:
+                            start_vector(w, at, states, run.random_phases, run.phase_key, key)
+                    if run.slack == 0:
+                        new = herd_vector(w, at, p, own, states)
+                    else:
+                        bits = draw(run.key, clock + np.uint64(i))
+                        new = slack_vector(w, at, p, own, states, run.slack, bits)
+                if mode == FULL and policy != JACOBI:
+                    whole ^= hash_one(i, x[i]) ^ hash_one(i, new)
+                y[i] = new
+                block[s, i] = new
+                if len(tally):
+                    for k in range(states):
+                        tally[i * widest + k] += p[own + k]
+            if policy == JACOBI:
+                publish(order, x, y)
+            if mode >= LAZY and filled[0] > len(keys) // 2:
+                return s + 1
+    return len(block)

@@ -1,0 +1,164 @@
+"""Where the weights live: starting phases, pools that split, and the hash table of contexts."""
+
+import numpy as np
+
+from herded.jit import jit
+from herded.plan.contexts import MAX_BINS
+from herded.stream import draw, mix
+
+HALF = np.uint32(2**30 - 1)  # phase 1/2, which is w = 0 where pi = 1/2
+FIRST_SPLIT = 64  # pooled weights have 1 bin until this sweep, then twice as many at every 4x
+_ODD = np.uint64(0xD6E8FEB86659FD93)
+_33, _40 = np.uint64(33), np.uint64(40)
+_ZERO, _FIRST = np.uint64(0), np.uint64(1)
+
+
+@jit
+def start_scalar(w, at, random, key, name):
+    """Start one phase at 1/2, or at a random place named by `name`."""
+    w[at] = np.uint32(draw(key, name) >> _33) if random else HALF
+
+
+@jit
+def start_vector(w, at, width, random, key, name):
+    """Start one weight vector at 0, or at a random place of sum 0."""
+    if not random:
+        for k in range(width):
+            w[at + k] = 0
+        return
+    total = 0
+    for k in range(width):
+        r = np.int64(draw(key + np.uint64(k), name) >> _40)
+        w[at + k] = r
+        total += r
+    rest = total
+    for k in range(width):
+        w[at + k] -= total // width
+        rest -= total // width
+    w[at] -= rest
+
+
+@jit
+def start_all_scalar(w, random, key):
+    """Start every phase."""
+    for at in range(len(w)):
+        start_scalar(w, at, random, key, np.uint64(at))
+
+
+@jit
+def start_all_vector(w, starts, widths, random, key):
+    """Start every weight vector; vector v lies at starts[v]."""
+    for v in range(len(starts)):
+        start_vector(w, starts[v], widths[v], random, key, np.uint64(starts[v]))
+
+
+@jit
+def bins_at(sweep):
+    """How many bins a pooled variable has in sweep number `sweep`."""
+    bins = 1
+    until = FIRST_SPLIT
+    while sweep >= until and bins < MAX_BINS:
+        bins *= 2
+        until *= 4
+    return bins
+
+
+@jit
+def split_pools(w, first, width, bins):
+    """Both halves of each of the first bins/2 pools inherit its weight."""
+    for b in range(bins // 2 - 1, -1, -1):
+        for k in range(width):
+            weight = w[first + b * width + k]
+            w[first + 2 * b * width + k] = weight
+            w[first + (2 * b + 1) * width + k] = weight
+
+
+@jit
+def pool_scalar(w, first, p, bins, splits):
+    """The phase of a pooled binary variable whose pools start at `first`."""
+    if splits:
+        split_pools(w, first, 1, bins)
+    return first + min((np.int64(p) * bins) >> 31, bins - 1)
+
+
+@jit
+def pool_vector(w, first, p, p_at, states, bins, splits):
+    """The weights of a pooled variable: binned by its mean state, which is p_1 for two states."""
+    if splits:
+        split_pools(w, first, states, bins)
+    if bins == 1 or states == 1:
+        return first
+    mean = np.int64(0)
+    for k in range(1, states):
+        mean += np.int64(p[p_at + k]) * k
+    return first + min(mean * bins // ((states - 1) << 24), bins - 1) * states
+
+
+@jit
+def hash_row(row):
+    """The key of a tabulated context."""
+    return mix(np.uint64(row) + _FIRST)
+
+
+@jit
+def hash_neighbours(neighbour_start, neighbour, i, x):
+    """The key of variable i's context from its neighbours' states."""
+    h = mix(np.uint64(i) + _FIRST)
+    for n in range(neighbour_start[i], neighbour_start[i + 1]):
+        h = (h ^ np.uint64(x[neighbour[n]] + 1)) * _ODD
+        h ^= h >> _33
+    return mix(h)
+
+
+@jit
+def hash_one(i, k):
+    """A word for "variable i is in state k"; the whole state's hash is the xor of these."""
+    return mix((np.uint64(i) << np.uint64(20)) + np.uint64(k) + _FIRST)
+
+
+@jit
+def hash_state(x):
+    """The xor of hash_one over all variables."""
+    h = _ZERO
+    for i in range(len(x)):
+        h ^= hash_one(i, x[i])
+    return h
+
+
+@jit
+def hash_others(h, i, k):
+    """The key of variable i's full context, from the whole state's hash."""
+    return mix((h ^ hash_one(i, k)) + np.uint64(i))
+
+
+@jit
+def find_slot(keys, filled, key):
+    """(slot of `key`, whether it is new). Beyond 3/4 full, new keys share the slot they hash to."""
+    if key == _ZERO:
+        key = _FIRST
+    mask = len(keys) - 1
+    home = np.int64(key & np.uint64(mask))
+    slot = home
+    while keys[slot] != _ZERO:
+        if keys[slot] == key:
+            return slot, False
+        slot = (slot + 1) & mask
+    if filled[0] >= len(keys) // 4 * 3:
+        return home, False
+    keys[slot] = key
+    filled[0] += 1
+    return slot, True
+
+
+@jit
+def rehash(keys, w, width, new_keys, new_w):
+    """Move every weight into a larger table."""
+    mask = len(new_keys) - 1
+    for old in range(len(keys)):
+        if keys[old] != _ZERO:
+            slot = np.int64(keys[old] & np.uint64(mask))
+            while new_keys[slot] != _ZERO:
+                slot = (slot + 1) & mask
+            new_keys[slot] = keys[old]
+            for k in range(width):
+                new_w[slot * width + k] = w[old * width + k]

@@ -1,0 +1,282 @@
+"""Bucket elimination: pi(x) = prod_k pi(x_k | x_later), one variable after another.
+
+    message_k(x_S) = (+)_{x_k} sum of the log-tables in bucket k,   S = the later variables in it
+
+Dechter, "Bucket elimination: a unifying framework for reasoning" (1999). The operation (+) is a
+choice: log-sum-exp leaves pi(x_k | x_S) behind, max leaves the best x_k for each x_S. Going back
+through the buckets turns the first into marginals and the second into the best state. Exact for
+every model; time and memory are exponential in the treewidth of the order.
+"""
+
+import heapq
+import math
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from herded.errors import CapError
+from herded.models.factor_graph import FactorGraph
+from herded.plan.memory import readable
+
+MAX_AXES = 64  # of a numpy array
+ENTRY = 8  # bytes of a float
+
+
+class EliminationOrder(NamedTuple):
+    """The free variables in the order they are summed out, and what that costs."""
+
+    order: np.ndarray
+    treewidth: int  # variables in the largest cluster, less one
+    log2_largest: float  # log2 of its states
+    memory: float  # bytes of all clusters, with room to build the largest
+
+
+def fixed_states(graph: FactorGraph) -> np.ndarray:
+    """The state of every variable that has no choice: by evidence, or by having one state."""
+    return np.where(graph.cardinalities == 1, 0, graph.evidence)
+
+
+def elimination_order(model: Any, cap: float | None = None) -> EliminationOrder:
+    """Greedy min-fill: next comes the variable that joins the fewest strangers.
+
+    Ties go to the smaller cluster, then to the lower index. With a `cap` in bytes, raises
+    `CapError` as soon as the clusters found so far exceed it.
+    """
+    graph = model.as_factor_graph()
+    states = graph.cardinalities.tolist()
+    around = _free_neighbours(graph)
+    size = {i: states[i] * math.prod(states[j] for j in near) for i, near in around.items()}
+    if size:  # a dense model is refused here, before its fill is counted
+        first = min(size, key=size.__getitem__)
+        _memory(size[first], size[first], len(around[first]) + 1, cap)
+    fill = {
+        i: len(near) * (len(near) - 1) // 2 - sum(len(near & around[j]) for j in near) // 2
+        for i, near in around.items()
+    }
+    heap = [(fill[i], size[i], i) for i in around]
+    heapq.heapify(heap)
+    order, total, largest, width, memory = [], 0, 1, 0, 0.0
+    while heap:
+        key = heapq.heappop(heap)
+        i = key[2]
+        if i not in around or key != (fill[i], size[i], i):
+            continue  # out of date: a newer entry is in the heap, or was
+        order.append(i)
+        total, largest = total + size[i], max(largest, size[i])
+        width = max(width, len(around[i]))
+        memory = _memory(total, largest, width + 1, cap)
+        for j in _eliminate(i, around, fill, size, states):
+            heapq.heappush(heap, (fill[j], size[j], j))
+    return EliminationOrder(np.array(order, np.int64), width, math.log2(largest), memory)
+
+
+def _free_neighbours(graph: FactorGraph) -> dict[int, set[int]]:
+    free = fixed_states(graph) < 0
+    start, members = graph.adjacency
+    owner = np.repeat(np.arange(graph.n_variables), np.diff(start))
+    linked = free[owner] & free[members]
+    around: dict[int, set[int]] = {i: set() for i in np.flatnonzero(free).tolist()}
+    for i, j in zip(owner[linked].tolist(), members[linked].tolist(), strict=True):
+        around[i].add(j)
+    return around
+
+
+def _eliminate(
+    i: int,
+    around: dict[int, set[int]],
+    fill: dict[int, int],
+    size: dict[int, int],
+    states: list[int],
+) -> set[int]:
+    """Take `i` out of the graph and join its neighbours; the variables whose costs changed."""
+    near = around.pop(i)
+    changed = set(near)
+    for j in near:
+        around[j].discard(i)
+        fill[j] -= len(around[j] - near)  # pairs of `i` and a stranger to it
+        size[j] //= states[i]
+    for a, b in combinations(near, 2):
+        if b in around[a]:
+            continue
+        both = around[a] & around[b]
+        for c in both:
+            fill[c] -= 1
+        changed |= both
+        fill[a] += len(around[a]) - len(both)
+        fill[b] += len(around[b]) - len(both)
+        size[a] *= states[b]
+        size[b] *= states[a]
+        around[a].add(b)
+        around[b].add(a)
+    return changed
+
+
+def _memory(total: int, largest: int, width: int, cap: float | None) -> float:
+    """Bytes of clusters with `total` entries; refused above the cap."""
+    memory = float(min(ENTRY * (total + 2 * largest), 10**300))
+    if cap is not None and (memory > cap or width > MAX_AXES):
+        raise CapError(
+            f"expected clusters of at most {readable(cap)} for exact inference, but this model "
+            f"needs {readable(memory)} or more, with {width} variables in a cluster: use "
+            "HerdedGibbs, or raise cap="
+        )
+    return memory
+
+
+# -- forwards: sum or maximise variables out, first to last ------------------------------------
+
+Scope = tuple[int, ...]  # places in the order, ascending
+Bucket = dict[Scope, np.ndarray]  # log-tables over their scopes
+Collapse = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+class Step(NamedTuple):
+    """A place, its later neighbours, and what the elimination left behind for them."""
+
+    scope: Scope
+    kept: np.ndarray
+
+
+def eliminate(
+    graph: FactorGraph, order: np.ndarray, collapse: Collapse
+) -> tuple[list[Step], float]:
+    """Collapse every bucket in turn; the steps and the total, -inf where nothing is possible.
+
+    `collapse` takes a bucket's table as (K, M), the variable by its later neighbours, and gives
+    the message (M,) and what to keep: (K, M) or (M,).
+    """
+    buckets, total = _fill_buckets(graph, order)
+    states = graph.cardinalities[order].tolist()
+    steps = []
+    for k in range(len(order)):
+        bucket, buckets[k] = buckets[k], {}  # tables are let go once they are used
+        scope = tuple(sorted({k}.union(*bucket)))
+        shape = tuple(states[p] for p in scope)
+        message, kept = collapse(_combine(bucket, scope, shape).reshape(states[k], -1))
+        steps.append(Step(scope, kept.reshape(kept.shape[:-1] + shape[1:])))
+        if len(scope) > 1:
+            _put(buckets[scope[1]], scope[1:], message.reshape(shape[1:]))
+        else:
+            total += float(message[0])
+    return steps, total
+
+
+def _fill_buckets(graph: FactorGraph, order: np.ndarray) -> tuple[list[Bucket], float]:
+    """Every factor, sliced by the fixed states, in the bucket of its first free variable."""
+    fixed = np.maximum(fixed_states(graph), 0)[graph.factor_variables]
+    offset = np.concatenate([[0], np.cumsum(fixed * graph.factor_strides)])
+    base = graph.table_start[:-1] + np.diff(offset[graph.factor_start])
+    place = np.full(graph.n_variables, -1)
+    place[order] = np.arange(len(order))
+    places = place[graph.factor_variables].tolist()
+    strides, starts = graph.factor_strides.tolist(), graph.factor_start.tolist()
+    states = graph.cardinalities[order].tolist()
+    buckets: list[Bucket] = [{} for _ in order]
+    total = 0.0
+    for f, first in enumerate(base.tolist()):
+        slots = range(starts[f], starts[f + 1])
+        axes = sorted((places[s], strides[s]) for s in slots if places[s] >= 0)
+        if not axes:
+            total += float(graph.log_tables[first])
+            continue
+        scope = tuple(p for p, _ in axes)
+        view: np.ndarray = np.ndarray(
+            [states[p] for p in scope],
+            buffer=graph.log_tables,
+            offset=ENTRY * first,
+            strides=[ENTRY * stride for _, stride in axes],
+        )
+        _put(buckets[scope[0]], scope, view)
+    return buckets, total
+
+
+def _put(bucket: Bucket, scope: Scope, table: np.ndarray) -> None:
+    """Tables of one scope are added at once: many messages need the memory of one."""
+    bucket[scope] = bucket[scope] + table if scope in bucket else table
+
+
+def _combine(bucket: Bucket, scope: Scope, shape: tuple[int, ...]) -> np.ndarray:
+    """The sum of a bucket's log-tables over all of its variables.
+
+    Small tables come first, so that few additions run at full size; among them those that reach
+    furthest back, so that the rows of what is summed are long.
+    """
+    table = np.zeros((shape[0], *[1] * (len(shape) - 1)))
+    for places, part in sorted(bucket.items(), key=lambda item: (item[1].size, -item[0][-1])):
+        spread = part.reshape([n if p in places else 1 for p, n in zip(scope, shape, strict=True)])
+        out = table if table.shape == shape else None
+        table = np.add(table, spread, out=out, order="C")
+    return table
+
+
+def sum_out(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """log sum_k exp table[k], and the conditionals; zeros where nothing is possible."""
+    top = table.max(axis=0)
+    top[np.isneginf(top)] = 0.0
+    table -= top
+    np.exp(table, out=table)
+    total = table.sum(axis=0)
+    table /= np.where(total > 0.0, total, 1.0)
+    with np.errstate(divide="ignore"):
+        return np.log(total) + top, table
+
+
+def max_out(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """max_k table[k], and the lowest k that attains it."""
+    best = table[0].copy()
+    choice = np.zeros(len(best), np.min_scalar_type(len(table) - 1))
+    for k in range(1, len(table)):
+        better = table[k] > best
+        np.copyto(best, table[k], where=better)
+        choice[better] = k
+    return best, choice
+
+
+# -- backwards: last to first ------------------------------------------------------------------
+
+
+def trace_back(steps: list[Step]) -> np.ndarray:
+    """The best state, by place, from the steps of `max_out`."""
+    x = np.zeros(len(steps), np.int64)
+    for step in reversed(steps):
+        x[step.scope[0]] = step.kept[tuple(x[list(step.scope[1:])])]
+    return x
+
+
+def multiply_out(steps: list[Step]) -> np.ndarray:
+    """The joint of all places, in order, from the steps of `sum_out`: for small models."""
+    joint = np.ones(())
+    for k, step in reversed(list(enumerate(steps))):
+        shape = np.ones(len(steps) - k, np.int64)
+        shape[np.array(step.scope) - k] = step.kept.shape
+        joint = step.kept.reshape(shape) * joint
+    return joint
+
+
+def cluster_marginals(steps: list[Step]) -> Iterator[tuple[Scope, np.ndarray]]:
+    """pi(x_k, x_S) = pi(x_k | x_S) pi(x_S) for every step, last to first, in place of what
+    `sum_out` kept. Only products and sums of probabilities: nothing can cancel.
+    """
+    for scope, table in reversed(steps):
+        if len(scope) > 1:  # S lies within the cluster of its first place, which comes earlier here
+            parent = steps[scope[1]]
+            gone = tuple(a for a, p in enumerate(parent.scope) if p not in scope)
+            table *= parent.kept.sum(axis=gone)
+        yield scope, table
+
+
+def pair_marginals(joint: np.ndarray, axes: set[int]) -> Iterator[tuple[int, np.ndarray]]:
+    """The marginals of the first axis with each of `axes`.
+
+    Axes are summed out from the back, and each sum leaves a smaller table: all pairs together
+    cost about as much as one.
+    """
+    first = joint.shape[0]
+    for axis in range(joint.ndim - 1, min(axes, default=joint.ndim) - 1, -1):
+        last = joint.shape[axis]
+        if axis in axes:
+            table = joint.reshape(first, -1, last)
+            yield axis, np.ones(table.shape[1]) @ table
+        joint = (joint.reshape(-1, last) @ np.ones(last)).reshape(joint.shape[:-1])

@@ -1,0 +1,130 @@
+"""w <- w + pi(X_i = 1 | x_N(i)) - x_i: herded Gibbs, Algorithm 1 of Bornn et al. (2013).
+
+    Step 1  x in the support of pi; each weight in (pi - 1, pi]          init
+    Step 2  pick the next i of the scan; w = w_(i, x_N(i))               plan.scan, plan.contexts
+    Step 3  x_i = 1 if w > 0 else 0                                      kernels.choose
+    Step 4  w <- w + pi(X_i = 1 | x_N(i)) - x_i                          kernels.choose
+    Step 5  everything else stays
+
+Theorem 1 covers empty graphs whose probabilities are rationally independent, theorem 2 complete
+graphs (error at most lambda / T after a burn-in). No proof for sparse graphs, where weights shared
+by several full contexts leave a small bias; `slack` trades it for a little noise.
+"""
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError
+from herded.kernels.choose import ONE
+from herded.kernels.run import Run
+from herded.kernels.weights import HALF, start_all_scalar, start_all_vector
+from herded.methods import sweeping
+from herded.methods.options import check_seed
+from herded.methods.state import State, start
+from herded.plan.compile import Plan, compile_plan
+from herded.plan.contexts import BLANKET, HASHED, MAX_BINS, SHARED, check_weights
+from herded.plan.table import row_entries
+from herded.stream import stream_key
+
+
+@dataclass(frozen=True)
+class HerdedGibbs:
+    """Deterministic Gibbs sampling that matches each conditional instead of drawing from it.
+
+    weights      which weight a visit uses: "blanket" (Algorithm 1), "shared", "pooled", "lazy"
+                 or "full"; see `herded.plan.contexts`
+    slack        0 is herding; c > 0 draws while all weights are within c of balance
+    scan         "auto" (checkerboard on lattices, else sequential), "sequential",
+                 "checkerboard", "random", "jacobi", or a permutation of the variables
+    phases       where the weights start: "half" way, or "random"; chains after the first
+                 always start at random, so that they differ
+    seed         of random phases, draws and starts
+    max_weights  how many contexts "lazy" and "full" remember before they share
+    """
+
+    weights: str = "blanket"
+    slack: float = 0.0
+    scan: Any = "auto"
+    phases: str = "half"
+    seed: int = 0
+    max_weights: int = 2**22
+
+    def __post_init__(self) -> None:
+        check_weights(self.weights)
+        check_seed(self.seed)
+        if not 0 <= self.slack <= 64:
+            raise MethodError(f"expected slack from 0 to 64, got {self.slack}")
+        if self.phases not in ("half", "random"):
+            raise MethodError(f'expected phases "half" or "random", got {self.phases!r}')
+        if self.max_weights < 1:
+            raise MethodError(f"expected max_weights of 1 or more, got {self.max_weights}")
+
+    def compile(self, model: Any, *, kind: str | None = None, cap: float | None = None) -> Plan:
+        return compile_plan(
+            model,
+            kind=kind,
+            weights=self.weights,
+            scan=self.scan,
+            vector=self.slack > 0,
+            cap=cap,
+        )
+
+    def init(
+        self, plan: Plan, x: np.ndarray, *, chain: int = 0, tally: bool = False, total: int = 0
+    ) -> State:
+        state = start(plan, x, self._weights(plan, chain), chain, tally, total)
+        if self.weights in HASHED:
+            # A quarter of the slots for every variable, so that one sweep cannot overfill it.
+            slots = max(64, 1 << int(4 * plan.model.n_variables - 1).bit_length())
+            table = sweeping.hashed_memory(plan, slots)
+            state.memory = state.memory._replace(keys=table.keys, w=table.w)
+        return state
+
+    def advance(
+        self, plan: Plan, state: State, block: np.ndarray, pool: Executor | None = None
+    ) -> None:
+        run = Run(
+            sweep=state.sweep,
+            key=stream_key(self.seed, state.chain, 1),
+            phase_key=stream_key(self.seed, state.chain, 2),
+            random_phases=self._random_phases(state.chain),
+            slack=round(self.slack * ONE),
+        )
+        sweeping.advance(plan, state, block, run, max_weights=self.max_weights, pool=pool)
+
+    def _random_phases(self, chain: int) -> bool:
+        return self.phases == "random" or chain > 0
+
+    def _weights(self, plan: Plan, chain: int) -> np.ndarray:
+        """Every weight at its start; hashed weights start when they are first met."""
+        random, key = self._random_phases(chain), stream_key(self.seed, chain, 2)
+        if plan.lattice is not None:
+            phases = np.full(plan.lattice.p.shape, HALF)
+            start_all_scalar(phases.reshape(-1), random, key)
+            return phases
+        size = int(plan.contexts.size[0])
+        if plan.scalar:
+            phases = np.full(size, HALF)
+            start_all_scalar(phases, random, key)
+            return phases
+        vectors = np.zeros(size, np.int32)
+        if random and size:
+            start_all_vector(vectors, *_vectors(plan), random, key)
+        return vectors
+
+
+def _vectors(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+    """Where each weight vector starts, and how long it is."""
+    if plan.contexts.mode[0] in (BLANKET, SHARED):
+        owner, entries = row_entries(plan.tables)
+        widths = plan.tables.width[owner]
+        if plan.contexts.mode[0] == BLANKET:
+            return entries, widths
+        starts, first = np.unique(plan.contexts.shared, return_index=True)
+        return starts, widths[first]
+    width = plan.factors.cardinalities
+    pools = plan.contexts.pool_start[:, None] + width[:, None] * np.arange(MAX_BINS)
+    return pools.reshape(-1), np.repeat(width, MAX_BINS)

@@ -1,0 +1,95 @@
+"""q_i <- (1 - D) q_i + D q_i^new, log q_i^new[k] = sum_f E_(q_-i)[log f(.., k, ..)]: mean field.
+
+The baseline of section 4.2 of Bornn et al. (2013), with the damping of Murphy (2012), section
+21.3: D = 1 is undamped, D = 0.5 takes half steps. Of all products q = prod_i q_i it looks for the
+one closest to pi in KL(q || pi), that is, with the highest lower bound of log Z:
+
+    log Z >= sum_f E_q[log f] + sum_i H(q_i)
+
+Sequential sweeps never lower the bound and end at a stationary point; parallel ones may oscillate.
+With hard zeros it is a heuristic: q gives positive probability to states that pi forbids unless
+it happens to leave them, and then the bound is -inf.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from herded.errors import MethodError
+from herded.kernels import mean_field as kernel
+from herded.methods.protocol import Answer
+from herded.plan.compile import Plan, compile_plan
+
+
+@dataclass
+class MeanFieldState:
+    """All that changes."""
+
+    q: np.ndarray  # (N, K), zero beyond a variable's cardinality
+    sweep: int = 0
+    change: float = np.inf  # the largest change of a probability in the last sweep
+    converged: bool = False
+
+
+@dataclass(frozen=True)
+class MeanField:
+    """Naive mean field; a sweep updates every free variable once.
+
+    `updates="sequential"` goes through the variables in index order and uses the newest values,
+    `"parallel"` uses those of the last sweep. It has converged when no probability changed by
+    `tolerance` in a sweep (0 never stops early). It starts at q_i proportional to the product of
+    variable i's unary factors. A state whose factors meet a -inf where q is positive gets
+    q_i^new = 0; a variable that would lose all of its states so keeps its old q_i.
+    """
+
+    damping: float = 1.0
+    updates: Literal["sequential", "parallel"] = "sequential"
+    tolerance: float = 1e-9
+
+    one_shot: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.damping <= 1.0:
+            raise MethodError(f"expected damping in (0, 1], got {self.damping}")
+        if self.updates not in ("sequential", "parallel"):
+            raise MethodError(f'expected updates "sequential" or "parallel", got {self.updates!r}')
+        if not self.tolerance >= 0.0:
+            raise MethodError(f"expected a tolerance of 0 or more, got {self.tolerance}")
+
+    def compile(self, model: Any, *, kind: str | None = None, cap: float | None = None) -> Plan:
+        """Lay the model out for this method."""
+        if kind not in (None, "factor"):
+            raise MethodError(f'expected the plan "factor" for mean field, got {kind!r}')
+        return compile_plan(model, kind="factor", cap=cap)
+
+    def init(self, plan: Plan) -> MeanFieldState:
+        """Every variable as its unary factors alone would have it."""
+        q = np.empty((plan.model.n_variables, plan.width))
+        kernel.start(plan.factors, plan.model.evidence, q)
+        return MeanFieldState(q)
+
+    def advance(self, plan: Plan, state: MeanFieldState, sweeps: int) -> None:
+        """Run sweeps, fewer if it converges."""
+        assert plan.scan is not None
+        parallel = self.updates == "parallel"
+        for _ in range(sweeps):
+            if state.converged:
+                return
+            # Component by component: the same bits as in index order.
+            change = kernel.sweep(
+                plan.factors, plan.scan.order, state.q, float(self.damping), parallel
+            )
+            state.change = float(change)
+            state.converged = state.change < self.tolerance
+            state.sweep += 1
+
+    def answer(self, plan: Plan, state: MeanFieldState) -> Answer:
+        """The q of this sweep and its lower bound of log Z."""
+        graph = plan.model.as_factor_graph()
+        constants = graph.table_start[:-1][np.diff(graph.factor_start) == 0]
+        return Answer(
+            marginals=state.q.copy(),
+            log_z=float(kernel.bound(plan.factors, state.q) + graph.log_tables[constants].sum()),
+            converged=state.converged,
+        )

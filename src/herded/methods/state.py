@@ -1,0 +1,68 @@
+"""State: all of a sampler that changes. A checkpoint is this and what was recorded."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from herded.errors import CheckpointError
+from herded.kernels.run import Memory
+from herded.plan.compile import Plan
+from herded.plan.scan import JACOBI
+
+
+@dataclass
+class State:
+    """One chain between two sweeps."""
+
+    memory: Memory
+    sweep: int  # how many sweeps it has done
+    chain: int
+    total: int  # how many it was started for: what an annealing schedule needs
+
+    def copy(self) -> "State":
+        """A state that shares nothing with this one."""
+        x, y, *rest = self.memory
+        new_x = x.copy()
+        new_y = new_x if y is x else y.copy()
+        return replace(self, memory=Memory(new_x, new_y, *(array.copy() for array in rest)))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything, as arrays with names."""
+        numbers = np.array([self.sweep, self.chain, self.total])
+        return {"numbers": numbers, **self.memory._asdict()}
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Become the state that `arrays` was taken from."""
+        self.sweep, self.chain, self.total = (int(n) for n in arrays["numbers"])
+        parts = {name: np.array(arrays[name]) for name in Memory._fields}
+        for name in ("x", "y", "tally"):
+            old = getattr(self.memory, name)
+            if parts[name].shape != old.shape or parts[name].dtype != old.dtype:
+                raise CheckpointError(
+                    f"expected {old.shape} {old.dtype} as {name} of a state of this run, got "
+                    f"{parts[name].shape} {parts[name].dtype}: the state is of another run"
+                )
+        if self.memory.y is self.memory.x:
+            parts["y"] = parts["x"]
+        self.memory = Memory(**parts)
+
+
+def start(plan: Plan, x: np.ndarray, weights: np.ndarray, chain: int, tally: bool, total: int):
+    """The state at sweep 0 of a chain that starts at `x` (N,) with the given weights."""
+    stored = plan.store(x)
+    if plan.lattice is not None:
+        _, h, _, m = plan.lattice.p.shape
+        padded = np.zeros((2, h + 2, m + 2), np.uint8)
+        padded[:, 1:-1, 1:-1] = stored.reshape(2, h, m)
+        stored = padded
+    jacobi = plan.scan is not None and plan.scan.policy[0] == JACOBI
+    size = plan.n_stored * (1 if plan.scalar else plan.width)
+    memory = Memory(
+        x=stored,
+        y=stored.copy() if jacobi else stored,
+        w=weights,
+        keys=np.zeros(0, np.uint64),
+        filled=np.zeros(1, np.int64),
+        tally=np.zeros(size if tally else 0, np.int64),
+    )
+    return State(memory, 0, chain, total)

@@ -1,0 +1,99 @@
+"""argmax over x of sum_f log_table_f[x_f], where the free variables form chains.
+
+Viterbi, "Error bounds for convolutional codes and an asymptotically optimum decoding algorithm"
+(1967): exact, in one pass there and one back. The decoder that section 4.3 of Bornn et al.
+(2013) compares with on linear-chain CRFs.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from herded.errors import MethodError, SupportError
+from herded.kernels import chain as kernel
+from herded.methods.protocol import Answer
+from herded.plan import memory
+from herded.plan.compile import Plan
+from herded.plan.conditional import FactorArrays, compile_factors, lock
+from herded.plan.scan import SEQUENTIAL, ScanArrays
+
+
+@dataclass
+class ViterbiState:
+    """All that changes."""
+
+    x: np.ndarray  # (N,) at first the clamped states, then the best
+    log_score: float | None = None
+    sweep: int = 0
+    converged: bool = False
+
+
+@dataclass(frozen=True)
+class Viterbi:
+    """The best state of chains; other graphs are refused.
+
+    Of several best states it finds the lowest in dictionary order along each chain, read from
+    its end of the lower index.
+    """
+
+    one_shot: ClassVar[bool] = True
+
+    def compile(self, model: Any, *, kind: str | None = None, cap: float | None = None) -> Plan:
+        """Lay the model out; the plan's scan walks along the chains, a segment for each."""
+        if kind not in (None, "factor"):
+            raise MethodError(f'expected the plan "factor" for Viterbi, got {kind!r}')
+        graph = model.as_factor_graph()
+        need = float(graph.n_variables * graph.cardinalities.max() * 4)
+        limit = memory.default_cap() if cap is None else float(cap)
+        memory.check(need, limit, "a table of the best choices")
+        factors = compile_factors(graph)
+        scan = _walk(model, factors, graph.evidence < 0)
+        return Plan(
+            model=model, kind="factor", scalar=False, memory=need, factors=factors, scan=scan
+        )
+
+    def init(self, plan: Plan) -> ViterbiState:
+        """The evidence, and zeros."""
+        return ViterbiState(np.maximum(plan.model.evidence, 0))
+
+    def advance(self, plan: Plan, state: ViterbiState, sweeps: int) -> None:
+        """All of it, whatever `sweeps` says."""
+        if state.converged:
+            return
+        assert plan.scan is not None
+        free = plan.model.evidence < 0
+        kernel.decode(
+            plan.factors, free, plan.scan.order, plan.scan.segment_start, plan.width, state.x
+        )
+        state.log_score = float(plan.model.log_score(state.x))
+        if state.log_score == -np.inf:
+            raise SupportError(
+                "expected some state of positive probability, but the factors and the evidence "
+                "together forbid all: correct the hard constraints, or drop evidence"
+            )
+        state.sweep, state.converged = 1, True
+
+    def answer(self, plan: Plan, state: ViterbiState) -> Answer:
+        """The best state, once it is found."""
+        if not state.converged:
+            return Answer(converged=False)
+        return Answer(state=state.x.copy(), log_score=state.log_score)
+
+
+def _walk(model: Any, factors: FactorArrays, free: np.ndarray) -> ScanArrays:
+    """The free variables along their chains, or an error that names one that is on none."""
+    degree = np.where(free, np.diff(factors.neighbour_start), 0)
+    order, chain_start = kernel.walk(factors, free)
+    stray = int(np.argmax(degree))
+    reason = f"has {degree[stray]} neighbours"
+    if degree[stray] <= 2:
+        loop = np.setdiff1d(np.flatnonzero(free), order)
+        if not len(loop):
+            return lock(ScanArrays(np.array([SEQUENTIAL]), order, chain_start))
+        stray, reason = int(loop[0]), "is on a loop, with 2 neighbours"
+    name = repr(model.names[stray]) if model.names else stray
+    raise MethodError(
+        f"expected chains for Viterbi, but variable {name} {reason}: use Exact, or HerdedGibbs "
+        "and keep BestState"
+    )

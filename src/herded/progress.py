@@ -1,0 +1,74 @@
+"""A progress bar on a terminal, nothing in a pipe; and Ctrl-C that waits for the sweep."""
+
+import contextlib
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+PATIENCE = 0.5  # seconds before a bar appears: short runs stay silent and quick
+
+
+class Progress:
+    """Shows how far a run is, if anybody is watching and it takes a while."""
+
+    def __init__(self, wanted: bool | None, total: int, what: str) -> None:
+        self.watched = sys.stderr.isatty() if wanted is None else wanted and sys.stderr.isatty()
+        self.total, self.what = total, what
+        self.began = time.perf_counter()
+        self.bar: Any = None
+        self.task: Any = None
+
+    def update(self, done: int, note: str = "") -> None:
+        if not self.watched:
+            return
+        if self.bar is None and time.perf_counter() - self.began > PATIENCE:
+            self._open()
+        if self.bar is not None:
+            self.bar.update(self.task, completed=done, note=note)
+
+    def _open(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        self.bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("sweeps"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self.task = self.bar.add_task(self.what, total=self.total, note="")
+        self.bar.start()
+
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[threading.Event]:
+    """An event that Ctrl-C sets instead of raising; a second Ctrl-C raises as usual."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def handle(number: int, frame: Any) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, before)
+
+    if before is not None:
+        signal.signal(signal.SIGINT, handle)
+    try:
+        yield stop
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)

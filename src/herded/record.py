@@ -1,0 +1,282 @@
+"""What a run keeps. Each choice is a small frozen object; each chain gets a recorder for it.
+
+A recorder reads blocks of samples (sweeps, variables) in the plan's layout. Its arrays are all it
+knows, so a checkpoint of them and of the states resumes a run to the same bits.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError, ModelError
+from herded.kernels.record import count_ones, count_pairs, count_states, keep_best, score_parts
+from herded.methods.state import State
+from herded.plan.compile import Plan
+from herded.plan.conditional import SCALAR_BITS, VECTOR_BITS
+from herded.plan.scan import components
+
+MAX_JOINT = 2**20
+
+
+class Recorder:
+    """Accumulates one thing over the samples of one chain."""
+
+    arrays: dict[str, np.ndarray]
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.arrays = {}
+
+    def add(self, block: np.ndarray, state: State) -> None:
+        """Take in a block of samples; `state` is the chain after them."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Marginals:
+    """P(x_i = k): visit frequencies, or averaged conditionals with `rao_blackwell=True`."""
+
+    rao_blackwell: bool = False
+
+    def recorder(self, plan: Plan) -> "MarginalRecorder":
+        return MarginalRecorder(plan)
+
+
+class MarginalRecorder(Recorder):
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        # One count per binary variable is enough: the other is what is left.
+        self.binary = plan.width == 2 and plan.n_stored > 0
+        size = plan.n_stored * (1 if self.binary else plan.width)
+        self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
+
+    def add(self, block: np.ndarray, state: State) -> None:
+        if self.binary:
+            count_ones(block, self.arrays["counts"])
+        else:
+            count_states(block, self.plan.width, self.arrays["counts"])
+        self.arrays["sweeps"] += len(block)
+
+    def frequencies(self) -> np.ndarray:
+        """(N, K) visit frequencies so far."""
+        counts, sweeps = self.arrays["counts"], int(self.arrays["sweeps"][0])
+        if self.binary:
+            ones = self.plan.unstore(counts)
+            both = np.stack([sweeps - ones, ones], axis=1)
+            one_state = self.plan.model.cardinalities == 1
+            both[one_state] = [sweeps, 0]
+        else:
+            both = np.stack(
+                [self.plan.unstore(part) for part in counts.reshape(-1, self.plan.width).T], axis=1
+            )
+        return both / max(sweeps, 1)
+
+    def rao_blackwell(self, state: State) -> np.ndarray:
+        """(N, K) averages of the conditionals that were visited."""
+        sweeps = max(int(self.arrays["sweeps"][0]), 1)
+        model = self.plan.model
+        if self.plan.scalar:
+            ones = self.plan.unstore(state.memory.tally) / (sweeps * 2.0**SCALAR_BITS)
+            averages = np.stack([1.0 - ones, ones], axis=1)
+        else:
+            sums = state.memory.tally.reshape(-1, self.plan.width)
+            averages = sums / (sweeps * 2.0**VECTOR_BITS)
+        width = averages.shape[1]
+        clamped = model.evidence >= 0  # never visited, so they have no conditional
+        averages[clamped] = np.arange(width) == model.evidence[clamped][:, None]
+        return averages
+
+
+@dataclass(frozen=True)
+class PairMarginals:
+    """P(x_i = a, x_j = b) on `edges` (E, 2); by default all pairs that share a factor."""
+
+    edges: Any = None
+
+    def recorder(self, plan: Plan) -> "PairRecorder":
+        return PairRecorder(plan, self.edges)
+
+
+class PairRecorder(Recorder):
+    def __init__(self, plan: Plan, edges: Any) -> None:
+        super().__init__(plan)
+        self.edges = neighbour_pairs(plan.model) if edges is None else _check_edges(plan, edges)
+        size = len(self.edges) * plan.width**2
+        self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
+
+    def add(self, block: np.ndarray, state: State) -> None:
+        samples = np.ascontiguousarray(self.plan.unstore(block))
+        first, second = self.edges[:, 0].copy(), self.edges[:, 1].copy()
+        count_pairs(samples, first, second, self.plan.width, self.arrays["counts"])
+        self.arrays["sweeps"] += len(block)
+
+    def tables(self) -> np.ndarray:
+        """(E, K, K) frequencies."""
+        k = self.plan.width
+        return self.arrays["counts"].reshape(-1, k, k) / max(int(self.arrays["sweeps"][0]), 1)
+
+
+def neighbour_pairs(model: Any) -> np.ndarray:
+    """(E, 2) all pairs i < j that share a factor."""
+    start, members = model.as_factor_graph().adjacency
+    owner = np.repeat(np.arange(model.n_variables), np.diff(start))
+    return np.stack([owner, members], axis=1)[owner < members]
+
+
+def _check_edges(plan: Plan, edges: Any) -> np.ndarray:
+    pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+    n = plan.model.n_variables
+    if ((pairs < 0) | (pairs >= n)).any():
+        raise ModelError(f"expected edges between variables 0 and {n - 1}, got {edges!r:.80}")
+    return pairs
+
+
+@dataclass(frozen=True)
+class Joint:
+    """The empirical joint distribution, for models of at most 2^20 states."""
+
+    def recorder(self, plan: Plan) -> "JointRecorder":
+        return JointRecorder(plan)
+
+
+class JointRecorder(Recorder):
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        cards = plan.model.cardinalities
+        states = float(np.prod(cards, dtype=float))
+        if states > MAX_JOINT:
+            raise MethodError(
+                f"expected at most {MAX_JOINT} states to keep the joint, got {states:.3g}: "
+                "keep PairMarginals or Samples instead"
+            )
+        self.strides = np.concatenate([np.cumprod(cards[:0:-1])[::-1], [1]])
+        self.arrays = {"counts": np.zeros(int(states), np.int64)}
+
+    def add(self, block: np.ndarray, state: State) -> None:
+        index = self.plan.unstore(block).astype(np.int64) @ self.strides
+        counts = self.arrays["counts"]
+        counts += np.bincount(index, minlength=len(counts))
+
+    def joint(self) -> np.ndarray:
+        counts = self.arrays["counts"]
+        return (counts / max(counts.sum(), 1)).reshape(self.plan.model.cardinalities)
+
+
+@dataclass(frozen=True)
+class BestState:
+    """The best state by log-score, kept per connected component: the best of each part."""
+
+    def recorder(self, plan: Plan) -> "BestRecorder":
+        return BestRecorder(plan)
+
+
+class BestRecorder(Recorder):
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self.graph = plan.model.as_factor_graph()
+        free = self.graph.evidence < 0
+        owner = _owners(plan, self.graph, free)
+        self.n_parts = int(owner.max(initial=0)) + 2  # the last: factors of clamped variables only
+        self.owner = np.where(free, owner, self.n_parts - 1)
+        self.part = np.full(self.graph.n_factors, self.n_parts - 1)
+        slots = np.repeat(np.arange(self.graph.n_factors), np.diff(self.graph.factor_start))
+        variables = self.graph.factor_variables
+        self.part[slots[free[variables]]] = owner[variables[free[variables]]]
+        self.arrays = {
+            "score": np.full(self.n_parts, -np.inf),
+            "state": np.zeros(self.graph.n_variables, plan.state_type),
+        }
+
+    def add(self, block: np.ndarray, state: State) -> None:
+        graph = self.graph
+        samples = np.ascontiguousarray(self.plan.unstore(block))
+        scores = np.empty((len(block), self.n_parts))
+        score_parts(
+            samples,
+            graph.factor_start,
+            graph.factor_variables,
+            graph.factor_strides,
+            graph.table_start,
+            graph.log_tables,
+            self.part,
+            scores,
+        )
+        keep_best(samples, scores, self.owner, self.arrays["score"], self.arrays["state"])
+
+
+def _owners(plan: Plan, graph: Any, free: np.ndarray) -> np.ndarray:
+    if plan.factors is not None:
+        return components(plan.factors, free)
+    return np.zeros(graph.n_variables, np.int64)  # a lattice is one component
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Every `every`-th sample."""
+
+    every: int = 1
+
+    def __post_init__(self) -> None:
+        if self.every < 1:
+            raise MethodError(f"expected every to be 1 or more, got {self.every}")
+
+    def recorder(self, plan: Plan) -> "SampleRecorder":
+        return SampleRecorder(plan, self.every)
+
+
+class SampleRecorder(Recorder):
+    def __init__(self, plan: Plan, every: int) -> None:
+        super().__init__(plan)
+        self.every = every
+        empty = np.empty((0, plan.model.n_variables), plan.state_type)
+        self.arrays = {"samples": empty, "seen": np.zeros(1, np.int64)}
+        self.parts: list[np.ndarray] = []
+
+    def add(self, block: np.ndarray, state: State) -> None:
+        # Samples number every, 2 every, ... of those seen, counted from 1.
+        first = -(int(self.arrays["seen"][0]) + 1) % self.every
+        self.parts.append(np.array(self.plan.unstore(block[first :: self.every])))
+        self.arrays["seen"] += len(block)
+
+    def gather(self) -> np.ndarray:
+        """All samples so far, as one array (draws, N)."""
+        if self.parts:
+            self.arrays["samples"] = np.concatenate([self.arrays["samples"], *self.parts])
+            self.parts = []
+        return self.arrays["samples"]
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorCurve:
+    """Mean absolute error of the marginals against `reference`, after each sweep in `at`.
+
+    The mean is over all entries of free variables' marginals. Without `at`: at powers of two.
+    """
+
+    reference: Any
+    at: Sequence[int] | None = None
+    rao_blackwell: bool = False
+
+    def sweeps(self, total: int) -> np.ndarray:
+        """The sweeps, counted after the burn-in, at which the error is measured."""
+        if self.at is None:
+            powers = 2 ** np.arange(max(total, 1).bit_length())
+            return np.unique(np.append(powers[powers <= total], total))
+        points = np.unique(np.asarray(self.at, dtype=np.int64))
+        if len(points) and points[0] < 1:
+            raise MethodError(f"expected sweeps of 1 or more in at=, got {points[0]}")
+        return points[points <= total]
+
+    def error(self, model: Any, marginals: np.ndarray) -> float:
+        """The mean absolute difference from the reference."""
+        reference = np.asarray(self.reference, dtype=np.float64)
+        if reference.size != marginals.size:
+            raise ModelError(
+                f"expected reference marginals of shape {marginals.shape}, got {reference.shape}"
+            )
+        real = np.arange(marginals.shape[1]) < model.cardinalities[:, None]
+        real &= (model.evidence < 0)[:, None]
+        gap = np.abs(marginals - reference.reshape(marginals.shape))
+        return float(gap[real].mean()) if real.any() else 0.0

@@ -1,0 +1,126 @@
+"""Result: plain arrays and where they came from."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError, NotKeptError
+
+
+@dataclass(frozen=True)
+class Best:
+    """A state and the log of its unnormalised probability."""
+
+    state: np.ndarray  # the model's shape
+    log_score: float
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pair marginals: tables[e] belongs to the variables edges[e]."""
+
+    edges: np.ndarray  # (E, 2)
+    tables: np.ndarray  # (E, K, K)
+
+    def __getitem__(self, pair: tuple[int, int]) -> np.ndarray:
+        i, j = pair
+        for a, b, flip in ((i, j, False), (j, i, True)):
+            found = np.flatnonzero((self.edges[:, 0] == a) & (self.edges[:, 1] == b))
+            if len(found):
+                table = self.tables[found[0]]
+                return table.T if flip else table
+        raise KeyError(f"the pair {pair} was not kept")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Errors (chains, points) after each of `sweeps` (points,)."""
+
+    sweeps: np.ndarray
+    errors: np.ndarray
+
+
+@dataclass(frozen=True)
+class Result:
+    """What `infer` found. Asking for what was not kept says how to keep it."""
+
+    shape: tuple[int, ...]  # of the variables
+    sweeps: int  # recorded, per chain
+    converged: bool
+    provenance: dict[str, Any]
+    state: tuple[Any, ...] = field(default=(), repr=False)  # continue with infer(state=...)
+    kept: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def _get(self, name: str, remedy: str) -> Any:
+        if self.kept.get(name) is None:
+            raise NotKeptError(f"expected {name} to be kept, but it was not: {remedy}")
+        return self.kept[name]
+
+    @property
+    def marginals(self) -> np.ndarray:
+        """P(x_i = k), shape (N, K), or (H, W, K) for a picture; zero beyond a cardinality."""
+        return self._shaped(self.chain_marginals.mean(axis=0))
+
+    @property
+    def chain_marginals(self) -> np.ndarray:
+        """The marginals of each chain, (chains, N, K)."""
+        return self._get("chain_marginals", "pass keep=[Marginals()]")
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """Visit frequencies, the paper's estimator, also where marginals are Rao-Blackwellised."""
+        counts = self._get("chain_frequencies", "pass keep=[Marginals()] to a sampler")
+        return self._shaped(counts.mean(axis=0))
+
+    @property
+    def standard_error(self) -> np.ndarray:
+        """Standard error of the marginals from the spread of the chains; it excludes bias.
+
+        Chains that are wrong together, by a bias of herding on sparse graphs or by a mode none of
+        them has visited, agree, and this number cannot see it.
+        """
+        chains = self.chain_marginals
+        if len(chains) < 2:
+            raise MethodError(
+                "expected at least 2 chains for a standard error, got 1: pass chains=4"
+            )
+        if (chains == chains[0]).all():
+            raise MethodError(
+                "expected chains that differ, got identical ones, whose spread says nothing: use "
+                "more sweeps, or a method with random phases or draws"
+            )
+        return self._shaped(chains.std(axis=0, ddof=1) / np.sqrt(len(chains)))
+
+    @property
+    def best(self) -> Best:
+        """The best state found, each connected component at its best."""
+        return self._get("best", "pass keep=[BestState()]")
+
+    @property
+    def samples(self) -> np.ndarray:
+        """(chains, draws, N) states."""
+        return self._get("samples", "pass keep=[Samples(every=10)]")
+
+    @property
+    def pair_marginals(self) -> Pairs:
+        """P(x_i = a, x_j = b) of pairs of variables."""
+        return self._get("pairs", "pass keep=[PairMarginals()]")
+
+    @property
+    def joint(self) -> np.ndarray:
+        """The joint distribution, one axis per variable."""
+        return self._get("joint", "pass keep=[Joint()] to a sampler, or use a smaller model")
+
+    @property
+    def curve(self) -> Curve:
+        """Error against a reference as the run went on."""
+        return self._get("curve", "pass keep=[ErrorCurve(reference)]")
+
+    @property
+    def log_z(self) -> float:
+        """The log of the normalising constant: exact, a bound (mean field) or Bethe's estimate."""
+        return self._get("log_z", "use Exact(), MeanField() or BeliefPropagation()")
+
+    def _shaped(self, table: np.ndarray) -> np.ndarray:
+        return table.reshape(*self.shape, table.shape[-1])

@@ -1,0 +1,273 @@
+"""The loop of a sampler: advance every chain by a block of sweeps, record, look up, go on.
+
+The bits of a run depend neither on the size of its blocks nor on threads nor on interruptions.
+"""
+
+import os
+import time
+from collections.abc import Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from herded import checkpoint as checkpoints
+from herded.errors import MethodError
+from herded.methods.protocol import Sampler
+from herded.methods.state import State
+from herded.plan.compile import Plan
+from herded.plan.support import check_start, start_state
+from herded.progress import Progress, interruptible
+from herded.record import ErrorCurve, MarginalRecorder, Marginals, Recorder
+from herded.stream import stream_key
+
+BLOCK = 2**20  # samples' entries in a block: small enough for the cache and for a prompt Ctrl-C
+WORTH_THREADS = 2**20  # updates in a whole run
+
+
+@dataclass
+class Chain:
+    """A state, what is recorded of it, and the samples of its last block."""
+
+    state: State
+    recorders: dict[type, Recorder]
+    block: np.ndarray
+    errors: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+
+@dataclass
+class Run:
+    """A sampler's run: what is asked for, and how far it is."""
+
+    plan: Plan
+    method: Sampler
+    keep: dict[type, Any]
+    sweeps: int
+    burn_in: int
+    chains: list[Chain]
+    points: np.ndarray  # sweeps at which the error is measured
+    done: int = 0
+    interrupted: bool = False
+    seconds: float = 0.0
+
+    @property
+    def total(self) -> int:
+        return self.burn_in + self.sweeps
+
+    @property
+    def recorded(self) -> int:
+        return max(0, self.done - self.burn_in)
+
+
+def sample(
+    plan: Plan,
+    method: Sampler,
+    keep: dict[type, Any],
+    *,
+    sweeps: int,
+    burn_in: int,
+    chains: int,
+    start: Any,
+    checkpoint: Any,
+    checkpoint_every: float,
+    progress: bool | None,
+    threads: int | None,
+) -> Run:
+    """Run `method` on `plan`, resuming from the checkpoint if there is one."""
+    run = _prepare(plan, method, keep, sweeps, burn_in, chains, start)
+    identity = _identity(run)
+    if checkpoint is not None:
+        _resume(run, checkpoint, identity)
+    began = saved = time.perf_counter()
+    before = run.seconds
+    bar = Progress(progress, run.total, type(method).__name__)
+    with _pool(run, threads) as pool, interruptible() as stop:
+        while run.done < run.total and not stop.is_set():
+            _advance(run, pool)
+            bar.update(run.done)
+            now = time.perf_counter()
+            run.seconds = before + now - began
+            if checkpoint is not None and now - saved > checkpoint_every:
+                _save(run, checkpoint, identity)
+                saved = now
+        run.interrupted = run.done < run.total
+    bar.close()
+    if checkpoint is not None:
+        _save(run, checkpoint, identity)
+    return run
+
+
+def _prepare(
+    plan: Plan,
+    method: Sampler,
+    keep: dict[type, Any],
+    sweeps: int,
+    burn_in: int,
+    chains: int,
+    start: Any,
+) -> Run:
+    curve = keep.get(ErrorCurve)
+    tally = any(getattr(keep.get(kind), "rao_blackwell", False) for kind in (Marginals, ErrorCurve))
+    points = curve.sweeps(sweeps) if curve else np.empty(0, np.int64)
+    made = []
+    for c, state in enumerate(_states(plan, method, chains, start, tally, burn_in + sweeps)):
+        recorders = {
+            kind: choice.recorder(plan) for kind, choice in keep.items() if kind is not ErrorCurve
+        }
+        if curve and Marginals not in recorders:
+            recorders[Marginals] = MarginalRecorder(plan)
+        rows = max(1, min(BLOCK // plan.n_stored, burn_in + sweeps))
+        block = np.zeros((rows, plan.n_stored), plan.state_type)
+        if plan.lattice is None:
+            block[:] = state.memory.x  # clamped variables stay as they are
+        made.append(Chain(state, recorders, block, np.full(len(points), np.nan)))
+        assert state.chain == c or start is not None
+    return Run(plan, method, keep, sweeps, burn_in, made, points)
+
+
+def _states(
+    plan: Plan, method: Sampler, chains: int, start: Any, tally: bool, total: int
+) -> list[State]:
+    """The chains' states: continued, or new at given or random places of the support."""
+    if _are_states(start):
+        if len(start) != chains:
+            raise MethodError(f"expected states of {chains} chains, got {len(start)}")
+        continued = []
+        for c, given in enumerate(start):
+            x = np.zeros(plan.model.n_variables, np.int64)
+            fresh = method.init(plan, x, chain=c, tally=tally, total=total)
+            sums = fresh.memory.tally
+            given = given.copy()
+            given.memory = given.memory._replace(tally=sums)
+            fresh.restore(given.arrays())
+            fresh.total = given.sweep + total
+            continued.append(fresh)
+        return continued
+    starts = _starts(plan, method, chains, start)
+    return [
+        method.init(plan, x, chain=c, tally=tally, total=total) for c, x in enumerate(starts)
+    ]
+
+
+def _are_states(start: Any) -> bool:
+    return isinstance(start, Sequence) and len(start) > 0 and isinstance(start[0], State)
+
+
+def _starts(plan: Plan, method: Sampler, chains: int, start: Any) -> list[np.ndarray]:
+    model = plan.model
+    if start is None:
+        return [start_state(model, stream_key(method.seed, c, 3)) for c in range(chains)]
+    x = np.asarray(start)
+    if x.shape[:1] == (chains,) and x.ndim in (2, 1 + len(model.shape)) and x.shape != model.shape:
+        return [check_start(model, one) for one in x]
+    return [check_start(model, x)] * chains
+
+
+def _pool(run: Run, threads: int | None) -> Any:
+    """Threads where there is enough work to share; else nothing."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    wanted = count if threads is None else threads
+    updates = run.total * run.plan.n_stored * len(run.chains)
+    scan = run.plan.scan
+    parts = len(run.chains) if len(run.chains) > 1 or scan is None else len(scan.segment_start) - 1
+    if not wanted or wanted < 2 or parts < 2 or updates < WORTH_THREADS:
+        return nullcontext()
+    return ThreadPoolExecutor(min(wanted, parts))
+
+
+def _advance(run: Run, pool: Executor | None) -> None:
+    """One block of sweeps for every chain, up to the next sweep where something happens."""
+    if run.done == run.burn_in:
+        for chain in run.chains:
+            chain.state.memory.tally[:] = 0
+    events = np.concatenate([run.points + run.burn_in, [run.burn_in, run.total]])
+    step = int(events[events > run.done].min()) - run.done
+    step = min(step, len(run.chains[0].block))
+    if len(run.chains) > 1 and pool is not None:
+        list(pool.map(lambda chain: _advance_chain(run, chain, step, None), run.chains))
+    else:
+        for chain in run.chains:
+            _advance_chain(run, chain, step, pool)
+    run.done += step
+    for p in np.flatnonzero(run.points == run.recorded):
+        for chain in run.chains:
+            chain.errors[p] = _error(run, chain)
+
+
+def _advance_chain(run: Run, chain: Chain, step: int, pool: Executor | None) -> None:
+    block = chain.block[:step]
+    run.method.advance(run.plan, chain.state, block, pool)
+    if run.done >= run.burn_in:
+        for recorder in chain.recorders.values():
+            recorder.add(block, chain.state)
+
+
+def _error(run: Run, chain: Chain) -> float:
+    curve = run.keep[ErrorCurve]
+    return curve.error(run.plan.model, estimate(chain, curve.rao_blackwell))
+
+
+def estimate(chain: Chain, rao_blackwell: bool) -> np.ndarray:
+    """The chain's marginals (N, K) so far."""
+    recorder: Any = chain.recorders[Marginals]
+    return recorder.rao_blackwell(chain.state) if rao_blackwell else recorder.frequencies()
+
+
+# -- checkpoints ------------------------------------------------------------------------------
+
+
+def _identity(run: Run) -> dict[str, Any]:
+    """What must be equal for a run to be resumed."""
+    return {
+        "model": run.plan.model.content_hash,
+        "method": repr(run.method),
+        "plan": run.plan.kind,
+        "tables": run.plan.table_hash,
+        "burn_in": run.burn_in,
+        "chains": len(run.chains),
+        "keep": sorted(kind.__name__ for kind in run.keep),
+        "points": [int(p) for p in run.points],
+    }
+
+
+def _save(run: Run, path: Any, identity: dict[str, Any]) -> None:
+    arrays = {}
+    for c, chain in enumerate(run.chains):
+        for name, array in chain.state.arrays().items():
+            arrays[f"{c}/state/{name}"] = array
+        arrays[f"{c}/errors"] = chain.errors
+        for kind, recorder in chain.recorders.items():
+            if hasattr(recorder, "gather"):
+                recorder.gather()
+            for name, array in recorder.arrays.items():
+                arrays[f"{c}/{kind.__name__}/{name}"] = array
+    checkpoints.write(path, {**identity, "done": run.done, "seconds": run.seconds}, arrays)
+
+
+def _resume(run: Run, path: Any, identity: dict[str, Any]) -> None:
+    found = checkpoints.read(path)
+    if found is None:
+        return
+    header, arrays = found
+    checkpoints.check_same_run(path, header, identity)
+    if header["done"] > run.total:
+        raise MethodError(
+            f"expected sweeps of at least {header['done'] - run.burn_in}, which the checkpoint at "
+            f"{path} has already done, got {run.sweeps}"
+        )
+    run.done, run.seconds = int(header["done"]), float(header["seconds"])
+    for c, chain in enumerate(run.chains):
+        total = chain.state.total
+        prefix = f"{c}/state/"
+        chain.state.restore(
+            {name[len(prefix) :]: a for name, a in arrays.items() if name.startswith(prefix)}
+        )
+        chain.state.total = total
+        chain.errors = arrays[f"{c}/errors"]
+        for kind, recorder in chain.recorders.items():
+            for name in recorder.arrays:
+                recorder.arrays[name] = arrays[f"{c}/{kind.__name__}/{name}"]
+        if run.plan.lattice is None:
+            chain.block[:] = chain.state.memory.x
