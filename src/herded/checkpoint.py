@@ -15,7 +15,9 @@ from herded.errors import CheckpointError
 FORMAT = 1
 
 
-def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+def write(
+    path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, np.ndarray]
+) -> None:
     """Write atomically: a reader sees the old file or the new one, never a part of either."""
     target = Path(path)
     text = json.dumps({"format": FORMAT, **header}).encode()
@@ -25,7 +27,7 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str
         raise CheckpointError(f"expected to write {target}, but: {error.strerror}") from error
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez(file, header=np.frombuffer(text, np.uint8), **arrays)
+            np.savez(file, allow_pickle=False, header=np.frombuffer(text, np.uint8), **arrays)  # type: ignore[arg-type]
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)

@@ -168,7 +168,7 @@ def _solve(
     plan: Plan, method: Solver, keep: dict[type, Any], sweeps: int, burn_in: int, progress: Any
 ) -> Result:
     model = plan.model
-    curve = keep.get(ErrorCurve)
+    curve: Any = keep.get(ErrorCurve)
     points = curve.sweeps(sweeps) if curve else np.empty(0, np.int64)
     errors = np.full(len(points), np.nan)
     began = time.perf_counter()
@@ -206,8 +206,8 @@ def _answered(model: Any, answer: Answer, curve: Curve | None) -> dict[str, Any]
     kept: dict[str, Any] = {"log_z": answer.log_z, "joint": answer.joint, "curve": curve}
     if answer.marginals is not None:
         kept["chain_marginals"] = answer.marginals[None]
-    if answer.state is not None:
-        kept["best"] = Best(answer.state.reshape(model.shape), float(answer.log_score))
+    if answer.state is not None and answer.log_score is not None:
+        kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score)
     if answer.pairs is not None:
         width = int(model.cardinalities.max())
         tables = np.zeros((len(answer.pairs), width, width))

@@ -146,9 +146,7 @@ def _states(
             continued.append(fresh)
         return continued
     starts = _starts(plan, method, chains, start)
-    return [
-        method.init(plan, x, chain=c, tally=tally, total=total) for c, x in enumerate(starts)
-    ]
+    return [method.init(plan, x, chain=c, tally=tally, total=total) for c, x in enumerate(starts)]
 
 
 def _are_states(start: Any) -> bool:

@@ -15,7 +15,7 @@ from herded.jit import jit
 
 PHASE = np.uint32(0x7FFFFFFF)
 ONE = 1 << 24
-LOWEST = -(1 << 31)
+LOWEST = -(1 << 40)
 _33, _40 = np.uint64(33), np.uint64(40)
 
 
@@ -35,12 +35,19 @@ def draw_scalar(bits, p):
 
 @jit
 def herd_vector(w, at, p, p_at, states):
-    """The next state of a variable whose conditional is p[p_at:] and whose weights are w[at:]."""
+    """The next state of a variable whose conditional is p[p_at:] and whose weights are w[at:].
+
+    Written without branches: which state wins is what no predictor can guess.
+    """
     best, top = 0, LOWEST
     for k in range(states):
-        w[at + k] += p[p_at + k]
-        if p[p_at + k] > 0 and w[at + k] > top:
-            best, top = k, w[at + k]
+        add = np.int64(p[p_at + k])
+        weight = np.int64(w[at + k]) + add
+        w[at + k] = weight
+        weight = weight if add > 0 else LOWEST
+        better = weight > top
+        best = k if better else best
+        top = weight if better else top
     w[at + best] -= ONE
     return best
 
@@ -59,9 +66,12 @@ def draw_vector(bits, p, p_at, states):
 @jit
 def slack_vector(w, at, p, p_at, states, slack, bits):
     """As herd_vector, but a random state while all weights are within `slack` of balance."""
+    widest = np.int64(0)
     for k in range(states):
-        if p[p_at + k] > 0 and abs(w[at + k]) > slack:
-            return herd_vector(w, at, p, p_at, states)
+        distance = abs(np.int64(w[at + k])) if p[p_at + k] > 0 else np.int64(0)
+        widest = distance if distance > widest else widest
+    if widest > slack:
+        return herd_vector(w, at, p, p_at, states)
     x = draw_vector(bits, p, p_at, states)
     for k in range(states):
         w[at + k] += p[p_at + k]

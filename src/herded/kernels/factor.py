@@ -16,14 +16,15 @@ from herded.kernels.choose import (
 )
 from herded.kernels.run import publish, shuffle
 from herded.kernels.weights import (
+    bin_scalar,
+    bin_vector,
     bins_at,
     find_slot,
     hash_neighbours,
     hash_one,
     hash_others,
     hash_state,
-    pool_scalar,
-    pool_vector,
+    split_pools,
     start_scalar,
     start_vector,
 )
@@ -33,7 +34,7 @@ from herded.plan.conditional import (
     log_conditional,
     log_conditional_pair,
 )
-from herded.plan.contexts import DRAW, FULL, LAZY, POOLED
+from herded.plan.contexts import DRAW, FULL, LAZY, MAX_BINS, POOLED
 from herded.plan.scan import JACOBI, RANDOM
 from herded.stream import draw
 
@@ -41,11 +42,11 @@ from herded.stream import draw
 @jit
 def factor_scalar(f, c, scan, run, betas, m, block, first, last):
     """Binary variables, scalar rule."""
-    mode, policy, n = c.mode[0], scan.policy[0], np.uint64(len(m.x))
+    mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
     starts, bases, strides, other_start = f.entry_start, f.table_base, f.own_stride, f.other_start
     other, ratio, last_stride, log_tables = f.other, f.other_ratio, f.last_stride, f.log_tables
     n_start, neighbour = f.neighbour_start, f.neighbour
-    pool_start = c.pool_start
+    pool_start, plane, width = c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
     for g in range(first, last):
         variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
@@ -53,10 +54,11 @@ def factor_scalar(f, c, scan, run, betas, m, block, first, last):
         for s in range(len(block)):
             clock = np.uint64(run.sweep + s) * n
             bins = bins_at(run.sweep + s)
-            splits = bins != bins_at(run.sweep + s - 1)
             whole = hash_state(x) if mode == FULL else np.uint64(0)
             if policy == RANDOM:
                 shuffle(order, variables, run.phase_key, clock + np.uint64(order[0]))
+            if mode == POOLED:
+                split_pools(w, order, pool_start, width, plane, run.sweep + s)
             for o in range(len(order)):
                 i = order[o]
                 zero, one = log_conditional_pair(
@@ -68,7 +70,7 @@ def factor_scalar(f, c, scan, run, betas, m, block, first, last):
                     new = np.uint32(draw_scalar(draw(run.key, clock + np.uint64(i)), p))
                 else:
                     if mode == POOLED:
-                        at = pool_scalar(w, pool_start[i], p, bins, splits)
+                        at = pool_start[i] + bin_scalar(p, bins) * plane
                     else:
                         key = hash_neighbours(n_start, neighbour, i, x)
                         if mode == FULL:
@@ -93,11 +95,11 @@ def factor_scalar(f, c, scan, run, betas, m, block, first, last):
 @jit
 def factor_vector(f, c, scan, run, betas, m, block, first, last):
     """Variables of any cardinality, vector rule."""
-    mode, policy, n = c.mode[0], scan.policy[0], np.uint64(len(m.x))
+    mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
     starts, bases, strides, other_start = f.entry_start, f.table_base, f.own_stride, f.other_start
     other, ratio, last_stride, log_tables = f.other, f.other_ratio, f.last_stride, f.log_tables
     n_start, neighbour = f.neighbour_start, f.neighbour
-    pool_start = c.pool_start
+    pool_start, plane, width = c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
     cardinalities, widest, own = f.cardinalities, f.cardinalities.max(), 0
     logits, p = np.empty(widest), np.empty(widest, np.int32)
@@ -107,10 +109,11 @@ def factor_vector(f, c, scan, run, betas, m, block, first, last):
         for s in range(len(block)):
             clock = np.uint64(run.sweep + s) * n
             bins = bins_at(run.sweep + s)
-            splits = bins != bins_at(run.sweep + s - 1)
             whole = hash_state(x) if mode == FULL else np.uint64(0)
             if policy == RANDOM:
                 shuffle(order, variables, run.phase_key, clock + np.uint64(order[0]))
+            if mode == POOLED:
+                split_pools(w, order, pool_start, width, plane, run.sweep + s)
             for o in range(len(order)):
                 i = order[o]
                 states = cardinalities[i]
@@ -123,7 +126,7 @@ def factor_vector(f, c, scan, run, betas, m, block, first, last):
                     new = draw_vector(draw(run.key, clock + np.uint64(i)), p, own, states)
                 else:
                     if mode == POOLED:
-                        at = pool_vector(w, pool_start[i], p, own, states, bins, splits)
+                        at = pool_start[i] + bin_vector(p, own, states, bins) * plane
                     else:
                         key = hash_neighbours(n_start, neighbour, i, x)
                         if mode == FULL:

@@ -17,18 +17,19 @@ from herded.kernels.choose import (
 )
 from herded.kernels.run import publish, shuffle
 from herded.kernels.weights import (
+    bin_scalar,
+    bin_vector,
     bins_at,
     find_slot,
     hash_one,
     hash_others,
     hash_row,
     hash_state,
-    pool_scalar,
-    pool_vector,
+    split_pools,
     start_scalar,
     start_vector,
 )
-from herded.plan.contexts import DRAW, FULL, LAZY, POOLED, SHARED
+from herded.plan.contexts import DRAW, FULL, LAZY, MAX_BINS, POOLED, SHARED
 from herded.plan.scan import JACOBI, RANDOM
 from herded.plan.table import row_of, row_of_bits
 from herded.stream import draw
@@ -37,10 +38,10 @@ from herded.stream import draw
 @jit
 def table_scalar(t, c, scan, run, m, block, first, last):
     """Binary variables, scalar rule."""
-    mode, policy, n = c.mode[0], scan.policy[0], np.uint64(len(m.x))
+    mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
     entry_start, row_start, p_table = t.entry_start, t.row_start, t.p
     n_start, neighbour = t.neighbour_start, t.neighbour
-    shared, pool_start = c.shared, c.pool_start
+    shared, pool_start, plane, width = c.shared, c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
     for g in range(first, last):
         variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
@@ -48,10 +49,11 @@ def table_scalar(t, c, scan, run, m, block, first, last):
         for s in range(len(block)):
             clock = np.uint64(run.sweep + s) * n
             bins = bins_at(run.sweep + s)
-            splits = bins != bins_at(run.sweep + s - 1)
             whole = hash_state(x) if mode == FULL else np.uint64(0)
             if policy == RANDOM:
                 shuffle(order, variables, run.phase_key, clock + np.uint64(order[0]))
+            if mode == POOLED:
+                split_pools(w, order, pool_start, width, plane, run.sweep + s)
             for o in range(len(order)):
                 i = order[o]
                 row = row_of_bits(n_start, neighbour, i, x)
@@ -62,9 +64,9 @@ def table_scalar(t, c, scan, run, m, block, first, last):
                 else:
                     at = own
                     if mode == SHARED:
-                        at = shared[row_start[i] + row]
+                        at = np.int64(shared[row_start[i] + row])
                     elif mode == POOLED:
-                        at = pool_scalar(w, pool_start[i], p, bins, splits)
+                        at = pool_start[i] + bin_scalar(p, bins) * plane
                     elif mode >= LAZY:
                         key = hash_row(own)
                         if mode == FULL:
@@ -89,22 +91,23 @@ def table_scalar(t, c, scan, run, m, block, first, last):
 @jit
 def table_vector(t, c, scan, run, m, block, first, last):
     """Variables of any cardinality, vector rule."""
-    mode, policy, n = c.mode[0], scan.policy[0], np.uint64(len(m.x))
+    mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
     entry_start, row_start, p = t.entry_start, t.row_start, t.p
     n_start, neighbour, radix = t.neighbour_start, t.neighbour, t.radix
-    shared, pool_start = c.shared, c.pool_start
+    shared, pool_start, plane, width = c.shared, c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
-    width, widest = t.width, t.width.max()
+    widest = t.width.max()
     for g in range(first, last):
         variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
         order = variables.copy()
         for s in range(len(block)):
             clock = np.uint64(run.sweep + s) * n
             bins = bins_at(run.sweep + s)
-            splits = bins != bins_at(run.sweep + s - 1)
             whole = hash_state(x) if mode == FULL else np.uint64(0)
             if policy == RANDOM:
                 shuffle(order, variables, run.phase_key, clock + np.uint64(order[0]))
+            if mode == POOLED:
+                split_pools(w, order, pool_start, width, plane, run.sweep + s)
             for o in range(len(order)):
                 i = order[o]
                 states = width[i]
@@ -115,9 +118,9 @@ def table_vector(t, c, scan, run, m, block, first, last):
                 else:
                     at = own
                     if mode == SHARED:
-                        at = shared[row_start[i] + row]
+                        at = np.int64(shared[row_start[i] + row])
                     elif mode == POOLED:
-                        at = pool_vector(w, pool_start[i], p, own, states, bins, splits)
+                        at = pool_start[i] + bin_vector(p, own, states, bins) * plane
                     elif mode >= LAZY:
                         key = hash_row(own)
                         if mode == FULL:

@@ -3,11 +3,12 @@
 import numpy as np
 
 from herded.jit import jit
+from herded.plan.conditional import VECTOR_ONE
 from herded.plan.contexts import MAX_BINS
 from herded.stream import draw, mix
 
 HALF = np.uint32(2**30 - 1)  # phase 1/2, which is w = 0 where pi = 1/2
-FIRST_SPLIT = 64  # pooled weights have 1 bin until this sweep, then twice as many at every 4x
+FIRST_SPLIT = 128  # pooled weights have 1 bin until this sweep, then twice as many at every 4x
 _ODD = np.uint64(0xD6E8FEB86659FD93)
 _33, _40 = np.uint64(33), np.uint64(40)
 _ZERO, _FIRST = np.uint64(0), np.uint64(1)
@@ -64,34 +65,34 @@ def bins_at(sweep):
 
 
 @jit
-def split_pools(w, first, width, bins):
-    """Both halves of each of the first bins/2 pools inherit its weight."""
-    for b in range(bins // 2 - 1, -1, -1):
-        for k in range(width):
-            weight = w[first + b * width + k]
-            w[first + 2 * b * width + k] = weight
-            w[first + (2 * b + 1) * width + k] = weight
+def split_pools(w, order, pool_start, width, plane, sweep):
+    """Where this sweep has more bins than the one before, both halves of each inherit its weight.
+
+    A variable's bins are `plane` apart.
+    """
+    bins = bins_at(sweep)
+    if bins == bins_at(sweep - 1):
+        return
+    for i in order:
+        for k in range(pool_start[i], pool_start[i] + width[i]):
+            for b in range(bins // 2 - 1, -1, -1):
+                w[(2 * b + 1) * plane + k] = w[b * plane + k]
+                w[2 * b * plane + k] = w[b * plane + k]
 
 
 @jit
-def pool_scalar(w, first, p, bins, splits):
-    """The phase of a pooled binary variable whose pools start at `first`."""
-    if splits:
-        split_pools(w, first, 1, bins)
-    return first + min((np.int64(p) * bins) >> 31, bins - 1)
+def bin_scalar(p, bins):
+    """The bin of a binary variable's conditional."""
+    return min((np.int64(p) * bins) >> 31, bins - 1)
 
 
 @jit
-def pool_vector(w, first, p, p_at, states, bins, splits):
-    """The weights of a pooled variable: binned by its mean state, which is p_1 for two states."""
-    if splits:
-        split_pools(w, first, states, bins)
-    if bins == 1 or states == 1:
-        return first
+def bin_vector(p, p_at, states, bins):
+    """The bin of any variable's conditional: of its mean state, which is p_1 for two states."""
     mean = np.int64(0)
     for k in range(1, states):
         mean += np.int64(p[p_at + k]) * k
-    return first + min(mean * bins // ((states - 1) << 24), bins - 1) * states
+    return min(np.int64(mean * (bins / (max(1, states - 1) * VECTOR_ONE))), bins - 1)
 
 
 @jit

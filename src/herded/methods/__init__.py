@@ -1,0 +1,1 @@
+"""Methods: one word, one file, one shape."""

@@ -105,7 +105,7 @@ class HerdedGibbs:
             phases = np.full(plan.lattice.p.shape, HALF)
             start_all_scalar(phases.reshape(-1), random, key)
             return phases
-        size = int(plan.contexts.size[0])
+        size = plan.contexts.size
         if plan.scalar:
             phases = np.full(size, HALF)
             start_all_scalar(phases, random, key)
@@ -118,13 +118,13 @@ class HerdedGibbs:
 
 def _vectors(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     """Where each weight vector starts, and how long it is."""
-    if plan.contexts.mode[0] in (BLANKET, SHARED):
+    if len(plan.contexts.mode) in (BLANKET, SHARED):
         owner, entries = row_entries(plan.tables)
         widths = plan.tables.width[owner]
-        if plan.contexts.mode[0] == BLANKET:
+        if len(plan.contexts.mode) == BLANKET:
             return entries, widths
         starts, first = np.unique(plan.contexts.shared, return_index=True)
         return starts, widths[first]
     width = plan.factors.cardinalities
-    pools = plan.contexts.pool_start[:, None] + width[:, None] * np.arange(MAX_BINS)
-    return pools.reshape(-1), np.repeat(width, MAX_BINS)
+    pools = plan.contexts.pool_start + np.arange(MAX_BINS)[:, None] * int(width.sum())
+    return pools.reshape(-1), np.tile(width, MAX_BINS)

@@ -51,9 +51,9 @@ def start(plan: Plan, x: np.ndarray, weights: np.ndarray, chain: int, tally: boo
     """The state at sweep 0 of a chain that starts at `x` (N,) with the given weights."""
     stored = plan.store(x)
     if plan.lattice is not None:
-        _, h, _, m = plan.lattice.p.shape
-        padded = np.zeros((2, h + 2, m + 2), np.uint8)
-        padded[:, 1:-1, 1:-1] = stored.reshape(2, h, m)
+        height, columns = plan.lattice.height, plan.lattice.columns
+        padded = np.zeros((2, height + 2, columns + 2), np.uint8)
+        padded[:, 1:-1, 1:-1] = stored.reshape(2, height, columns)
         stored = padded
     jacobi = plan.scan is not None and plan.scan.policy[0] == JACOBI
     size = plan.n_stored * (1 if plan.scalar else plan.width)

@@ -1,11 +1,12 @@
 """One way from a plan and a state to the compiled kernel that advances it."""
 
+import itertools
 from concurrent.futures import Executor
 
 import numpy as np
 
 from herded.kernels.factor import factor_scalar, factor_vector
-from herded.kernels.lattice import lattice_sweeps
+from herded.kernels.lattice import blanket_sweeps, shared_sweeps
 from herded.kernels.run import Memory, Run
 from herded.kernels.table import table_scalar, table_vector
 from herded.kernels.weights import HALF, rehash
@@ -50,7 +51,7 @@ def _split(plan: Plan, block: np.ndarray, pool: Executor | None) -> list[tuple[i
     threads = max(1, min(threads, block.size // WORTH_A_THREAD, len(start) - 1))
     goals = np.linspace(0, start[-1], threads + 1)
     cuts = np.unique(np.searchsorted(start, goals))
-    return [(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)] or [(0, 0)]
+    return [(int(a), int(b)) for a, b in itertools.pairwise(cuts)] or [(0, 0)]
 
 
 def _advance_part(
@@ -90,18 +91,13 @@ def _grow(plan: Plan, state: State, max_weights: int) -> None:
 def hashed_memory(plan: Plan, slots: int) -> Memory:
     """An empty table of hashed weights, each at rest."""
     empty = np.zeros(0)
-    if plan.scalar:
-        weights = np.full(slots, HALF)
-    else:
-        weights = np.zeros(slots * plan.width, np.int32)
+    weights = np.full(slots, HALF) if plan.scalar else np.zeros(slots * plan.width, np.int32)
     keys = np.zeros(slots, np.uint64)
     return Memory(empty, empty, weights, keys, np.zeros(1, np.int64), empty)
 
 
 def _advance_lattice(plan: Plan, state: State, block: np.ndarray, run: Run) -> None:
-    memory, p = state.memory, plan.lattice.p
-    herded = memory.w.size > 0
-    weights = memory.w if herded else np.empty((2, 0, 0, 0), np.uint32)
-    lattice_sweeps(
-        p, herded, p.shape[2] == 5, run.sweep, run.key, memory.x, weights, memory.tally, block
-    )
+    memory, lattice = state.memory, plan.lattice
+    weights = memory.w if memory.w.size else np.empty((2, 0, 0, 0), np.uint32)
+    kernel = shared_sweeps if lattice.shared else blanket_sweeps
+    kernel(lattice.p, lattice.rows, run.sweep, run.key, memory.x, weights, memory.tally, block)

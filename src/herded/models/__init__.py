@@ -1,0 +1,1 @@
+"""Models: variables and log-potentials. Frozen; they know no algorithm."""

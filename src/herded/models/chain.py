@@ -1,7 +1,7 @@
 """Chain and skip-chain models: section 4.3 of Bornn et al. (2013), figure 4.
 
-    pi(y) = 1/Z exp(sum_t log_unary[t, y_t] + sum_t log_pairwise[y_t, y_(t+1)]
-                    + sum_((s,t) in skips) log_skip[y_s, y_t])
+pi(y) = 1/Z exp(sum_t log_unary[t, y_t] + sum_t log_pairwise[y_t, y_(t+1)]
+                + sum_((s,t) in skips) log_skip[y_s, y_t])
 """
 
 from collections.abc import Sequence

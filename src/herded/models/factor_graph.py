@@ -256,7 +256,9 @@ def _check_cardinalities(cardinalities: Any) -> np.ndarray:
     try:
         cards = np.asarray(cardinalities, dtype=np.int64)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"expected whole-number cardinalities, got {cardinalities!r:.80}") from error
+        raise ModelError(
+            f"expected whole-number cardinalities, got {cardinalities!r:.80}"
+        ) from error
     if cards.ndim != 1 or len(cards) == 0:
         raise ModelError(f"expected a list of one or more cardinalities, got {cardinalities!r:.80}")
     if (cards < 1).any():

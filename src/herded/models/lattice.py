@@ -137,7 +137,9 @@ class Lattice:
             shape=(h, w),
         )
         clamped = np.flatnonzero(self.evidence >= 0)
-        return graph.given({int(i): int(self.evidence[i]) for i in clamped}) if len(clamped) else graph
+        return (
+            graph.given({int(i): int(self.evidence[i]) for i in clamped}) if len(clamped) else graph
+        )
 
 
 def ising_grid(field: Any, coupling: Any = 1.0, *, periodic: bool = False) -> Lattice:

@@ -1,25 +1,25 @@
 """model -> plan: the flat, read-only arrays that one kind of kernel runs on.
 
-    lattice  two-state, open 4-neighbour grids, packed by colour
-    table    small blankets: every conditional tabulated
-    factor   any model: conditionals summed from log-tables on each visit
+lattice  two-state, open 4-neighbour grids, packed by colour
+table    small blankets: every conditional tabulated
+factor   any model: conditionals summed from log-tables on each visit
 """
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import hashlib
 import numpy as np
 
 from herded.errors import MethodError
 from herded.models.lattice import Lattice
 from herded.plan import lattice as _lattice
 from herded.plan import memory
-from herded.plan.conditional import FactorArrays, compile_factors
-from herded.plan.contexts import HASHED, TABULATED, ContextArrays, compile_contexts
-from herded.plan.scan import ScanArrays, compile_scan
-from herded.plan.table import TableArrays, compile_table, count_rows
+from herded.plan.conditional import compile_factors
+from herded.plan.contexts import HASHED, TABULATED, compile_contexts
+from herded.plan.scan import compile_scan
+from herded.plan.table import compile_table, count_rows
 
 # Where tables are a choice and not a must, they may take this many entries per variable.
 FEW_ENTRIES = 256
@@ -33,11 +33,12 @@ class Plan:
     kind: str
     scalar: bool  # scalar rule (2^31) or vector rule (2^24)
     memory: float  # estimated bytes of tables and weights
-    factors: FactorArrays | None = None
-    tables: TableArrays | None = None
-    lattice: _lattice.LatticeArrays | None = None
-    scan: ScanArrays | None = None
-    contexts: ContextArrays | None = None
+    # What kernels of this kind read; the others are None.
+    factors: Any = None  # FactorArrays
+    tables: Any = None  # TableArrays
+    lattice: Any = None  # LatticeArrays
+    scan: Any = None  # ScanArrays
+    contexts: Any = None  # ContextArrays
 
     @property
     def width(self) -> int:
@@ -49,8 +50,7 @@ class Plan:
         """Length of a state as the kernels store it: a packed lattice may have a spare column."""
         if self.lattice is None:
             return int(self.model.n_variables)
-        _, h, _, m = self.lattice.p.shape
-        return 2 * h * m
+        return 2 * self.lattice.height * self.lattice.columns
 
     @property
     def state_type(self) -> Any:
@@ -61,15 +61,15 @@ class Plan:
         if self.lattice is None:
             return np.array(states, dtype=self.state_type)
         pictures = states.reshape(*states.shape[:-1], *self.model.shape)
-        packed = _lattice.pack(pictures).astype(self.state_type)
+        packed = _lattice.pack(pictures, self.lattice.height).astype(self.state_type)
         return packed.reshape(*states.shape[:-1], self.n_stored)
 
     def unstore(self, stored: np.ndarray) -> np.ndarray:
         """Per-variable arrays (..., n_stored) back in the model's order (..., N)."""
         if self.lattice is None:
             return stored
-        _, h, _, m = self.lattice.p.shape
-        pictures = _lattice.unpack(stored.reshape(*stored.shape[:-1], 2, h, m), self.model.shape[1])
+        halves = (2, self.lattice.height, self.lattice.columns)
+        pictures = _lattice.unpack(stored.reshape(*stored.shape[:-1], *halves), *self.model.shape)
         return pictures.reshape(*stored.shape[:-1], self.model.n_variables)
 
     @cached_property
@@ -159,6 +159,8 @@ def _why_no_lattice(model: Any, weights: str | None, scan: Any, vector: bool) ->
         return "slack needs weight vectors"
     if weights not in (None, *TABULATED):
         return f"weights={weights!r} is not for lattices"
+    if weights == "shared" and not model.is_uniform:
+        return "its couplings differ, so that no neighbours' states are alike"
     if not (isinstance(scan, str) and scan in ("auto", "checkerboard")):
         return "its scan is the checkerboard"
     return ""
@@ -174,14 +176,13 @@ def _compile_lattice(
     reason = _why_no_lattice(model, weights, scan, vector)
     if reason:
         raise MethodError(f"expected a model for the lattice plan, but {reason}: drop plan=")
-    few = model.is_uniform and weights != "blanket"
-    n_contexts = 5 if few else 16
-    need = 8.0 * n_contexts * (model.n_variables + model.shape[0])
+    shared = model.is_uniform and weights != "blanket"
+    need = 8.0 * (5 if shared else 16) * (model.n_variables + model.shape[0])
     memory.check(need, limit, "a lattice with its weights")
     return Plan(
         model=model,
         kind="lattice",
         scalar=True,
         memory=need,
-        lattice=_lattice.compile_lattice(model, n_contexts),
+        lattice=_lattice.compile_lattice(model, shared),
     )

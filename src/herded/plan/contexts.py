@@ -16,7 +16,6 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.jit import jit
-from herded.plan.conditional import lock
 from herded.plan.table import row_entries
 from herded.stream import mix
 
@@ -31,10 +30,12 @@ MAX_BINS = 32  # of a pooled variable: bounds its memory
 class ContextArrays(NamedTuple):
     """How a visit finds its weight; arrays of another mode are empty."""
 
-    mode: np.ndarray  # one number
+    mode: tuple[int, ...]  # its length is the mode: a part of its type, so that each mode gets
+    # a kernel of its own without the branches of the others
     shared: np.ndarray  # row -> first entry of its weight
-    pool_start: np.ndarray  # variable -> first entry of its pools
-    size: np.ndarray  # one number: entries of all weights, 0 if hashed
+    pool_start: np.ndarray  # variable -> first entry of its first bin
+    width: np.ndarray  # variable -> entries of one weight
+    size: int  # entries of all weights, 0 if hashed
 
 
 def check_weights(weights: str) -> None:
@@ -45,16 +46,18 @@ def check_weights(weights: str) -> None:
 def compile_contexts(weights: str | None, factors, tables, width: np.ndarray) -> ContextArrays:
     """The arrays for `weights`, or for a method that draws and has none."""
     mode = DRAW if weights is None else MODES[weights]
-    shared = pool_start = np.empty(0, np.int64)
+    shared, pool_start = np.empty(0, np.uint32), np.empty(0, np.int64)
     size = 0
     if mode == BLANKET:
         size = len(tables.p)
     elif mode == SHARED:
         shared, size = _share(tables)
     elif mode == POOLED:
-        pools = np.concatenate([[0], np.cumsum(width)]) * MAX_BINS
-        pool_start, size = pools[:-1], int(pools[-1])
-    return lock(ContextArrays(np.array([mode]), shared, pool_start, np.array([size])))
+        # All variables' first bins lie side by side, then all second bins: few bins, little memory.
+        pool_start, size = np.cumsum(width) - width, MAX_BINS * int(width.sum())
+    for array in (shared, pool_start, width):
+        array.flags.writeable = False
+    return ContextArrays((0,) * mode, shared, pool_start, width, size)
 
 
 def _share(t) -> tuple[np.ndarray, int]:
@@ -71,7 +74,7 @@ def _share(t) -> tuple[np.ndarray, int]:
     )
     _, where, group = np.unique(group, return_index=True, return_inverse=True)
     starts = np.concatenate([[0], np.cumsum(t.width[owner[where]])])
-    return starts[group], int(starts[-1])
+    return starts[group].astype(np.uint32), int(starts[-1])
 
 
 @jit

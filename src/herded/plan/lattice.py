@@ -4,34 +4,60 @@ Site (r, j) has colour (r + j) % 2 and lies at column j // 2 of that colour's ha
 neighbours of a site have the other colour: above and below at the same column, beside it at the
 same column and one to the left (right) on rows where the colour starts at j = 0 (1).
 
-Planes p[colour, row, context, column] hold round(pi(X = 1 | context) * 2^31). A context is the
-count of neighbours that are 1 (five contexts, equal couplings: the paper's shared version) or
-their four bits (sixteen contexts: Algorithm 1). Columns that no site has, and clamped sites,
-have p = 0 or 2^31, which herding respects for ever.
+p holds round(pi(X = 1 | context) * 2^31), by colour and strip; a strip is one or more rows, so
+that loops are long enough to vectorise on narrow lattices too. A context is the count of
+neighbours that are 1 (five contexts, equal couplings: the paper's shared version), stored as
+planes [context, site] that are swept whole; or their four bits (sixteen contexts: Algorithm 1),
+stored as lines [site, context] of which one entry is used. Places that no site has, and clamped
+sites, have p = 0 or 2^31, which herding respects for ever.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from herded.jit import jit
-from herded.plan.conditional import fixed_scalar, lock
+from herded.plan.conditional import fixed_scalar
+
+STRIP = 512  # least number of sites in a strip
 
 
 class LatticeArrays(NamedTuple):
-    p: np.ndarray  # (2, H, Q, M) uint32
+    p: np.ndarray  # uint32, (2, strips, 5, sites) or (2, strips, sites, 16)
+    shared: bool  # five contexts
+    rows: int  # in a strip
+    columns: int  # M
+
+    @property
+    def height(self) -> int:
+        """Rows of a packed half-lattice, those that only fill up the last strip included."""
+        return self.p.shape[1] * self.rows
 
 
-def compile_lattice(model, contexts: int) -> LatticeArrays:
-    """The planes of a two-state, open lattice with 5 or 16 contexts."""
+def compile_lattice(model, shared: bool) -> LatticeArrays:
+    """The conditionals of a two-state, open lattice."""
     h, w = model.shape
-    p = np.zeros((2, h, contexts, (w + 1) // 2), np.uint32)
-    _fill(model.log_unary, model.right, model.down, model.unlike, model.clamped, p)
-    return lock(LatticeArrays(p))
+    columns = (w + 1) // 2
+    rows = min(h, -(-STRIP // columns))
+    strips, sites = -(-h // rows), rows * columns
+    p = np.zeros((2, strips, 5, sites) if shared else (2, strips, sites, 16), np.uint32)
+    _fill(
+        model.log_unary,
+        model.right,
+        model.down,
+        model.unlike,
+        model.clamped,
+        rows,
+        columns,
+        p if shared else p.swapaxes(2, 3),
+    )
+    p.flags.writeable = False
+    return LatticeArrays(p, shared, rows, columns)
 
 
 @jit
-def _fill(log_unary, right, down, unlike, clamped, p):
+def _fill(log_unary, right, down, unlike, clamped, rows, columns, p):
     h, w, _ = log_unary.shape
     contexts = p.shape[2]
     coupling = np.empty(4)
@@ -44,10 +70,11 @@ def _fill(log_unary, right, down, unlike, clamped, p):
             coupling[1] = right[r, j] if j < w - 1 else 0.0
             coupling[2] = down[r - 1, j] if r > 0 else 0.0
             coupling[3] = down[r, j] if r < h - 1 else 0.0
-            colour, column = (r + j) & 1, j >> 1
+            planes = p[(r + j) & 1, r // rows]
+            site = r % rows * columns + (j >> 1)
             for q in range(contexts):
                 if clamped[r, j] >= 0:
-                    p[colour, r, q, column] = np.uint32(2**31 * clamped[r, j])
+                    planes[q, site] = np.uint32(2**31 * clamped[r, j])
                     continue
                 logits[0], logits[1] = log_unary[r, j, 0], log_unary[r, j, 1]
                 ones = q
@@ -61,32 +88,30 @@ def _fill(log_unary, right, down, unlike, clamped, p):
                         ones -= up
                     logits[up] += coupling[d]
                     logits[1 - up] += coupling[d] * unlike
-                p[colour, r, q, column] = fixed_scalar(logits[0], logits[1], 1.0)
+                planes[q, site] = fixed_scalar(logits[0], logits[1], 1.0)
 
 
-def pack(states: np.ndarray) -> np.ndarray:
-    """(..., H, W) pictures as (..., 2, H, M) half-lattices."""
-    h, w = states.shape[-2:]
-    packed = np.zeros((*states.shape[:-2], 2, h, (w + 1) // 2), states.dtype)
-    for colour, parity, rows, columns, half in _halves(w):
-        packed[..., colour, rows, half] = states[..., rows, columns]
+def pack(pictures: np.ndarray, height: int) -> np.ndarray:
+    """(..., H, W) pictures as (..., 2, height, M) half-lattices."""
+    h, w = pictures.shape[-2:]
+    packed = np.zeros((*pictures.shape[:-2], 2, height, (w + 1) // 2), pictures.dtype)
+    for colour, rows, columns, half in _halves(h, w):
+        packed[..., colour, rows, half] = pictures[..., rows, columns]
     return packed
 
 
-def unpack(packed: np.ndarray, w: int) -> np.ndarray:
-    """The pictures of width `w` that `pack` packed."""
-    h = packed.shape[-2]
-    states = np.empty((*packed.shape[:-3], h, w), packed.dtype)
-    for colour, parity, rows, columns, half in _halves(w):
-        states[..., rows, columns] = packed[..., colour, rows, half]
-    return states
+def unpack(packed: np.ndarray, h: int, w: int) -> np.ndarray:
+    """The (..., H, W) pictures that `pack` packed."""
+    pictures = np.empty((*packed.shape[:-3], h, w), packed.dtype)
+    for colour, rows, columns, half in _halves(h, w):
+        pictures[..., rows, columns] = packed[..., colour, rows, half]
+    return pictures
 
 
-def _halves(w: int):
-    """The four strided pieces: colour, parity of the row, and the slices on both sides."""
+def _halves(h: int, w: int) -> Iterator[tuple[int, slice, slice, slice]]:
+    """The four strided pieces: colour, rows, columns of the picture, columns of the half."""
     for parity in (0, 1):
         for colour in (0, 1):
             first = (parity + colour) & 1
-            columns = slice(first, None, 2)
             half = slice(0, (w - first + 1) // 2)
-            yield colour, parity, slice(parity, None, 2), columns, half
+            yield colour, slice(parity, h, 2), slice(first, w, 2), half

@@ -23,7 +23,7 @@ from herded.stream import draw
 
 FOUND, GAVE_UP = -1, -2  # how a search ends, or else with the variable that has no state left
 PATIENCE = 64  # dead ends before the first restart, then doubled: tails are heavy
-DRAWN, TRAILED, HEAD, WAITING, DEAD_ENDS = range(5)  # the numbers in Domains.count
+DRAWN, TRAILED, HEAD, WAITING, DEAD_ENDS = range(5)  # the numbers in Domains.counts
 
 
 class HardFactors(NamedTuple):
@@ -51,7 +51,7 @@ class Domains(NamedTuple):
     order: np.ndarray  # (N,) undecided variables by component; the current one sorted by size
     place: np.ndarray  # (N,) of each variable in it, or -1
     size_start: np.ndarray  # where the variables of each size start in it
-    count: np.ndarray
+    counts: np.ndarray  # see DRAWN
 
 
 def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarray:
@@ -156,7 +156,7 @@ def _compile(model: Any) -> tuple[HardFactors, Domains]:
         order=np.empty(n, np.int64),
         place=np.full(n, -1),
         size_start=np.empty(states.max() + 2, np.int64),
-        count=np.array([n, 0, 0, 0, 0]),  # n draws were made for the uniform state
+        counts=np.array([n, 0, 0, 0, 0]),  # n draws were made for the uniform state
     )
     domains.states[first[clamped]] = model.evidence[clamped]  # the rest is never looked at
     return lock(hard), domains
@@ -176,8 +176,8 @@ def _search_all(h, d, key, tries):
             break
         first, last = last, _component(h, d, i, last)
         outcome, patience = GAVE_UP, PATIENCE
-        while outcome == GAVE_UP and d.count[DEAD_ENDS] <= tries:
-            limit = min(tries, d.count[DEAD_ENDS] + patience)
+        while outcome == GAVE_UP and d.counts[DEAD_ENDS] <= tries:
+            limit = min(tries, d.counts[DEAD_ENDS] + patience)
             outcome = _search(h, d, key, first, last, limit)
             patience *= 2
     return outcome
@@ -198,10 +198,15 @@ def _component(h, d, i, first):
                 if d.size[j] > 1 and d.place[j] < 0:
                     d.order[last], d.place[j] = j, last
                     last += 1
-    members = d.order[first:last]
-    members[:] = members[np.argsort(d.size[members], kind="mergesort")]
-    d.place[members] = np.arange(first, last)
-    d.size_start[:] = first + np.searchsorted(d.size[members], np.arange(len(d.size_start)))
+    d.size_start[:] = first
+    for at in range(first, last):
+        for size in range(d.size[d.order[at]] + 1, len(d.size_start)):
+            d.size_start[size] += 1
+    free_place = d.size_start.copy()
+    for i in d.order[first:last].copy():
+        at = free_place[d.size[i]]
+        d.order[at], d.place[i] = i, at
+        free_place[d.size[i]] += 1
     return last
 
 
@@ -215,7 +220,7 @@ def _search(h, d, key, first, last, limit):
         i = urgent if d.size[urgent] > 1 else _smallest(d)
         if i < 0:
             return FOUND
-        decision[depth], mark[depth] = i, d.count[TRAILED]
+        decision[depth], mark[depth] = i, d.counts[TRAILED]
         depth += 1
         _swap(h, d, i, 0, _below(d, key, d.size[i]))
         while d.size[i] > 1:
@@ -228,8 +233,8 @@ def _search(h, d, key, first, last, limit):
             if depth == 0:
                 return outcome
             depth -= 1
-            d.count[DEAD_ENDS] += 1
-            if d.count[DEAD_ENDS] > limit:
+            d.counts[DEAD_ENDS] += 1
+            if d.counts[DEAD_ENDS] > limit:
                 _restore(d, mark[0])  # keeps what was dropped before any decision
                 return GAVE_UP
             _restore(d, mark[depth])
@@ -256,8 +261,8 @@ def _smallest(d):
 @jit
 def _below(d, key, n):
     """The next draw, from 0 to n - 1."""
-    d.count[DRAWN] += 1
-    return np.int64(draw(key, np.uint64(d.count[DRAWN])) % np.uint64(n))
+    d.counts[DRAWN] += 1
+    return np.int64(draw(key, np.uint64(d.counts[DRAWN])) % np.uint64(n))
 
 
 @jit
@@ -274,16 +279,16 @@ def _drop(d, i):
         _move(d, i, d.size_start[d.size[i]])
         d.size_start[d.size[i]] += 1
     d.size[i] -= 1
-    d.trail[d.count[TRAILED]] = i
-    d.count[TRAILED] += 1
+    d.trail[d.counts[TRAILED]] = i
+    d.counts[TRAILED] += 1
 
 
 @jit
 def _restore(d, mark):
     """Undo drops until the trail is as short as it was."""
-    while d.count[TRAILED] > mark:
-        d.count[TRAILED] -= 1
-        i = d.trail[d.count[TRAILED]]
+    while d.counts[TRAILED] > mark:
+        d.counts[TRAILED] -= 1
+        i = d.trail[d.counts[TRAILED]]
         d.size[i] += 1
         if d.place[i] >= 0:
             d.size_start[d.size[i]] -= 1
@@ -305,18 +310,18 @@ def _enqueue(h, d, i):
         f = h.entry[e]
         if not d.queued[f]:
             d.queued[f] = True
-            d.queue[(d.count[HEAD] + d.count[WAITING]) % len(d.queue)] = f
-            d.count[WAITING] += 1
+            d.queue[(d.counts[HEAD] + d.counts[WAITING]) % len(d.queue)] = f
+            d.counts[WAITING] += 1
 
 
 @jit
 def _propagate(h, d):
     """Revise what is queued until nothing changes; at a dead end just empty the queue."""
     outcome = FOUND
-    while d.count[WAITING]:
-        f = d.queue[d.count[HEAD]]
-        d.count[HEAD] = (d.count[HEAD] + 1) % len(d.queue)
-        d.count[WAITING] -= 1
+    while d.counts[WAITING]:
+        f = d.queue[d.counts[HEAD]]
+        d.counts[HEAD] = (d.counts[HEAD] + 1) % len(d.queue)
+        d.counts[WAITING] -= 1
         if outcome == FOUND:
             outcome = _revise(h, d, f)
         d.queued[f] = False  # only now: its own drops cannot take away a support it found

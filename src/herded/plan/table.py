@@ -32,7 +32,7 @@ class TableArrays(NamedTuple):
 
 
 def count_rows(factors, free) -> np.ndarray:
-    """Rows per variable as floats, since they may exceed any integer; clamped variables have none."""
+    """Rows per variable, none if clamped; as floats, since they may exceed any integer."""
     logs = np.log2(factors.cardinalities[factors.neighbour])
     total = np.concatenate([[0.0], np.cumsum(logs)])
     bits = total[factors.neighbour_start[1:]] - total[factors.neighbour_start[:-1]]
