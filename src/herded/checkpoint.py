@@ -27,7 +27,7 @@ def write(
         raise CheckpointError(f"expected to write {target}, but: {error.strerror}") from error
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, header=np.frombuffer(text, np.uint8), **arrays)  # type: ignore[arg-type]
+            np.savez(file, header=np.frombuffer(text, np.uint8), **arrays)  # type: ignore[arg-type]
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)

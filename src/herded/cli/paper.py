@@ -1,0 +1,60 @@
+"""`herded paper`: run the experiments, write the page, say where it is."""
+
+import argparse
+import importlib
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from herded.errors import MethodError
+from herded.paper.report import write
+
+PARTS = {
+    "two-variables": "herded.paper.two_variables",
+}
+
+
+def paper(options: argparse.Namespace) -> int:
+    """Run all parts, or one of them."""
+    if options.only is not None and options.only not in PARTS:
+        raise MethodError(f"expected --only {' or '.join(PARTS)}, got {options.only!r}")
+    names = [options.only] if options.only else list(PARTS)
+    size = "quick" if options.quick else "full" if options.full else "default"
+    began = time.perf_counter()
+    sections = []
+    with _Teller() as tell:
+        for name in names:
+            start = time.perf_counter()
+            section = importlib.import_module(PARTS[name]).section(size, tell)
+            section.seconds = time.perf_counter() - start
+            sections.append(section)
+    command = shlex.join(["herded", *sys.argv[1:]])
+    page = write(sections, Path(options.out), command)
+    for section in sections:
+        for verdict in section.verdicts:
+            print(f"{section.title}: {verdict}")
+    print(f"{page} written in {time.perf_counter() - began:.0f} seconds")
+    return 0
+
+
+class _Teller:
+    """Says what is being done: a spinner on a terminal, nothing in a pipe."""
+
+    def __enter__(self) -> Any:
+        self.status: Any = None
+        if sys.stderr.isatty():
+            from rich.console import Console
+
+            self.status = Console(stderr=True).status("")
+            self.status.start()
+        return self
+
+    def __call__(self, what: str) -> None:
+        if self.status is not None:
+            self.status.update(what)
+
+    def __exit__(self, *_: object) -> None:
+        if self.status is not None:
+            self.status.stop()
