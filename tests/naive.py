@@ -151,3 +151,480 @@ def _padded_rows(rows):
     for i, row in enumerate(rows):
         table[i, : len(row)] = row
     return table
+
+
+# -- samplers: Algorithm 1 and its baselines, with dictionaries and whole numbers ----------------
+#
+# Written from the paper and from what the modules document, not from the kernels. Every twin
+# gives (samples, tally): the state after each sweep, and the sums of the conditionals it saw.
+
+WORD = 2**64 - 1
+SCALAR, VECTOR = 2**31, 2**24  # what 1 is in the scalar rule and in the vector rule
+FIRST_SPLIT, MOST_BINS = 128, 32
+
+
+def naive_mix(z):
+    """SplitMix64's finaliser."""
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & WORD
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & WORD
+    return z ^ (z >> 31)
+
+
+def naive_draw(key, counter):
+    """64 random bits."""
+    return naive_mix((key + 0x9E3779B97F4A7C15 * counter) & WORD)
+
+
+def naive_key(*numbers):
+    """The key of the stream (seed, chain, purpose)."""
+    key = 0
+    for number in numbers:
+        key = naive_mix(((key ^ number) + 0x9E3779B97F4A7C15) & WORD)
+    return key
+
+
+def naive_exp(a):
+    """exp, infinite where it overflows."""
+    return math.exp(a) if a < 709.0 else math.inf
+
+
+def naive_fixed_scalar(zero, one, beta=1.0):
+    """round(pi(X_i = 1) * 2^31) from two log-potentials."""
+    if zero == one:
+        return SCALAR // 2
+    return int(SCALAR / (1.0 + naive_exp(beta * (zero - one))) + 0.5)
+
+
+def naive_fixed_vector(logits, beta=1.0):
+    """Probabilities that sum to 2^24: the cumulated ones are rounded, then subtracted."""
+    top = max(logits)
+    if top == -math.inf:
+        logits, top = [0.0] * len(logits), 0.0
+    cumulated, total = [], 0.0
+    for logit in logits:
+        total += 1.0 if logit == top else naive_exp(beta * (logit - top))
+        cumulated.append(total)
+    rounded = [int(c / total * VECTOR + 0.5) for c in cumulated]
+    return tuple(b - a for a, b in zip([0, *rounded], rounded, strict=False))
+
+
+class Naive:
+    """A model as dictionaries: what the twins of all plans but the lattice look things up in."""
+
+    def __init__(self, model, vector):
+        self.cards = [int(k) for k in model.cardinalities]
+        self.n = len(self.cards)
+        self.factors = _scopes_and_tables(model)
+        self.free = [i for i in range(self.n) if model.evidence[i] < 0]
+        self.clamped = {i: int(model.evidence[i]) for i in range(self.n) if i not in self.free}
+        self.neighbours = {
+            i: sorted({j for s, _ in self.factors if i in s for j in s} & set(self.free) - {i})
+            for i in range(self.n)
+        }
+        self.scalar = not vector and all(self.cards[i] == 2 for i in self.free)
+
+    def conditional(self, i, x, beta=1.0):
+        """The number p_1 in the scalar rule, the tuple (p_0, .., p_(K-1)) in the vector rule."""
+        logits = [0.0] * self.cards[i]
+        for scope, table in self.factors:
+            if i in scope:
+                for k in range(self.cards[i]):
+                    logits[k] += float(table[tuple(k if j == i else x[j] for j in scope)])
+        if self.scalar:
+            return naive_fixed_scalar(*logits, beta)
+        return naive_fixed_vector(logits, beta)
+
+    def around(self, i, x):
+        """The states of the neighbours of i."""
+        return tuple(x[j] for j in self.neighbours[i])
+
+    def components(self):
+        """Free variables that hang together, in order of their first members."""
+        parts, seen = [], set()
+        for first in self.free:
+            if first not in seen:
+                part, waiting = set(), [first]
+                while waiting:
+                    i = waiting.pop()
+                    if i not in part:
+                        part.add(i)
+                        waiting.extend(self.neighbours[i])
+                parts.append(sorted(part))
+                seen |= part
+        return parts
+
+    def colours(self):
+        """Each variable takes the least colour that no neighbour before it has."""
+        colour = {}
+        for i in range(self.n):
+            taken = {colour[j] for j in self.neighbours[i] if j in colour}
+            colour[i] = min(c for c in range(self.n + 1) if c not in taken)
+        return colour
+
+    def order(self, scan, sweep, key, whole):
+        """Step 2 of Algorithm 1: the variables in order of their visits."""
+        if not isinstance(scan, str):
+            return [int(i) for i in scan if i in self.free]
+        if scan == "checkerboard":
+            colour = self.colours()
+            return sorted(self.free, key=lambda i: (colour[i], i))
+        if scan != "random":
+            return self.free
+        order = []
+        for part in [self.free] if whole else self.components():
+            order += naive_shuffle(part, (key + sweep * self.n + part[0]) & WORD if part else 0)
+        return order
+
+
+def naive_shuffle(items, key):
+    """Fisher and Yates, from the back."""
+    items = list(items)
+    for last in range(len(items) - 1, 0, -1):
+        other = (naive_draw(key, last) >> 11) % (last + 1)
+        items[last], items[other] = items[other], items[last]
+    return items
+
+
+def naive_choose(w, p, slack=0, bits=0):
+    """Steps 3 and 4: the state, and the weight after it. A number p is the scalar rule."""
+    if isinstance(p, int):
+        phi = w + p  # the carry says whether the paper's weight is above 0
+        x = 1 if phi >= SCALAR else 0
+        return x, phi - SCALAR * x
+    possible = [k for k in range(len(p)) if p[k] > 0]
+    grown = [w[k] + p[k] for k in range(len(p))]
+    if slack and max(abs(w[k]) for k in possible) <= slack:
+        x = naive_pick(p, bits)
+    else:
+        x = max(possible, key=lambda k: (grown[k], -k))
+    grown[x] -= VECTOR
+    return x, tuple(grown)
+
+
+def naive_pick(p, bits):
+    """A random state from 64 random bits."""
+    if isinstance(p, int):
+        return int((bits >> 33) < p)
+    left = bits >> 40
+    return next(k for k in range(len(p)) if left < sum(p[: k + 1]))
+
+
+def naive_start(key, name, width):
+    """A weight at rest (key None), or at the random place that belongs to `name`."""
+    if width == 0:  # the scalar rule
+        return SCALAR // 2 - 1 if key is None else naive_draw(key, name) >> 33
+    if key is None:
+        return (0,) * width
+    places = [naive_draw((key + k) & WORD, name) >> 40 for k in range(width)]
+    mean, rest = divmod(sum(places), width)
+    return tuple(r - mean - (rest if k == 0 else 0) for k, r in enumerate(places))
+
+
+class NaiveWeights:
+    """The weights of a herded run: a dictionary from contexts to weights."""
+
+    def __init__(self, naive, weights, kind, key):
+        self.naive, self.weights, self.kind = naive, weights, kind
+        self.key = key  # None: all start at rest
+        self.of = {}
+        self.places = _table_places(naive) if kind == "table" else {}
+        self.shared = _shared_places(naive, self.places) if weights == "shared" else {}
+
+    def width(self, i):
+        return 0 if self.naive.scalar else self.naive.cards[i]
+
+    def bins(self, sweep):
+        """1 until sweep 128, then twice as many whenever the run is 4 times as long."""
+        splits = [t for t in range(5) if sweep >= FIRST_SPLIT * 4**t]
+        return 2 ** len(splits)
+
+    def split(self, sweep):
+        """Both halves of a bin inherit its weight."""
+        if self.weights == "pooled" and self.bins(sweep) > self.bins(sweep - 1):
+            halves = {(i, 2 * b + h): w for (i, b), w in self.of.items() for h in (0, 1)}
+            bins = self.bins(sweep)
+            missing = [(i, b) for i in self.naive.free for b in range(bins)]
+            self.of = {c: halves.get(c, self._first(c)) for c in missing}
+
+    def context(self, i, x, p, sweep):
+        """What the weight is one for, and the name of its random start."""
+        others = tuple(x[j] for j in range(self.naive.n) if j != i)
+        if self.weights == "full":
+            return (i, others), _name_of_others(i, x)
+        if self.weights == "shared":
+            return (i, p), self.shared[i, p]
+        if self.weights == "pooled":
+            return (i, self._bin(p, self.bins(sweep))), None
+        around = self.naive.around(i, x)
+        if self.weights == "blanket":
+            return (i, around), self.places[i, around]
+        if self.kind == "table":
+            return (i, around), naive_mix(self.places[i, around] + 1)
+        return (i, around), _name_of_neighbours(i, around)
+
+    def get(self, i, context, name):
+        if context not in self.of:
+            pooled = self.weights == "pooled"
+            self.of[context] = (
+                self._first(context) if pooled else naive_start(self.key, name, self.width(i))
+            )
+        return self.of[context]
+
+    def _first(self, context):
+        """A pool before any split: variables' pools lie one after another."""
+        i = context[0]
+        return naive_start(self.key, sum(self.width(j) or 1 for j in range(i)), self.width(i))
+
+    def _bin(self, p, bins):
+        if isinstance(p, int):
+            return min(p * bins // SCALAR, bins - 1)
+        mean = sum(k * q for k, q in enumerate(p))
+        return min(int(mean * (bins / (max(1, len(p) - 1) * float(VECTOR)))), bins - 1)
+
+
+def _table_places(naive):
+    """Where the weight of each (variable, neighbours' states) lies: one after another."""
+    places, at = {}, 0
+    for i in naive.free:
+        for around in itertools.product(*(range(naive.cards[j]) for j in naive.neighbours[i])):
+            places[i, around] = at
+            at += 1 if naive.scalar else naive.cards[i]
+    return places
+
+
+def _shared_places(naive, places):
+    """Where the weight of each (variable, conditional) lies: in the order they are first met."""
+    starts, at = {}, 0
+    for i, around in places:
+        x = {**naive.clamped, **dict(zip(naive.neighbours[i], around, strict=True))}
+        p = naive.conditional(i, x)
+        if (i, p) not in starts:
+            starts[i, p] = at
+            at += len(_entries(p))
+    return starts
+
+
+def _entries(p):
+    return (p,) if isinstance(p, int) else p
+
+
+def _name_of_neighbours(i, around):
+    h = naive_mix(i + 1)
+    for k in around:
+        h = (h ^ (k + 1)) * 0xD6E8FEB86659FD93 & WORD
+        h ^= h >> 33
+    return naive_mix(h)
+
+
+def _name_of_others(i, x):
+    h = 0
+    for j in range(len(x)):
+        if j != i:
+            h ^= naive_mix((j << 20) + x[j] + 1)
+    return naive_mix((h + i) & WORD)
+
+
+def naive_herded_gibbs(
+    model,
+    *,
+    weights="blanket",
+    slack=0.0,
+    scan="sequential",
+    phases="half",
+    seed=0,
+    chain=0,
+    x0,
+    sweeps,
+    kind="table",
+    watch=None,
+):
+    """Algorithm 1. `watch` is called with (i, context, p, x_i, weight) after every visit."""
+    naive = Naive(model, vector=slack > 0)
+    key, phase_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
+    random = phases == "random" or chain > 0
+    memory = NaiveWeights(naive, weights, kind, phase_key if random else None)
+    strict = round(slack * VECTOR)
+    x, samples, tally = [int(k) for k in x0], [], _empty_tally(naive)
+    for sweep in range(sweeps):
+        memory.split(sweep)
+        read = list(x) if scan == "jacobi" else x
+        for i in naive.order(scan, sweep, phase_key, weights in ("lazy", "full")):
+            p = naive.conditional(i, read)
+            context, name = memory.context(i, read, p, sweep)
+            bits = naive_draw(key, sweep * naive.n + i)
+            w = memory.get(i, context, name)
+            x[i], memory.of[context] = naive_choose(w, p, strict, bits)
+            _add(tally, i, p)
+            if watch is not None:
+                watch(i, context, p, x[i], memory.of[context])
+        samples.append(list(x))
+    return np.array(samples).reshape(sweeps, naive.n), np.array(tally)
+
+
+def naive_gibbs(model, *, scan="sequential", seed=0, chain=0, x0, sweeps):
+    """Each x_i drawn from pi(x_i | x_N(i))."""
+    return naive_annealed_gibbs(
+        model, lambda sweep, total: 1.0, scan=scan, seed=seed, chain=chain, x0=x0, sweeps=sweeps
+    )
+
+
+def naive_annealed_gibbs(model, schedule, *, scan="sequential", seed=0, chain=0, x0, sweeps):
+    """Each x_i drawn from pi(x_i | x_N(i))^(1/T), T = schedule(sweep, sweeps)."""
+    naive = Naive(model, vector=False)
+    key, scan_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
+    x, samples, tally = [int(k) for k in x0], [], _empty_tally(naive)
+    for sweep in range(sweeps):
+        temperature = schedule(sweep, sweeps)
+        beta = 1.0 / temperature if temperature > 0 else math.inf
+        read = list(x) if scan == "jacobi" else x
+        for i in naive.order(scan, sweep, scan_key, False):
+            p = naive.conditional(i, read, beta)
+            x[i] = naive_pick(p, naive_draw(key, sweep * naive.n + i))
+            _add(tally, i, p)
+        samples.append(list(x))
+    return np.array(samples).reshape(sweeps, naive.n), np.array(tally)
+
+
+def _empty_tally(naive):
+    return [[0] * (1 if naive.scalar else max(naive.cards)) for _ in range(naive.n)]
+
+
+def _add(tally, i, p):
+    for k, q in enumerate(_entries(p)):
+        tally[i][k] += q
+
+
+# -- lattices --------------------------------------------------------------------------------
+
+STRIP = 512  # sites in a strip of packed rows, at least
+
+
+def naive_lattice(model, *, weights, phases="half", seed=0, chain=0, x0, sweeps):
+    """Binary grids: first the sites with r + c even, then the others; weights=None draws.
+
+    A context is the four neighbours' bits ("blanket"), or how many of them are 1 ("shared", and
+    any draw on equal couplings). Phases and draws are named by where a site lies when packed.
+    """
+    height, width = model.shape
+    by_count = model.is_uniform and weights != "blanket"
+    key, phase_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
+    random = phases == "random" or chain > 0
+    x = np.array(x0, dtype=int).reshape(height, width).tolist()
+    w, samples = {}, []
+    tally = [[0] * width for _ in range(height)]
+    sites = sorted(itertools.product(range(height), range(width)), key=lambda s: sum(s) % 2)
+    for sweep in range(sweeps):
+        for r, c in sites:
+            bits = _bits_around(x, r, c)
+            context = sum(bits) if by_count else sum(b << d for d, b in enumerate(bits))
+            p = _lattice_conditional(model, r, c, bits, by_count)
+            stored, phase = _packed_place(model.shape, r, c, context, by_count)
+            if weights is None:
+                counter = sweep * _packed_size(model.shape) + stored
+                x[r][c] = naive_pick(p, naive_draw(key, counter))
+            else:
+                first = naive_start(phase_key if random else None, phase, 0)
+                old = w.get((r, c, context), first)
+                x[r][c], w[r, c, context] = naive_choose(old, p)
+            tally[r][c] += p
+        samples.append(np.array(x).ravel())
+    return np.array(samples), np.array(tally).reshape(-1, 1)
+
+
+def _bits_around(x, r, c):
+    """Left, right, up, down; 0 beyond the border."""
+    places = ((r, c - 1), (r, c + 1), (r - 1, c), (r + 1, c))
+    return [x[a][b] if 0 <= a < len(x) and 0 <= b < len(x[0]) else 0 for a, b in places]
+
+
+def _lattice_conditional(model, r, c, bits, by_count):
+    height, width = model.shape
+    if model.clamped[r, c] >= 0:
+        return SCALAR * int(model.clamped[r, c])
+    couplings = [
+        model.right[r, c - 1] if c > 0 else None,
+        model.right[r, c] if c < width - 1 else None,
+        model.down[r - 1, c] if r > 0 else None,
+        model.down[r, c] if r < height - 1 else None,
+    ]
+    there = [(float(j), b) for j, b in zip(couplings, bits, strict=True) if j is not None]
+    if by_count:  # it does not matter which of them are 1: take the first
+        there = [(j, int(n < sum(bits))) for n, (j, _) in enumerate(there)]
+    logits = [float(a) for a in model.log_unary[r, c]]
+    for j, b in there:
+        logits[b] += j
+        logits[1 - b] += j * model.unlike
+    return naive_fixed_scalar(*logits)
+
+
+def _packed_shape(shape):
+    """Columns of a half-lattice, rows of a strip, strips."""
+    columns = (shape[1] + 1) // 2
+    rows = min(shape[0], math.ceil(STRIP / columns))
+    return columns, rows, math.ceil(shape[0] / rows)
+
+
+def _packed_size(shape):
+    columns, rows, strips = _packed_shape(shape)
+    return 2 * strips * rows * columns
+
+
+def _packed_place(shape, r, c, context, by_count):
+    """(number of the site, number of its weight) in the packed arrays."""
+    columns, rows, strips = _packed_shape(shape)
+    strip = (r + c) % 2 * strips + r // rows
+    site = r % rows * columns + c // 2
+    stored = strip * rows * columns + site
+    if by_count:
+        return stored, (strip * 5 + context) * rows * columns + site
+    return stored, stored * 16 + context
+
+
+# -- herding itself --------------------------------------------------------------------------
+
+
+def naive_herding(p, T):
+    """Equation (1) with indicator features: the states, from probabilities at scale 2^24."""
+    w, states = (0,) * len(p), []
+    for _ in range(T):
+        x, w = naive_choose(w, tuple(p))
+        states.append(x)
+    return np.array(states, dtype=int)
+
+
+def naive_herd(features, moments, T):
+    """Equation (1): x = argmax <w, phi(x)>, then w += moments - phi(x)."""
+    phi, mu = [list(map(float, row)) for row in features], [float(m) for m in moments]
+    w, rows = list(mu), []
+    for _ in range(T):
+        scores = []
+        for row in phi:
+            score = 0.0
+            for a, b in zip(w, row, strict=True):
+                score += a * b
+            scores.append(score)
+        best = scores.index(max(scores))
+        w = [a + (m - f) for a, m, f in zip(w, mu, phi[best], strict=True)]
+        rows.append(best)
+    return np.array(rows, dtype=int)
+
+
+# -- the compiled ones, driven without `infer` -------------------------------------------------
+
+
+def advance(method, plan, x0, sweeps, chain=0, cuts=()):
+    """The samples (sweeps, N), the sums (N, .) of conditionals, and the state after them.
+
+    The sweeps are run in blocks that end at `cuts`.
+    """
+    state = method.init(plan, x0, chain=chain, tally=True, total=sweeps)
+    parts = []
+    for a, b in zip([0, *cuts], [*cuts, sweeps], strict=True):
+        block = np.empty((b - a, plan.n_stored), plan.state_type)
+        if plan.lattice is None:
+            block[:] = plan.store(x0)
+        method.advance(plan, state, block)
+        parts.append(np.array(plan.unstore(block)))
+    assert state.sweep == sweeps
+    tally = state.memory.tally.reshape(plan.n_stored, -1)
+    return np.concatenate(parts), plan.unstore(tally.T).T, state

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from herded.models.factor_graph import FactorGraph
+from herded.models.lattice import ising_grid, potts_grid
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -73,3 +74,48 @@ def random_table(rng, cards, scope, witness, zero, scale):
     hard = np.asarray(rng.random(shape) < zero)
     hard[tuple(int(witness[i]) for i in scope)] = False
     return np.where(hard, -np.inf, table)
+
+
+@st.composite
+def sampled_models(
+    draw, least=1, most=4, max_variables=5, zeros=(0.0, 0.3), scales=(0.0, 1.0, 3.0)
+):
+    """Models for samplers: cardinalities from `least` to `most`, evidence, hard zeros.
+
+    Some tables are whole numbers, so that different contexts have equal conditionals.
+    """
+    n = draw(st.integers(1, max_variables))
+    cards = draw(st.lists(st.integers(least, most), min_size=n, max_size=n))
+    scope = st.lists(st.integers(0, n - 1), min_size=1, max_size=min(n, 3), unique=True)
+    scopes = draw(st.lists(scope, min_size=1, max_size=7))
+    rng = np.random.default_rng(draw(seeds))
+    zero, scale = draw(st.sampled_from(zeros)), draw(st.sampled_from(scales))
+    witness = rng.integers(0, cards)
+    tables = [random_table(rng, cards, s, witness, zero, scale) for s in scopes]
+    if draw(st.booleans()):
+        tables = [np.round(table) for table in tables]
+    model = FactorGraph(cards, list(zip(scopes, tables, strict=True)))
+    clamped = draw(st.lists(st.integers(0, n - 1), max_size=n // 2, unique=True))
+    return model.given({i: int(witness[i]) for i in clamped})
+
+
+@st.composite
+def lattices(draw, max_height=6, max_width=7, evidence=True, uniform=None):
+    """Open binary grids, Ising or Potts, with equal or other couplings, zeros and evidence."""
+    h, w = draw(st.integers(1, max_height)), draw(st.integers(1, max_width))
+    rng = np.random.default_rng(draw(seeds))
+    equal = draw(st.booleans()) if uniform is None else uniform
+    scale = draw(st.sampled_from((0.0, 0.5, 2.0)))
+    right, down = rng.normal(size=(h, w - 1)), rng.normal(size=(h - 1, w))
+    coupling = scale * rng.normal() if equal else (scale * right, scale * down)
+    if draw(st.booleans()):
+        model = ising_grid(rng.normal(size=(h, w)), coupling)
+    else:
+        unary = rng.normal(size=(h, w, 2))
+        unary[rng.random((h, w)) < draw(st.sampled_from((0.0, 0.2))), rng.integers(2)] = -np.inf
+        model = potts_grid(unary, coupling)
+    if not evidence or not draw(st.booleans()):
+        return model
+    pixels = [(int(r), int(c)) for r, c in np.argwhere(rng.random((h, w)) < 0.2)]
+    possible = ~np.isneginf(model.log_unary)
+    return model.given({pixel: int(possible[pixel].argmax()) for pixel in pixels})

@@ -22,7 +22,7 @@ _HOMES = {
     "herded.methods.viterbi": ["Viterbi"],
     "herded.methods.exact": ["Exact"],
     "herded.methods.herding": ["herd", "herding"],
-    "herded.infer": ["infer"],
+    "herded.inference": ["infer"],
     "herded.record": [
         "BestState",
         "ErrorCurve",
@@ -43,16 +43,19 @@ _HOMES = {
     ],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULES = ("theory", "vision")
 
-__all__ = ["__version__", *sorted(_HOME_OF)]
+__all__ = ["__version__", *_MODULES, *sorted(_HOME_OF)]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"herded.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'herded' has no attribute {name!r}")
     module = importlib.import_module(_HOME_OF[name])
     value = getattr(module, name)
-    globals()[name] = value  # next time it is found at once, also where a module has its name
+    globals()[name] = value  # next time it is found at once
     return value
 
 
@@ -61,6 +64,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from herded import theory, vision
     from herded.errors import (
         CapError,
         CheckpointError,
@@ -70,7 +74,7 @@ if TYPE_CHECKING:
         NotKeptError,
         SupportError,
     )
-    from herded.infer import infer
+    from herded.inference import infer
     from herded.methods.belief_propagation import BeliefPropagation
     from herded.methods.exact import Exact
     from herded.methods.gibbs import AnnealedGibbs, Gibbs

@@ -19,7 +19,7 @@ def subplots(rows: int, columns: int, *, width: float, height: float) -> tuple[A
     matplotlib.use("svg")
     import matplotlib.pyplot as plt
 
-    style = {
+    style: Any = {
         "font.size": 9,
         "axes.spines.top": False,
         "axes.spines.right": False,

@@ -15,7 +15,8 @@ class Progress:
     """Shows how far a run is, if anybody is watching and it takes a while."""
 
     def __init__(self, wanted: bool | None, total: int, what: str) -> None:
-        self.watched = sys.stderr.isatty() if wanted is None else wanted and sys.stderr.isatty()
+        seen = sys.stderr is not None and sys.stderr.isatty()
+        self.watched = seen and (wanted is None or bool(wanted))
         self.total, self.what = total, what
         self.began = time.perf_counter()
         self.bar: Any = None

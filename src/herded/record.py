@@ -12,9 +12,12 @@ import numpy as np
 
 from herded.errors import MethodError, ModelError
 from herded.kernels.record import count_ones, count_pairs, count_states, keep_best, score_parts
+from herded.methods.elimination import MAX_AXES
+from herded.methods.options import is_whole
 from herded.methods.state import State
+from herded.models.arrays import edge_array, number_array, whole_array
 from herded.plan.compile import Plan
-from herded.plan.conditional import SCALAR_BITS, VECTOR_BITS
+from herded.plan.conditional import SCALAR_BITS, VECTOR_BITS, compile_factors
 from herded.plan.scan import components
 
 MAX_JOINT = 2**20
@@ -77,13 +80,14 @@ class MarginalRecorder(Recorder):
         """(N, K) averages of the conditionals that were visited."""
         sweeps = max(int(self.arrays["sweeps"][0]), 1)
         model = self.plan.model
-        if self.plan.scalar:
+        width = self.plan.width
+        if self.plan.scalar:  # all free variables are binary; clamped ones may be wider
             ones = self.plan.unstore(state.memory.tally) / (sweeps * 2.0**SCALAR_BITS)
-            averages = np.stack([1.0 - ones, ones], axis=1)
+            averages = np.zeros((len(ones), width))
+            averages[:, :2] = np.stack([1.0 - ones, ones], axis=1)[:, :width]
         else:
-            sums = state.memory.tally.reshape(-1, self.plan.width)
+            sums = state.memory.tally.reshape(-1, width)
             averages = sums / (sweeps * 2.0**VECTOR_BITS)
-        width = averages.shape[1]
         clamped = model.evidence >= 0  # never visited, so they have no conditional
         averages[clamped] = np.arange(width) == model.evidence[clamped][:, None]
         return averages
@@ -126,7 +130,7 @@ def neighbour_pairs(model: Any) -> np.ndarray:
 
 
 def _check_edges(plan: Plan, edges: Any) -> np.ndarray:
-    pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+    pairs = edge_array("edges", edges)
     n = plan.model.n_variables
     if ((pairs < 0) | (pairs >= n)).any():
         raise ModelError(f"expected edges between variables 0 and {n - 1}, got {edges!r:.80}")
@@ -146,10 +150,10 @@ class JointRecorder(Recorder):
         super().__init__(plan)
         cards = plan.model.cardinalities
         states = float(np.prod(cards, dtype=float))
-        if states > MAX_JOINT:
+        if states > MAX_JOINT or len(cards) > MAX_AXES:
             raise MethodError(
-                f"expected at most {MAX_JOINT} states to keep the joint, got {states:.3g}: "
-                "keep PairMarginals or Samples instead"
+                f"expected at most {MAX_JOINT} states and {MAX_AXES} variables to keep the joint, "
+                f"got {states:.3g} and {len(cards)}: keep PairMarginals or Samples instead"
             )
         self.strides = np.concatenate([np.cumprod(cards[:0:-1])[::-1], [1]])
         self.arrays = {"counts": np.zeros(int(states), np.int64)}
@@ -207,9 +211,10 @@ class BestRecorder(Recorder):
 
 
 def _owners(plan: Plan, graph: Any, free: np.ndarray) -> np.ndarray:
-    if plan.factors is not None:
-        return components(plan.factors, free)
-    return np.zeros(graph.n_variables, np.int64)  # a lattice is one component
+    if plan.factors is None and free.all():
+        return np.zeros(graph.n_variables, np.int64)  # a lattice is one component
+    factors = compile_factors(graph) if plan.factors is None else plan.factors
+    return components(factors, free)
 
 
 @dataclass(frozen=True)
@@ -219,8 +224,8 @@ class Samples:
     every: int = 1
 
     def __post_init__(self) -> None:
-        if self.every < 1:
-            raise MethodError(f"expected every to be 1 or more, got {self.every}")
+        if not is_whole(self.every, 1):
+            raise MethodError(f"expected every to be 1 or more, got {self.every!r}")
 
     def recorder(self, plan: Plan) -> "SampleRecorder":
         return SampleRecorder(plan, self.every)
@@ -264,19 +269,25 @@ class ErrorCurve:
         if self.at is None:
             powers = 2 ** np.arange(max(total, 1).bit_length())
             return np.unique(np.append(powers[powers <= total], total))
-        points = np.unique(np.asarray(self.at, dtype=np.int64))
+        points = np.unique(whole_array("at=", self.at))
         if len(points) and points[0] < 1:
             raise MethodError(f"expected sweeps of 1 or more in at=, got {points[0]}")
         return points[points <= total]
 
+    def check(self, model: Any) -> np.ndarray:
+        """The reference as (N, K), or a clear error."""
+        reference = number_array("the reference", self.reference)
+        shape = (model.n_variables, int(model.cardinalities.max()))
+        if reference.size != shape[0] * shape[1]:
+            raise ModelError(
+                f"expected reference marginals of shape {shape}, got {reference.shape}"
+            )
+        return reference.reshape(shape)
+
     def error(self, model: Any, marginals: np.ndarray) -> float:
         """The mean absolute difference from the reference."""
-        reference = np.asarray(self.reference, dtype=np.float64)
-        if reference.size != marginals.size:
-            raise ModelError(
-                f"expected reference marginals of shape {marginals.shape}, got {reference.shape}"
-            )
+        reference = self.check(model)
         real = np.arange(marginals.shape[1]) < model.cardinalities[:, None]
         real &= (model.evidence < 0)[:, None]
-        gap = np.abs(marginals - reference.reshape(marginals.shape))
+        gap = np.abs(marginals - reference)
         return float(gap[real].mean()) if real.any() else 0.0

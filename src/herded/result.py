@@ -65,7 +65,7 @@ class Result:
     @property
     def chain_marginals(self) -> np.ndarray:
         """The marginals of each chain, (chains, N, K)."""
-        return self._get("chain_marginals", "pass keep=[Marginals()]")
+        return self._get("chain_marginals", "pass keep=[Marginals()], and a method that gives them")
 
     @property
     def frequencies(self) -> np.ndarray:
@@ -95,17 +95,19 @@ class Result:
     @property
     def best(self) -> Best:
         """The best state found, each connected component at its best."""
-        return self._get("best", "pass keep=[BestState()]")
+        return self._get(
+            "best", "pass keep=[BestState()] to a sampler, or use Viterbi() or Exact()"
+        )
 
     @property
     def samples(self) -> np.ndarray:
         """(chains, draws, N) states."""
-        return self._get("samples", "pass keep=[Samples(every=10)]")
+        return self._get("samples", "pass keep=[Samples(every=10)] to a sampler")
 
     @property
     def pair_marginals(self) -> Pairs:
         """P(x_i = a, x_j = b) of pairs of variables."""
-        return self._get("pairs", "pass keep=[PairMarginals()]")
+        return self._get("pairs", "pass keep=[PairMarginals()] to a sampler, or use Exact()")
 
     @property
     def joint(self) -> np.ndarray:

@@ -3,20 +3,23 @@
 The bits of a run depend neither on the size of its blocks nor on threads nor on interruptions.
 """
 
+import hashlib
 import os
+import re
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from herded import checkpoint as checkpoints
-from herded.errors import MethodError
+from herded.errors import CheckpointError, MethodError
 from herded.methods.protocol import Sampler
 from herded.methods.state import State
+from herded.models.arrays import whole_array
 from herded.plan.compile import Plan
 from herded.plan.support import check_start, start_state
 from herded.progress import Progress, interruptible
@@ -79,11 +82,12 @@ def sample(
     run = _prepare(plan, method, keep, sweeps, burn_in, chains, start)
     identity = _identity(run)
     if checkpoint is not None:
+        checkpoints.check_writable(checkpoint)
         _resume(run, checkpoint, identity)
     began = saved = time.perf_counter()
     before = run.seconds
     bar = Progress(progress, run.total, type(method).__name__)
-    with _pool(run, threads) as pool, interruptible() as stop:
+    with _pool(run, threads) as pool, interruptible() as stop, closing(bar):
         while run.done < run.total and not stop.is_set():
             _advance(run, pool)
             bar.update(run.done)
@@ -93,7 +97,6 @@ def sample(
                 _save(run, checkpoint, identity)
                 saved = now
         run.interrupted = run.done < run.total
-    bar.close()
     if checkpoint is not None:
         _save(run, checkpoint, identity)
     return run
@@ -111,6 +114,8 @@ def _prepare(
     curve = keep.get(ErrorCurve)
     tally = any(getattr(keep.get(kind), "rao_blackwell", False) for kind in (Marginals, ErrorCurve))
     points = curve.sweeps(sweeps) if curve else np.empty(0, np.int64)
+    if curve:
+        curve.check(plan.model)
     made = []
     for c, state in enumerate(_states(plan, method, chains, start, tally, burn_in + sweeps)):
         recorders = {
@@ -143,6 +148,7 @@ def _states(
             given.memory = given.memory._replace(tally=sums)
             fresh.restore(given.arrays())
             fresh.total = given.sweep + total
+            check_start(plan.model, fresh.values(plan))
             continued.append(fresh)
         return continued
     starts = _starts(plan, method, chains, start)
@@ -157,7 +163,7 @@ def _starts(plan: Plan, method: Sampler, chains: int, start: Any) -> list[np.nda
     model = plan.model
     if start is None:
         return [start_state(model, stream_key(method.seed, c, 3)) for c in range(chains)]
-    x = np.asarray(start)
+    x = whole_array("the start", start)
     if x.shape[:1] == (chains,) and x.ndim in (2, 1 + len(model.shape)) and x.shape != model.shape:
         return [check_start(model, one) for one in x]
     return [check_start(model, x)] * chains
@@ -220,18 +226,34 @@ def _identity(run: Run) -> dict[str, Any]:
     """What must be equal for a run to be resumed."""
     return {
         "model": run.plan.model.content_hash,
-        "method": repr(run.method),
+        "method": re.sub(r" at 0x\w+", "", repr(run.method)),  # of a function, in this process
         "plan": run.plan.kind,
         "tables": run.plan.table_hash,
         "burn_in": run.burn_in,
         "chains": len(run.chains),
-        "keep": sorted(kind.__name__ for kind in run.keep),
-        "points": [int(p) for p in run.points],
+        "keep": sorted(_describe(choice) for choice in run.keep.values()),
+        "schedule of": run.total if hasattr(run.method, "schedule") else "any sweeps",
     }
 
 
+def _describe(choice: Any) -> str:
+    """Everything that decides what is recorded; arrays by their hashes."""
+    options = {name: value for name, value in vars(choice).items() if name != "at"}
+    for name, value in options.items():
+        if not (value is None or isinstance(value, int)):
+            text = np.asarray(value, np.float64).tobytes()
+            options[name] = hashlib.sha256(text).hexdigest()[:16]
+    return f"{type(choice).__name__}({options})"
+
+
 def _save(run: Run, path: Any, identity: dict[str, Any]) -> None:
-    arrays = {}
+    header = {**identity, "done": run.done, "seconds": run.seconds}
+    checkpoints.write(path, header, _arrays(run))
+
+
+def _arrays(run: Run) -> dict[str, np.ndarray]:
+    """All that changes in a run, by name."""
+    arrays = {"points": run.points}
     for c, chain in enumerate(run.chains):
         for name, array in chain.state.arrays().items():
             arrays[f"{c}/state/{name}"] = array
@@ -241,7 +263,7 @@ def _save(run: Run, path: Any, identity: dict[str, Any]) -> None:
                 recorder.gather()
             for name, array in recorder.arrays.items():
                 arrays[f"{c}/{kind.__name__}/{name}"] = array
-    checkpoints.write(path, {**identity, "done": run.done, "seconds": run.seconds}, arrays)
+    return arrays
 
 
 def _resume(run: Run, path: Any, identity: dict[str, Any]) -> None:
@@ -250,12 +272,19 @@ def _resume(run: Run, path: Any, identity: dict[str, Any]) -> None:
         return
     header, arrays = found
     checkpoints.check_same_run(path, header, identity)
+    missing = _arrays(run).keys() - arrays.keys()
+    if missing or not {"done", "seconds"} <= header.keys():
+        raise CheckpointError(
+            f"expected a whole checkpoint at {path}, got one without some of its arrays: move it "
+            "away to start anew"
+        )
     if header["done"] > run.total:
         raise MethodError(
             f"expected sweeps of at least {header['done'] - run.burn_in}, which the checkpoint at "
             f"{path} has already done, got {run.sweeps}"
         )
     run.done, run.seconds = int(header["done"]), float(header["seconds"])
+    known = _known_points(run, path, arrays["points"])
     for c, chain in enumerate(run.chains):
         total = chain.state.total
         prefix = f"{c}/state/"
@@ -263,9 +292,21 @@ def _resume(run: Run, path: Any, identity: dict[str, Any]) -> None:
             {name[len(prefix) :]: a for name, a in arrays.items() if name.startswith(prefix)}
         )
         chain.state.total = total
-        chain.errors = arrays[f"{c}/errors"]
+        chain.errors[: len(known)] = arrays[f"{c}/errors"][known]
         for kind, recorder in chain.recorders.items():
             for name in recorder.arrays:
                 recorder.arrays[name] = arrays[f"{c}/{kind.__name__}/{name}"]
         if run.plan.lattice is None:
             chain.block[:] = chain.state.memory.x
+
+
+def _known_points(run: Run, path: Any, saved: np.ndarray) -> np.ndarray:
+    """Where among `saved` are the points of the error curve that the run has passed."""
+    passed = run.points[run.points <= run.recorded]
+    if not np.isin(passed, saved).all():
+        missing = passed[~np.isin(passed, saved)]
+        raise CheckpointError(
+            f"expected a checkpoint at {path} that measured the error after sweep {missing[0]}, "
+            "got one that did not: give another file, or move this one away to start anew"
+        )
+    return np.searchsorted(saved, passed)

@@ -4,6 +4,7 @@ Nothing heavy is imported before a command runs, so that help and mistakes answe
 """
 
 import argparse
+import importlib
 import sys
 from collections.abc import Sequence
 
@@ -37,8 +38,33 @@ def parser() -> argparse.ArgumentParser:
     size = paper.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="small sizes, in seconds")
     size.add_argument("--full", action="store_true", help="the paper's own sizes and more")
-    paper.add_argument("--only", metavar="PART", help="two-variables or denoising")
+    paper.add_argument("--only", metavar="PART", help="two-variables, denoising or theory")
     paper.add_argument("--out", default="herded-paper", metavar="DIR", help="default: %(default)s")
+    denoise = commands.add_parser(
+        "denoise",
+        help="clean a noisy picture",
+        description="Clean a noisy picture (PNG, PBM, TIFF): the posterior of an Ising model, or "
+        "of a Potts model with more levels. Also writes OUT-before-after.png.",
+    )
+    denoise.add_argument("picture", metavar="IN")
+    denoise.add_argument("--out", required=True, metavar="OUT")
+    denoise.add_argument(
+        "--sigma",
+        type=float,
+        help="of the noise, where black is 0 and white 1 "
+        "(or in the units of a float TIFF); estimated if not given",
+    )
+    denoise.add_argument(
+        "--coupling", default="1", metavar="J", help='a number or "auto"; default 1'
+    )
+    denoise.add_argument("--levels", type=int, metavar="K", help="grey levels; 2 if not given")
+    denoise.add_argument("--sweeps", type=int, default=30, help="default: %(default)s")
+    denoise.add_argument(
+        "--method",
+        default="shared",
+        help="shared, herded, gibbs, mean-field or bp; default: %(default)s",
+    )
+    denoise.add_argument("--truth", metavar="CLEAN", help="the clean picture, to print the error")
     return top
 
 
@@ -50,9 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         top.print_help()
         return 0
     try:
-        from herded.cli.paper import paper
-
-        return {"paper": paper}[options.command](options)
+        module = importlib.import_module(f"herded.cli.{options.command}")
+        return int(getattr(module, options.command)(options))
     except HerdedError as error:
         print(f"herded: {error}", file=sys.stderr)
         return 1

@@ -12,7 +12,9 @@ from herded.errors import MethodError
 from herded.paper.report import write
 
 PARTS = {
+    "theory": "herded.paper.theory",
     "two-variables": "herded.paper.two_variables",
+    "denoising": "herded.paper.denoising",
 }
 
 

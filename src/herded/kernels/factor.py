@@ -56,7 +56,7 @@ def factor_scalar(f, c, scan, run, betas, m, block, first, last):
             bins = bins_at(run.sweep + s)
             whole = hash_state(x) if mode == FULL else np.uint64(0)
             if policy == RANDOM:
-                shuffle(order, variables, run.phase_key, clock + np.uint64(order[0]))
+                shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
             if mode == POOLED:
                 split_pools(w, order, pool_start, width, plane, run.sweep + s)
             for o in range(len(order)):
@@ -111,7 +111,7 @@ def factor_vector(f, c, scan, run, betas, m, block, first, last):
             bins = bins_at(run.sweep + s)
             whole = hash_state(x) if mode == FULL else np.uint64(0)
             if policy == RANDOM:
-                shuffle(order, variables, run.phase_key, clock + np.uint64(order[0]))
+                shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
             if mode == POOLED:
                 split_pools(w, order, pool_start, width, plane, run.sweep + s)
             for o in range(len(order)):
@@ -121,12 +121,12 @@ def factor_vector(f, c, scan, run, betas, m, block, first, last):
                     starts, bases, strides, other_start, other, ratio, last_stride, log_tables,
                     states, i, x, logits,
                 )  # fmt: skip
-                fixed_vector(logits, betas[s], states, p, own)
+                mean = fixed_vector(logits, betas[s], states, p, own)
                 if mode == DRAW:
                     new = draw_vector(draw(run.key, clock + np.uint64(i)), p, own, states)
                 else:
                     if mode == POOLED:
-                        at = pool_start[i] + bin_vector(p, own, states, bins) * plane
+                        at = pool_start[i] + bin_vector(mean, states, bins) * plane
                     else:
                         key = hash_neighbours(n_start, neighbour, i, x)
                         if mode == FULL:

@@ -25,6 +25,7 @@ from herded.kernels.weights import (
     hash_others,
     hash_row,
     hash_state,
+    mean_state,
     split_pools,
     start_scalar,
     start_vector,
@@ -51,7 +52,7 @@ def table_scalar(t, c, scan, run, m, block, first, last):
             bins = bins_at(run.sweep + s)
             whole = hash_state(x) if mode == FULL else np.uint64(0)
             if policy == RANDOM:
-                shuffle(order, variables, run.phase_key, clock + np.uint64(order[0]))
+                shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
             if mode == POOLED:
                 split_pools(w, order, pool_start, width, plane, run.sweep + s)
             for o in range(len(order)):
@@ -105,7 +106,7 @@ def table_vector(t, c, scan, run, m, block, first, last):
             bins = bins_at(run.sweep + s)
             whole = hash_state(x) if mode == FULL else np.uint64(0)
             if policy == RANDOM:
-                shuffle(order, variables, run.phase_key, clock + np.uint64(order[0]))
+                shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
             if mode == POOLED:
                 split_pools(w, order, pool_start, width, plane, run.sweep + s)
             for o in range(len(order)):
@@ -120,7 +121,8 @@ def table_vector(t, c, scan, run, m, block, first, last):
                     if mode == SHARED:
                         at = np.int64(shared[row_start[i] + row])
                     elif mode == POOLED:
-                        at = pool_start[i] + bin_vector(p, own, states, bins) * plane
+                        mean = mean_state(p, own, states)
+                        at = pool_start[i] + bin_vector(mean, states, bins) * plane
                     elif mode >= LAZY:
                         key = hash_row(own)
                         if mode == FULL:

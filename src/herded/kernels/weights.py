@@ -87,11 +87,17 @@ def bin_scalar(p, bins):
 
 
 @jit
-def bin_vector(p, p_at, states, bins):
-    """The bin of any variable's conditional: of its mean state, which is p_1 for two states."""
+def mean_state(p, p_at, states):
+    """Of a conditional at scale 2^24: p_1 for two states."""
     mean = np.int64(0)
     for k in range(1, states):
         mean += np.int64(p[p_at + k]) * k
+    return mean
+
+
+@jit
+def bin_vector(mean, states, bins):
+    """The bin of any variable's conditional, by its mean state."""
     return min(np.int64(mean * (bins / (max(1, states - 1) * VECTOR_ONE))), bins - 1)
 
 

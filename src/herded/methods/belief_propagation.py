@@ -16,6 +16,7 @@ import numpy as np
 
 from herded.errors import MethodError, SupportError
 from herded.kernels import belief_propagation as kernel
+from herded.methods.options import is_between
 from herded.methods.protocol import Answer
 from herded.models.factor_graph import FactorGraph
 from herded.plan import memory
@@ -50,12 +51,12 @@ class BeliefPropagation:
     one_shot: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.damping <= 1.0:
-            raise MethodError(f"expected damping in (0, 1], got {self.damping}")
+        if not is_between(self.damping, 0.0, 1.0) or self.damping == 0.0:
+            raise MethodError(f"expected damping in (0, 1], got {self.damping!r}")
         if self.updates not in ("sequential", "parallel"):
             raise MethodError(f'expected updates "sequential" or "parallel", got {self.updates!r}')
-        if not self.tolerance >= 0.0:
-            raise MethodError(f"expected a tolerance of 0 or more, got {self.tolerance}")
+        if not is_between(self.tolerance, 0.0, np.inf):
+            raise MethodError(f"expected a tolerance of 0 or more, got {self.tolerance!r}")
 
     def compile(self, model: Any, *, kind: str | None = None, cap: float | None = None) -> Plan:
         """Lay the model out for this method."""
@@ -63,8 +64,8 @@ class BeliefPropagation:
             raise MethodError(f'expected the plan "factor" for belief propagation, got {kind!r}')
         plan = compile_plan(model, kind="factor", cap=cap)
         need = 8.0 * _n_entries(plan) * plan.width
-        memory.check(need, memory.default_cap() if cap is None else cap, "messages")
-        return replace(plan, memory=need)
+        memory.check(need, memory.limit(cap), "messages")
+        return replace(plan, memory=need, made_for=self)
 
     def init(self, plan: Plan) -> BeliefPropagationState:
         """No message says anything yet but those of unary factors."""

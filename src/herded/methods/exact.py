@@ -58,11 +58,17 @@ class Exact:
         """Find an order of elimination, which is the plan's scan, and refuse what is too large."""
         if kind not in (None, "factor"):
             raise MethodError(f'expected the plan "factor" for Exact, got {kind!r}')
-        limit = memory.default_cap() if cap is None else float(cap)
-        found = elimination_order(model, limit)
+        found = elimination_order(model, memory.limit(cap))
         segment = np.array([0, len(found.order)])
         scan = lock(ScanArrays(np.array([SEQUENTIAL]), found.order, segment))
-        return Plan(model=model, kind="factor", scalar=False, memory=found.memory, scan=scan)
+        return Plan(
+            model=model,
+            kind="factor",
+            scalar=False,
+            memory=found.memory,
+            scan=scan,
+            made_for=self,
+        )
 
     def init(self, plan: Plan) -> ExactState:
         """Nothing yet."""

@@ -5,9 +5,10 @@ sweep t is a function of (seed, chain, t, i). Annealed Gibbs draws from pi^(1/T)
 T that falls from sweep to sweep; the paper's section 4.3 uses a linear schedule.
 """
 
+import sys
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from herded.errors import MethodError
 from herded.kernels.run import Run
 from herded.methods import sweeping
-from herded.methods.options import check_seed
+from herded.methods.options import check_seed, frozen_scan, is_between
 from herded.methods.state import State, start
 from herded.plan.compile import Plan, compile_plan
 from herded.stream import stream_key
@@ -30,9 +31,10 @@ class Gibbs:
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
+        object.__setattr__(self, "scan", frozen_scan(self.scan))
 
     def compile(self, model: Any, *, kind: str | None = None, cap: float | None = None) -> Plan:
-        return compile_plan(model, kind=kind, scan=self.scan, cap=cap)
+        return replace(compile_plan(model, kind=kind, scan=self.scan, cap=cap), made_for=self)
 
     def init(
         self, plan: Plan, x: np.ndarray, *, chain: int = 0, tally: bool = False, total: int = 0
@@ -63,6 +65,7 @@ class AnnealedGibbs:
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
+        object.__setattr__(self, "scan", frozen_scan(self.scan))
         if self.schedule != "linear" and not callable(self.schedule):
             raise MethodError(
                 'expected schedule="linear" or a function of (sweep, total) that gives a '
@@ -75,7 +78,8 @@ class AnnealedGibbs:
                 f"expected a factor plan for annealed Gibbs, got {kind!r}: its conditionals "
                 "change with the temperature and cannot be tabulated"
             )
-        return compile_plan(model, kind="factor", scan=self.scan, cap=cap)
+        plan = compile_plan(model, kind="factor", scan=self.scan, cap=cap)
+        return replace(plan, made_for=self)
 
     def init(
         self, plan: Plan, x: np.ndarray, *, chain: int = 0, tally: bool = False, total: int = 0
@@ -90,14 +94,15 @@ class AnnealedGibbs:
 
     def _beta(self, sweep: int, total: int) -> float:
         schedule = self.schedule if callable(self.schedule) else linear
-        temperature = float(schedule(min(sweep, total - 1), total))
-        if not temperature >= 0:
+        temperature = schedule(min(sweep, total - 1), total)
+        if not is_between(temperature, 0.0, sys.float_info.max):
             raise MethodError(
-                f"expected a temperature of 0 or more from the schedule, got {temperature} "
-                f"in sweep {sweep} of {total}"
+                f"expected a finite temperature of 0 or more from the schedule, got "
+                f"{temperature!r} in sweep {sweep} of {total}"
             )
-        return 1.0 / temperature if temperature > 0 else np.inf
+        return 1.0 / float(temperature) if temperature > 0 else np.inf
 
 
 def _run(seed: int, state: State) -> Run:
-    return Run(state.sweep, stream_key(seed, state.chain, 1), np.uint64(0), False, 0)
+    key, scan_key = stream_key(seed, state.chain, 1), stream_key(seed, state.chain, 2)
+    return Run(state.sweep, key, scan_key, False, 0)

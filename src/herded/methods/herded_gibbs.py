@@ -12,7 +12,7 @@ by several full contexts leave a small bias; `slack` trades it for a little nois
 """
 
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,10 @@ from herded.kernels.choose import ONE
 from herded.kernels.run import Run
 from herded.kernels.weights import HALF, start_all_scalar, start_all_vector
 from herded.methods import sweeping
-from herded.methods.options import check_seed
+from herded.methods.options import check_seed, frozen_scan, is_between, is_whole
 from herded.methods.state import State, start
 from herded.plan.compile import Plan, compile_plan
-from herded.plan.contexts import BLANKET, HASHED, MAX_BINS, SHARED, check_weights
+from herded.plan.contexts import BLANKET, HASHED, MAX_BINS, SHARED, check_weights, first_slots
 from herded.plan.table import row_entries
 from herded.stream import stream_key
 
@@ -55,15 +55,16 @@ class HerdedGibbs:
     def __post_init__(self) -> None:
         check_weights(self.weights)
         check_seed(self.seed)
-        if not 0 <= self.slack <= 64:
-            raise MethodError(f"expected slack from 0 to 64, got {self.slack}")
+        object.__setattr__(self, "scan", frozen_scan(self.scan))
+        if not is_between(self.slack, 0, 64):
+            raise MethodError(f"expected slack from 0 to 64, got {self.slack!r}")
         if self.phases not in ("half", "random"):
             raise MethodError(f'expected phases "half" or "random", got {self.phases!r}')
-        if self.max_weights < 1:
-            raise MethodError(f"expected max_weights of 1 or more, got {self.max_weights}")
+        if not is_whole(self.max_weights, 1):
+            raise MethodError(f"expected max_weights of 1 or more, got {self.max_weights!r}")
 
     def compile(self, model: Any, *, kind: str | None = None, cap: float | None = None) -> Plan:
-        return compile_plan(
+        plan = compile_plan(
             model,
             kind=kind,
             weights=self.weights,
@@ -71,15 +72,14 @@ class HerdedGibbs:
             vector=self.slack > 0,
             cap=cap,
         )
+        return replace(plan, made_for=self)
 
     def init(
         self, plan: Plan, x: np.ndarray, *, chain: int = 0, tally: bool = False, total: int = 0
     ) -> State:
         state = start(plan, x, self._weights(plan, chain), chain, tally, total)
         if self.weights in HASHED:
-            # A quarter of the slots for every variable, so that one sweep cannot overfill it.
-            slots = max(64, 1 << int(4 * plan.model.n_variables - 1).bit_length())
-            table = sweeping.hashed_memory(plan, slots)
+            table = sweeping.hashed_memory(plan, first_slots(plan.model.n_variables))
             state.memory = state.memory._replace(keys=table.keys, w=table.w)
         return state
 

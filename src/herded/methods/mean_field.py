@@ -11,13 +11,14 @@ With hard zeros it is a heuristic: q gives positive probability to states that p
 it happens to leave them, and then the bound is -inf.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from herded.errors import MethodError
 from herded.kernels import mean_field as kernel
+from herded.methods.options import is_between
 from herded.methods.protocol import Answer
 from herded.plan.compile import Plan, compile_plan
 
@@ -50,18 +51,18 @@ class MeanField:
     one_shot: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.damping <= 1.0:
-            raise MethodError(f"expected damping in (0, 1], got {self.damping}")
+        if not is_between(self.damping, 0.0, 1.0) or self.damping == 0.0:
+            raise MethodError(f"expected damping in (0, 1], got {self.damping!r}")
         if self.updates not in ("sequential", "parallel"):
             raise MethodError(f'expected updates "sequential" or "parallel", got {self.updates!r}')
-        if not self.tolerance >= 0.0:
-            raise MethodError(f"expected a tolerance of 0 or more, got {self.tolerance}")
+        if not is_between(self.tolerance, 0.0, np.inf):
+            raise MethodError(f"expected a tolerance of 0 or more, got {self.tolerance!r}")
 
     def compile(self, model: Any, *, kind: str | None = None, cap: float | None = None) -> Plan:
         """Lay the model out for this method."""
         if kind not in (None, "factor"):
             raise MethodError(f'expected the plan "factor" for mean field, got {kind!r}')
-        return compile_plan(model, kind="factor", cap=cap)
+        return replace(compile_plan(model, kind="factor", cap=cap), made_for=self)
 
     def init(self, plan: Plan) -> MeanFieldState:
         """Every variable as its unary factors alone would have it."""

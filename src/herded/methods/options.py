@@ -1,9 +1,35 @@
 """Checks of options that several methods have."""
 
+import operator
+from numbers import Real
+from typing import Any
+
 from herded.errors import MethodError
 
 
-def check_seed(seed: int) -> None:
+def is_whole(value: Any, least: int) -> bool:
+    """Whether `value` is a whole number of `least` or more."""
+    try:
+        return not isinstance(value, bool) and operator.index(value) >= least
+    except TypeError:
+        return False
+
+
+def is_between(value: Any, low: float, high: float) -> bool:
+    """Whether `value` is a number from `low` to `high`."""
+    return isinstance(value, Real) and not isinstance(value, bool) and low <= float(value) <= high
+
+
+def check_seed(seed: Any) -> None:
     """A seed is a whole number from 0."""
-    if isinstance(seed, bool) or not hasattr(seed, "__index__") or int(seed) < 0:
+    if not is_whole(seed, 0):
         raise MethodError(f"expected a whole number of 0 or more as seed, got {seed!r}")
+
+
+def frozen_scan(scan: Any) -> Any:
+    """A permutation as a tuple, which can be compared and is written out in full by `repr`."""
+    return tuple(scan.tolist() if hasattr(scan, "tolist") else scan) if _is_list(scan) else scan
+
+
+def _is_list(scan: Any) -> bool:
+    return isinstance(scan, (list, range)) or getattr(scan, "ndim", 0) == 1

@@ -35,16 +35,29 @@ class State:
         """Become the state that `arrays` was taken from."""
         self.sweep, self.chain, self.total = (int(n) for n in arrays["numbers"])
         parts = {name: np.array(arrays[name]) for name in Memory._fields}
-        for name in ("x", "y", "tally"):
-            old = getattr(self.memory, name)
-            if parts[name].shape != old.shape or parts[name].dtype != old.dtype:
+        growth = self._growth(parts["keys"])
+        for name, old in self.memory._asdict().items():
+            shape = (growth * len(old),) if growth and name in ("w", "keys") else old.shape
+            if parts[name].shape != shape or parts[name].dtype != old.dtype:
                 raise CheckpointError(
-                    f"expected {old.shape} {old.dtype} as {name} of a state of this run, got "
+                    f"expected {shape} {old.dtype} as {name} of a state of this run, got "
                     f"{parts[name].shape} {parts[name].dtype}: the state is of another run"
                 )
         if self.memory.y is self.memory.x:
             parts["y"] = parts["x"]
         self.memory = Memory(**parts)
+
+    def _growth(self, keys: np.ndarray) -> int:
+        """How many times a table of hashed weights with `keys` is as large as at the start."""
+        slots = len(self.memory.keys)
+        times = len(keys) // slots if slots else 0
+        return times if times & (times - 1) == 0 else 0
+
+    def values(self, plan: Plan) -> np.ndarray:
+        """The current state (N,) in the model's order."""
+        x = self.memory.x
+        inside = x if plan.lattice is None else x[:, 1:-1, 1:-1]
+        return plan.unstore(inside.reshape(-1)).astype(np.int64)
 
 
 def start(plan: Plan, x: np.ndarray, weights: np.ndarray, chain: int, tally: bool, total: int):

@@ -45,12 +45,17 @@ class Viterbi:
             raise MethodError(f'expected the plan "factor" for Viterbi, got {kind!r}')
         graph = model.as_factor_graph()
         need = float(graph.n_variables * graph.cardinalities.max() * 4)
-        limit = memory.default_cap() if cap is None else float(cap)
-        memory.check(need, limit, "a table of the best choices")
+        memory.check(need, memory.limit(cap), "a table of the best choices")
         factors = compile_factors(graph)
         scan = _walk(model, factors, graph.evidence < 0)
         return Plan(
-            model=model, kind="factor", scalar=False, memory=need, factors=factors, scan=scan
+            model=model,
+            kind="factor",
+            scalar=False,
+            memory=need,
+            factors=factors,
+            scan=scan,
+            made_for=self,
         )
 
     def init(self, plan: Plan) -> ViterbiState:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
+from herded.models.arrays import edge_array, float_array, number_array, whole_array
 from herded.models.factor_graph import FactorGraph
-from herded.models.pairwise import float_array, pairwise
+from herded.models.pairwise import pairwise
 
 
 def chain(
@@ -44,9 +45,9 @@ def skip_chain(
     """Chains as in `chain`, and (S, 2) `skip_edges` with `log_skip` (K, K) or (S, K, K)."""
     unary = float_array("log_unary", log_unary, 2)
     left = _left_ends(len(unary), lengths)
-    skips = np.asarray(skip_edges, dtype=np.int64).reshape(-1, 2)
+    skips = edge_array("skip_edges", skip_edges)
     k = unary.shape[1]
-    tables = np.asarray(log_skip, dtype=np.float64)
+    tables = number_array("log_skip", log_skip)
     if tables.shape == (k, k):
         tables = np.broadcast_to(tables, (len(skips), k, k))
     if tables.shape != (len(skips), k, k):
@@ -61,8 +62,8 @@ def skip_chain(
 
 def _left_ends(n: int, lengths: Sequence[int] | None) -> np.ndarray:
     """The positions that have a right neighbour in their chain."""
-    sizes = np.asarray([n] if lengths is None else lengths, dtype=np.int64)
-    if (sizes < 1).any() or sizes.sum() != n:
+    sizes = whole_array("chain lengths", [n] if lengths is None else lengths)
+    if sizes.ndim != 1 or (sizes < 1).any() or sizes.sum() != n:
         raise ModelError(
             f"expected chain lengths of 1 or more that add up to {n}, got {sizes.tolist()!r:.80}"
         )
@@ -71,7 +72,7 @@ def _left_ends(n: int, lengths: Sequence[int] | None) -> np.ndarray:
 
 def _transitions(unary: np.ndarray, log_pairwise: Any, left: np.ndarray) -> np.ndarray:
     n, k = unary.shape
-    tables = np.asarray(log_pairwise, dtype=np.float64)
+    tables = number_array("log_pairwise", log_pairwise)
     if tables.shape == (k, k):
         return np.broadcast_to(tables, (len(left), k, k))
     if tables.shape != (n - 1, k, k):

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
+from herded.models.arrays import number, number_array, whole_number
 from herded.models.factor_graph import FactorGraph
 
 
@@ -15,6 +16,8 @@ def from_networkx(graph: Any) -> FactorGraph:
     without either, a fair coin, or a fair die if there is `states`. Edges carry `log_pairwise`
     (a table, the first node's states as rows) or `coupling` (J: +J where states agree, else -J).
     """
+    if not hasattr(graph, "is_directed"):
+        raise ModelError(f"expected a networkx graph, got {type(graph).__name__}")
     if graph.is_directed():
         raise ModelError(
             "expected an undirected graph, got a directed one: call to_undirected(), or build a "
@@ -34,15 +37,18 @@ def from_networkx(graph: Any) -> FactorGraph:
 
 def _unary(node: Any, data: dict[str, Any]) -> np.ndarray:
     if "log_unary" in data:
-        return np.asarray(data["log_unary"], dtype=np.float64).reshape(-1)
+        return number_array(f"log_unary of {node!r}", data["log_unary"]).reshape(-1)
     if "field" in data:
-        return np.array([-1.0, 1.0]) * float(data["field"])
-    return np.zeros(int(data.get("states", 2)))
+        return np.array([-1.0, 1.0]) * number(f"the field of {node!r}", data["field"])
+    states = whole_number(f"the states of {node!r}", data.get("states", 2))
+    if states < 1:
+        raise ModelError(f"expected 1 or more states of {node!r}, got {states}")
+    return np.zeros(states)
 
 
 def _table(a: Any, b: Any, data: dict[str, Any], rows: int, columns: int) -> np.ndarray:
     if "log_pairwise" in data:
-        return np.asarray(data["log_pairwise"], dtype=np.float64)
+        return number_array(f"log_pairwise from {a!r} to {b!r}", data["log_pairwise"])
     if "coupling" not in data:
         raise ModelError(
             f"expected `log_pairwise` or `coupling` on the edge from {a!r} to {b!r}, got neither"
@@ -52,4 +58,5 @@ def _table(a: Any, b: Any, data: dict[str, Any], rows: int, columns: int) -> np.
             f"expected as many states at {a!r} as at {b!r} for a `coupling`, got {rows} and "
             f"{columns}: give `log_pairwise`"
         )
-    return float(data["coupling"]) * np.where(np.eye(rows, dtype=bool), 1.0, -1.0)
+    coupling = number(f"the coupling from {a!r} to {b!r}", data["coupling"])
+    return coupling * np.where(np.eye(rows, dtype=bool), 1.0, -1.0)

@@ -6,22 +6,24 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
+from herded.models.arrays import shown, whole_number
 
 
 def merge(model: Any, evidence: Mapping[Any, int]) -> np.ndarray:
     """The model's evidence array with `evidence` added; keys are indices, names or pixels."""
+    if not isinstance(evidence, Mapping):
+        raise ModelError(f"expected evidence as {{variable: value}}, got {shown(evidence)}")
     clamped = np.array(model.evidence)
     flat = clamped.reshape(-1)
     for key, value in evidence.items():
         i = index_of(model, key)
         k = int(model.cardinalities[i])
-        if isinstance(value, (float, np.floating)) and value != int(value):
-            raise ModelError(f"expected a whole number as evidence for {key!r}, got {value}")
-        if not 0 <= int(value) < k:
+        state = whole_number(f"evidence for {key!r}", value)
+        if not 0 <= state < k:
             raise ModelError(
                 f"expected evidence from 0 to {k - 1} for variable {key!r}, got {value}"
             )
-        flat[i] = int(value)
+        flat[i] = state
     return clamped
 
 
@@ -32,15 +34,16 @@ def index_of(model: Any, key: Any) -> int:
             raise ModelError(f"expected the name of a variable, got {key!r}, which is unknown here")
         return int(model.names.index(key))
     shape = model.shape if isinstance(key, tuple) else (model.n_variables,)
-    position = key if isinstance(key, tuple) else (key,)
+    keys = key if isinstance(key, tuple) else (key,)
+    position = [whole_number("a variable", p) for p in keys]
     if len(position) != len(shape) or any(
-        not 0 <= int(p) < size for p, size in zip(position, shape, strict=True)
+        not 0 <= p < size for p, size in zip(position, shape, strict=True)
     ):
         raise ModelError(
             f"expected a variable from 0 to {model.n_variables - 1}, a name or a pixel of a "
             f"{model.shape} picture, got {key!r}"
         )
-    return int(np.ravel_multi_index([int(p) for p in position], shape))
+    return int(np.ravel_multi_index(position, shape))
 
 
 def check_possible(model: Any) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.models import evidence as _evidence
+from herded.models.arrays import number_array, shown, whole_array
 
 Factor = tuple[Sequence[int], Any]
 
@@ -39,14 +40,15 @@ class FactorGraph:
         *,
         names: Sequence[str] | None = None,
     ) -> None:
+        cards = _check_cardinalities(cardinalities)
         scopes, tables = [], []
-        for number, factor in enumerate(factors):
-            variables, table = _read_factor(number, factor)
+        for f, factor in enumerate(_listed(factors)):
+            variables, table = _read_factor(f, factor)
             scopes.append(variables)
             tables.append(table)
-        _check_shapes(np.asarray(cardinalities), scopes, tables)
+        _check_shapes(cards, scopes, tables)
         self._set(
-            cardinalities,
+            cards,
             np.cumsum([0] + [len(scope) for scope in scopes]),
             np.concatenate([np.empty(0, np.int64), *scopes]),
             np.concatenate([np.empty(0), *(table.ravel() for table in tables)]),
@@ -83,10 +85,11 @@ class FactorGraph:
     ) -> None:
         cardinalities = _check_cardinalities(cardinalities)
         n = len(cardinalities)
-        starts, variables = np.asarray(factor_start), np.asarray(factor_variables)
+        starts = whole_array("factor_start", factor_start)
+        variables = whole_array("factor_variables", factor_variables)
         _check_scopes(n, starts, variables)
         strides, sizes = _strides(cardinalities, starts, variables)
-        tables = np.asarray(log_tables, np.float64)
+        tables = number_array("log_tables", log_tables)
         if tables.size != sizes.sum():
             raise ModelError(
                 f"expected {sizes.sum()} table entries for these scopes, got {tables.size}"
@@ -152,7 +155,8 @@ class FactorGraph:
                         pairs.append(variables[:, [a, b]])
         n = self.n_variables
         both = np.concatenate(pairs)
-        keys = np.unique(both[:, 0] * n + both[:, 1])
+        keys = np.sort(both[:, 0] * n + both[:, 1])
+        keys = keys[np.diff(keys, prepend=-1) > 0]  # each pair once; np.unique is slower
         start = np.searchsorted(keys, np.arange(n + 1) * n)
         return locked(start, np.int64), locked(keys % max(n, 1), np.int64)
 
@@ -192,6 +196,7 @@ class FactorGraph:
             self.log_tables,
             self.evidence,
         ):
+            digest.update(str(array.shape).encode())
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
@@ -216,15 +221,12 @@ def locked(array: Any, kind: Any) -> np.ndarray:
 
 def check_states(model: Any, states: Any) -> np.ndarray:
     """States as integers (..., N), checked against the cardinalities."""
-    x = np.asarray(states)
+    x = whole_array("states", states)
     n = model.n_variables
     if _shaped(model, x):
         x = x.reshape(*x.shape[: x.ndim - len(model.shape)], n)
     if x.ndim == 0 or x.shape[-1] != n:
         raise ModelError(f"expected states of {n} variables, got an array of shape {x.shape}")
-    if x.dtype.kind not in "biu" and not np.array_equal(x, np.floor(x)):
-        raise ModelError("expected whole numbers as states, got fractions")
-    x = x.astype(np.int64, copy=False)
     bad = (x < 0) | (x >= model.cardinalities)
     if bad.any():
         i = int(np.argwhere(bad)[0][-1])
@@ -240,27 +242,35 @@ def _shaped(model: Any, x: np.ndarray) -> bool:
     return dims > 1 and x.ndim >= dims and x.shape[x.ndim - dims :] == model.shape
 
 
-def _read_factor(number: int, factor: Any) -> tuple[np.ndarray, np.ndarray]:
+def _listed(factors: Any) -> list[Any]:
+    try:
+        return list(factors)
+    except TypeError as error:
+        raise ModelError(
+            f"expected a list of factors (variables, log_table), got {shown(factors)}"
+        ) from error
+
+
+def _read_factor(f: int, factor: Any) -> tuple[np.ndarray, np.ndarray]:
     try:
         variables, table = factor
-        scope = np.atleast_1d(np.asarray(variables, dtype=np.int64))
-        return scope.reshape(-1), np.asarray(table, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ModelError(
-            f"expected factor {number} as (variables, log_table) with whole-number variables "
-            f"and a numeric table, got {factor!r:.80}"
+            f"expected factor {f} as (variables, log_table), got {shown(factor)}"
         ) from error
+    scope = list(variables) if isinstance(variables, (set, range)) else variables
+    return (
+        whole_array(f"the variables of factor {f}", scope).reshape(-1),
+        number_array(f"the log-table of factor {f}", table),
+    )
 
 
 def _check_cardinalities(cardinalities: Any) -> np.ndarray:
-    try:
-        cards = np.asarray(cardinalities, dtype=np.int64)
-    except (TypeError, ValueError) as error:
-        raise ModelError(
-            f"expected whole-number cardinalities, got {cardinalities!r:.80}"
-        ) from error
+    cards = whole_array("cardinalities", cardinalities)
     if cards.ndim != 1 or len(cards) == 0:
-        raise ModelError(f"expected a list of one or more cardinalities, got {cardinalities!r:.80}")
+        raise ModelError(
+            f"expected a list of one or more cardinalities, got {shown(cardinalities)}"
+        )
     if (cards < 1).any():
         i = int(np.argmax(cards < 1))
         raise ModelError(f"expected a cardinality of 1 or more for variable {i}, got {cards[i]}")
@@ -268,12 +278,10 @@ def _check_cardinalities(cardinalities: Any) -> np.ndarray:
 
 
 def _check_shapes(cards: np.ndarray, scopes: list[np.ndarray], tables: list[np.ndarray]) -> None:
-    if cards.ndim != 1:
-        return  # told better where the cardinalities are read
     n = len(cards)
     for f, (scope, table) in enumerate(zip(scopes, tables, strict=True)):
         if ((scope < 0) | (scope >= n)).any():
-            continue  # likewise, by _check_scopes
+            continue  # told better by _check_scopes
         expected = tuple(int(k) for k in cards[scope])
         if table.shape != expected:
             raise ModelError(
@@ -283,7 +291,18 @@ def _check_shapes(cards: np.ndarray, scopes: list[np.ndarray], tables: list[np.n
 
 
 def _check_scopes(n: int, starts: np.ndarray, variables: np.ndarray) -> None:
-    owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    arity = np.diff(starts)
+    if starts.ndim != 1 or variables.ndim != 1 or not len(starts) or starts[0] != 0:
+        raise ModelError(
+            "expected factor_start as a flat array from 0, and factor_variables as a flat array, "
+            f"got {shown(starts)} and {shown(variables)}"
+        )
+    if (arity < 0).any() or starts[-1] != len(variables):
+        raise ModelError(
+            f"expected factor_start to rise to {len(variables)}, the number of factor_variables, "
+            f"got {starts[-1]} at its end"
+        )
+    owner = np.repeat(np.arange(len(arity)), arity)
     outside = (variables < 0) | (variables >= n)
     if outside.any():
         at = int(np.argmax(outside))
@@ -341,24 +360,25 @@ def _check_unaries(model: FactorGraph) -> None:
     """The unary factors of one variable must leave it a state."""
     if not model.has_hard_zeros:
         return
-    width = int(model.cardinalities.max())
-    possible = np.arange(width) < model.cardinalities[:, None]
-    for factors, variables, _ in model.by_arity():
-        if variables.shape[1] == 1:
-            for f, i in zip(factors, variables[:, 0], strict=True):
-                _, table = model.factor(f)
-                possible[i, : len(table)] &= ~np.isneginf(table)
-    stuck = ~possible.any(axis=1)
-    if stuck.any():
+    possible: dict[int, np.ndarray] = {}
+    zeros = np.flatnonzero(np.isneginf(model.log_tables))
+    hard = np.unique(np.searchsorted(model.table_start, zeros, side="right") - 1)
+    for f in hard[np.diff(model.factor_start)[hard] == 1].tolist():
+        (i,), table = model.factor(f)
+        possible[int(i)] = np.isfinite(table) & possible.get(int(i), True)
+    stuck = [i for i, states in possible.items() if not states.any()]
+    if stuck:
         raise ModelError(
             f"expected a possible state for every variable, but the unary factors of variable "
-            f"{int(np.argmax(stuck))} forbid all of its states: the support is empty"
+            f"{min(stuck)} forbid all of its states: the support is empty"
         )
 
 
 def _check_names(names: Sequence[str] | None, n: int) -> tuple[str, ...] | None:
     if names is None:
         return None
+    if not isinstance(names, Iterable):
+        raise ModelError(f"expected {n} names, got {shown(names)}")
     result = tuple(str(name) for name in names)
     if len(result) != n:
         raise ModelError(f"expected {n} names, got {len(result)}")

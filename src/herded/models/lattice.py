@@ -15,8 +15,8 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.models import evidence as _evidence
+from herded.models.arrays import float_array, number, number_array
 from herded.models.factor_graph import FactorGraph, check_states, locked
-from herded.models.pairwise import float_array
 
 ISING, POTTS = -1.0, 0.0
 
@@ -166,9 +166,10 @@ def denoising_model(noisy: Any, sigma: float, coupling: Any = 1.0) -> Lattice:
     y = float_array("the noisy picture", noisy, 2)
     if not np.isfinite(y).all():
         raise ModelError("expected finite pixels in the noisy picture, got NaN or infinity")
-    if not (np.isfinite(sigma) and sigma > 0):
+    variance = number("sigma", sigma) ** 2
+    if not (np.isfinite(variance) and sigma > 0 and variance > 0):
         raise ModelError(f"expected a noise level sigma above 0, got {sigma}")
-    return ising_grid(y / sigma**2, coupling)
+    return ising_grid(y / variance, coupling)
 
 
 def _lattice(log_unary: np.ndarray, coupling: Any, unlike: float, periodic: bool) -> Lattice:
@@ -201,9 +202,9 @@ def _lattice(log_unary: np.ndarray, coupling: Any, unlike: float, periodic: bool
 
 def _couplings(coupling: Any, shapes: Any) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(coupling, (tuple, list)) and len(coupling) == 2:
-        pair = [np.asarray(part, dtype=np.float64) for part in coupling]
-    elif np.ndim(coupling) == 0:
-        pair = [np.full(shape, float(coupling)) for shape in shapes]
+        pair = [number_array("the coupling", part) for part in coupling]
+    elif number_array("the coupling", coupling).ndim == 0:
+        pair = [np.full(shape, number("the coupling", coupling)) for shape in shapes]
     else:
         raise ModelError(
             "expected the coupling as one number or as a pair of arrays (right, down), "

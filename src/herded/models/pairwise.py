@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
+from herded.models.arrays import edge_array, float_array, number_array
 from herded.models.factor_graph import FactorGraph
 
 
@@ -15,12 +16,8 @@ def pairwise(
     """A pairwise model from (N, K) unaries, (E, 2) edges and (E, K, K) or (K, K) tables."""
     unary = float_array("log_unary", log_unary, 2)
     n, k = unary.shape
-    ends = np.asarray(edges)
-    if ends.size == 0:
-        ends = ends.reshape(0, 2)
-    if ends.ndim != 2 or ends.shape[1] != 2 or (ends.size and ends.dtype.kind not in "iu"):
-        raise ModelError(f"expected edges as whole numbers of shape (E, 2), got {ends.shape}")
-    tables = np.asarray(log_pairwise, dtype=np.float64)
+    ends = edge_array("edges", edges)
+    tables = number_array("log_pairwise", log_pairwise)
     if len(ends) == 0:
         tables = tables.reshape(0, k, k) if tables.size == 0 else tables
     if tables.shape == (k, k):
@@ -34,18 +31,7 @@ def pairwise(
     return FactorGraph.from_arrays(
         np.full(n, k),
         starts,
-        np.concatenate([np.arange(n), ends.astype(np.int64).ravel()]),
+        np.concatenate([np.arange(n), ends.ravel()]),
         np.concatenate([unary.ravel(), tables.ravel()]),
         names=names,
     )
-
-
-def float_array(name: str, values: Any, dims: int) -> np.ndarray:
-    """`values` as floats with `dims` non-empty dimensions, or a clear error."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"expected numbers in {name}, got {type(values).__name__}") from error
-    if array.ndim != dims or 0 in array.shape:
-        raise ModelError(f"expected a non-empty {dims}-D array as {name}, got shape {array.shape}")
-    return array

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.infer import infer
+from herded.inference import infer
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.factor_graph import FactorGraph

@@ -17,7 +17,7 @@ from herded.models.lattice import Lattice
 from herded.plan import lattice as _lattice
 from herded.plan import memory
 from herded.plan.conditional import compile_factors
-from herded.plan.contexts import HASHED, TABULATED, compile_contexts
+from herded.plan.contexts import HASHED, TABULATED, compile_contexts, weight_bytes
 from herded.plan.scan import compile_scan
 from herded.plan.table import compile_table, count_rows
 
@@ -39,6 +39,7 @@ class Plan:
     lattice: Any = None  # LatticeArrays
     scan: Any = None  # ScanArrays
     contexts: Any = None  # ContextArrays
+    made_for: Any = None  # the method that compiled it
 
     @property
     def width(self) -> int:
@@ -95,7 +96,7 @@ def compile_plan(
     `weights` names the contexts of a herded method, `vector` asks for weight vectors even where
     all variables are binary, `cap` limits the bytes of tables and weights.
     """
-    limit = memory.default_cap() if cap is None else float(cap)
+    limit = memory.limit(cap)
     if kind not in (None, "lattice", "table", "factor"):
         raise MethodError(f'expected a plan "lattice", "table" or "factor", got {kind!r}')
     if kind == "lattice" or (kind is None and _fits_lattice(model, weights, scan, vector)):
@@ -114,19 +115,20 @@ def compile_plan(
     if kind is None:
         few = entries <= FEW_ENTRIES * len(free) and entries * 8 <= limit
         kind = "table" if weights in TABULATED or few else "factor"
-    need = 0.0
+    need = weight_bytes(weights, entries, width)
     if kind == "table":
-        # p, the weights beside it, and the row numbers of the shared version while it is made
-        need = entries * (8.0 if weights == "blanket" else 4.0) + (
-            rows.sum() * 40.0 if weights == "shared" else 0.0
-        )
+        # p, and the row numbers of the shared version while it is made
+        need += entries * 4.0 + (rows.sum() * 40.0 if weights == "shared" else 0.0)
         degree = np.diff(factors.neighbour_start)
-        memory.check_tables(need, limit, rows, lambda i: _name(model, i), degree)
+        herded = weights in TABULATED
+        memory.check_tables(need, limit, rows, lambda i: _name(model, i), degree, herded)
     elif weights in TABULATED:
         raise MethodError(
             f'expected weights="pooled", "lazy" or "full" on a factor plan, got {weights!r}, which '
             "needs its conditionals tabulated"
         )
+    else:
+        memory.check(need, limit, "weights")
     tables = None
     if kind == "table":
         tables = compile_table(factors, free, np.maximum(graph.evidence, 0), scalar)
@@ -177,7 +179,7 @@ def _compile_lattice(
     if reason:
         raise MethodError(f"expected a model for the lattice plan, but {reason}: drop plan=")
     shared = model.is_uniform and weights != "blanket"
-    need = 8.0 * (5 if shared else 16) * (model.n_variables + model.shape[0])
+    need = 8.0 * (5 if shared else 16) * _lattice.n_places(*model.shape)
     memory.check(need, limit, "a lattice with its weights")
     return Plan(
         model=model,

@@ -87,7 +87,10 @@ def fixed_scalar(zero, one, beta):
 
 @jit
 def fixed_vector(logits, beta, states, p, at):
-    """p of the vector rule into p[at : at + states]; `logits` is spoiled."""
+    """Write p of the vector rule into p[at : at + states] and give its mean state, at scale 2^24.
+
+    `logits` is spoiled.
+    """
     top = logits[0]
     for k in range(1, states):
         if logits[k] > top:
@@ -100,11 +103,13 @@ def fixed_vector(logits, beta, states, p, at):
         else:
             total += np.exp(beta * gap)
         logits[k] = total
-    before = 0
+    before, above = 0, 0  # above: the sum over k of P(X > k), which is the mean
     for k in range(states):
         upto = np.int64(logits[k] / total * VECTOR_ONE + 0.5)
         p[at + k] = upto - before
+        above += (1 << VECTOR_BITS) - upto
         before = upto
+    return above
 
 
 def compile_factors(model) -> FactorArrays:

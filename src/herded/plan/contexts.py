@@ -16,7 +16,6 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.jit import jit
-from herded.plan.table import row_entries
 from herded.stream import mix
 
 DRAW, BLANKET, SHARED, POOLED, LAZY, FULL = range(6)
@@ -38,8 +37,24 @@ class ContextArrays(NamedTuple):
     size: int  # entries of all weights, 0 if hashed
 
 
+def first_slots(n_variables: int) -> int:
+    """Slots of a table of hashed weights: a sweep fills at most a quarter of them."""
+    return max(64, 1 << int(4 * n_variables - 1).bit_length())
+
+
+def weight_bytes(weights: str | None, entries: float, width: np.ndarray) -> float:
+    """An upper bound for the weights of one chain; hashed ones may grow from here."""
+    if weights in TABULATED:
+        return 4.0 * entries
+    if weights == "pooled":
+        return 4.0 * MAX_BINS * float(width.sum())
+    if weights in HASHED:
+        return first_slots(len(width)) * (8.0 + 4.0 * float(width.max()))
+    return 0.0
+
+
 def check_weights(weights: str) -> None:
-    if weights not in MODES:
+    if not isinstance(weights, str) or weights not in MODES:
         raise MethodError(f"expected weights to be one of {', '.join(MODES)}, got {weights!r}")
 
 
@@ -62,37 +77,57 @@ def compile_contexts(weights: str | None, factors, tables, width: np.ndarray) ->
 
 def _share(t) -> tuple[np.ndarray, int]:
     """Rows of one variable with equal conditionals get one weight."""
-    owner, first = row_entries(t)
-    _, representative, group = np.unique(
-        _row_hashes(t.p, first, t.width[owner], owner), return_index=True, return_inverse=True
-    )
-    # Two different rows with one hash are next to impossible; then the second keeps its own weight.
-    group = np.where(
-        _same_rows(t.p, first, first[representative[group]], t.width[owner]),
-        group,
-        len(representative) + np.arange(len(owner)),
-    )
-    _, where, group = np.unique(group, return_index=True, return_inverse=True)
-    starts = np.concatenate([[0], np.cumsum(t.width[owner[where]])])
-    return starts[group].astype(np.uint32), int(starts[-1])
+    shared = np.empty(t.row_start[-1], np.uint32)
+    size = _share_rows(t.p, t.row_start, t.entry_start, t.width, shared)
+    return shared, int(size)
 
 
 @jit
-def _row_hashes(p, first, width, owner):
-    hashes = np.empty(len(first), np.uint64)
-    for row in range(len(first)):
-        h = mix(np.uint64(owner[row]))
-        for k in range(width[row]):
-            h = mix(h ^ np.uint64(p[first[row] + k]))
-        hashes[row] = h
-    return hashes
+def _share_rows(p, row_start, entry_start, width, shared):
+    """Write the first entry of each row's weight; give the entries of all weights.
+
+    A small hash table per variable finds the rows met before; equal hashes are looked at, so that
+    equal conditionals, and only they, are merged.
+    """
+    most = 1
+    for i in range(len(width)):
+        while most < 2 * (row_start[i + 1] - row_start[i]):
+            most *= 2
+    met = np.empty(most, np.int64)
+    size = 0
+    for i in range(len(width)):
+        rows = row_start[i + 1] - row_start[i]
+        cells = 1
+        while cells < 2 * rows:
+            cells *= 2
+        met[:cells] = -1
+        for row in range(rows):
+            at = entry_start[i] + row * width[i]
+            cell = _row_hash(p, at, width[i]) & (cells - 1)
+            while met[cell] >= 0 and not _same(
+                p, at, entry_start[i] + met[cell] * width[i], width[i]
+            ):
+                cell = (cell + 1) & (cells - 1)
+            if met[cell] < 0:
+                met[cell] = row
+                shared[row_start[i] + row] = size
+                size += width[i]
+            else:
+                shared[row_start[i] + row] = shared[row_start[i] + met[cell]]
+    return size
 
 
 @jit
-def _same_rows(p, first, other, width):
-    same = np.ones(len(first), np.bool_)
-    for row in range(len(first)):
-        for k in range(width[row]):
-            if p[first[row] + k] != p[other[row] + k]:
-                same[row] = False
+def _row_hash(p, at, width):
+    h = np.uint64(0)
+    for k in range(width):
+        h = mix(h ^ np.uint64(p[at + k]))
+    return np.int64(h >> np.uint64(1))
+
+
+@jit
+def _same(p, at, other, width):
+    same = True
+    for k in range(width):
+        same &= p[at + k] == p[other + k]
     return same

@@ -37,10 +37,8 @@ class LatticeArrays(NamedTuple):
 
 def compile_lattice(model, shared: bool) -> LatticeArrays:
     """The conditionals of a two-state, open lattice."""
-    h, w = model.shape
-    columns = (w + 1) // 2
-    rows = min(h, -(-STRIP // columns))
-    strips, sites = -(-h // rows), rows * columns
+    rows, columns, strips = _layout(*model.shape)
+    sites = rows * columns
     p = np.zeros((2, strips, 5, sites) if shared else (2, strips, sites, 16), np.uint32)
     _fill(
         model.log_unary,
@@ -54,6 +52,19 @@ def compile_lattice(model, shared: bool) -> LatticeArrays:
     )
     p.flags.writeable = False
     return LatticeArrays(p, shared, rows, columns)
+
+
+def n_places(h: int, w: int) -> int:
+    """Sites of both colours, those that only fill up rows and strips included."""
+    rows, columns, strips = _layout(h, w)
+    return 2 * strips * rows * columns
+
+
+def _layout(h: int, w: int) -> tuple[int, int, int]:
+    """Rows of a strip, columns of a half-lattice, and how many strips."""
+    columns = (w + 1) // 2
+    rows = min(h, -(-STRIP // columns))
+    return rows, columns, -(-h // rows)
 
 
 @jit

@@ -1,11 +1,12 @@
 """Memory is estimated before it is taken, and refused above a cap."""
 
 import os
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
 
-from herded.errors import CapError
+from herded.errors import CapError, MethodError
 
 
 def available() -> int:
@@ -24,6 +25,15 @@ def default_cap() -> int:
     return available() // 2
 
 
+def limit(cap: float | None) -> float:
+    """The cap in bytes, by default half of the free memory."""
+    if cap is None:
+        return float(default_cap())
+    if isinstance(cap, (bool, str)) or not isinstance(cap, Real) or not cap > 0:
+        raise MethodError(f"expected cap= as a number of bytes above 0, got {cap!r}")
+    return float(cap)
+
+
 def readable(n_bytes: float) -> str:
     """A size for people: 1.5 MiB, 3e+60 bytes."""
     if n_bytes > 1e18:
@@ -35,15 +45,22 @@ def readable(n_bytes: float) -> str:
     raise AssertionError
 
 
-def check_tables(need: float, cap: float, rows: np.ndarray, name_of, degree: np.ndarray) -> None:
+def check_tables(
+    need: float, cap: float, rows: np.ndarray, name_of, degree: np.ndarray, herded: bool
+) -> None:
     """Refuse tables above the cap, naming the variable to blame and the way out."""
     if need <= cap:
         return
     i = int(np.argmax(rows))
+    way_out = 'Drop plan="table"'
+    if herded:
+        way_out = (
+            'Use weights="pooled" or "lazy" (HerdedGibbs(weights="pooled", slack=1.5) is a good '
+            "choice)"
+        )
     raise CapError(
         f"expected tables of at most {readable(cap)}, but they need {readable(need)}: variable "
-        f'{name_of(i)} has {degree[i]} neighbours in {rows[i]:.3g} states. Use weights="pooled" '
-        'or "lazy" (HerdedGibbs(weights="pooled", slack=1.5) is a good choice), or raise cap='
+        f"{name_of(i)} has {degree[i]} neighbours in {rows[i]:.3g} states. {way_out}, or raise cap="
     )
 
 

@@ -45,16 +45,19 @@ def compile_scan(scan: Any, factors, free: np.ndarray, whole: bool) -> ScanArray
     part = np.zeros(n, np.int64) if whole else components(factors, free)
     order = order[np.argsort(part[order], kind="stable")]
     changes = np.flatnonzero(np.diff(part[order])) + 1
-    start = np.concatenate([[0], changes, [len(order)]])
+    start = np.unique(np.concatenate([[0], changes, [len(order)]]))  # no empty segment
     return lock(ScanArrays(np.array([policy]), order, start))
 
 
 def _permutation(scan: Any, n: int) -> np.ndarray:
-    order = np.asarray(scan)
-    if order.ndim != 1 or not np.array_equal(np.sort(order), np.arange(n)):
+    try:
+        order = np.asarray(scan)
+        wrong = order.ndim != 1 or not np.array_equal(np.sort(order), np.arange(n))
+    except (TypeError, ValueError):
+        wrong = True
+    if wrong:
         raise MethodError(
-            f"expected the scan as a permutation of the variables 0 to {n - 1}, "
-            f"got {np.array2string(order, threshold=6)}"
+            f"expected the scan as a permutation of the variables 0 to {n - 1}, got {scan!r:.80}"
         )
     return order.astype(np.int64)
 

@@ -2,13 +2,15 @@
 
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 
-from herded.errors import MethodError
+from herded.errors import MethodError, ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.options import is_between, is_whole
 from herded.methods.protocol import Answer, Sampler, Solver
 from herded.plan.compile import Plan
 from herded.progress import Progress, interruptible
@@ -51,12 +53,18 @@ def infer(
     threads     how many; the result does not depend on it
     """
     method = HerdedGibbs() if method is None else method
+    _check(model, method)
     sweeps = DEFAULT_SWEEPS if sweeps is None else _count("sweeps", sweeps, 1)
     burn_in, chains = _count("burn_in", burn_in, 0), _count("chains", chains, 1)
     choices = _check_keep(keep)
+    if threads is not None:
+        _count("threads", threads, 1)
+    if not is_between(checkpoint_every, 0, np.inf):
+        raise MethodError(
+            f"expected checkpoint_every as seconds of 0 or more, got {checkpoint_every!r}"
+        )
     compiled = plan if isinstance(plan, Plan) else method.compile(model, kind=plan, cap=cap)
-    if compiled.model is not model:
-        raise MethodError("expected a plan that was compiled for this model, got another's")
+    _check_plan(compiled, model, method)
     if isinstance(method, Sampler):
         run = sample(
             compiled,
@@ -72,18 +80,42 @@ def infer(
             threads=threads,
         )
         return _sampled(run)
-    if not isinstance(method, Solver):
-        raise MethodError(f"expected a method such as HerdedGibbs(), got {method!r}")
-    for name, value in (("chains", chains != 1), ("state", state), ("checkpoint", checkpoint)):
+    asked = (
+        ("chains", chains != 1),
+        ("state", state),
+        ("checkpoint", checkpoint),
+        ("keep=[Samples()]", Samples in choices),
+    )
+    for name, value in asked:
         if value is not None and value is not False:
             raise MethodError(
-                f"expected no {name}= for {type(method).__name__}, which is not a sampler"
+                f"expected no {name} for {type(method).__name__}, which is not a sampler"
             )
     return _solve(compiled, method, choices, sweeps, burn_in, progress)
 
 
+def _check(model: Any, method: Any) -> None:
+    if not hasattr(model, "as_factor_graph"):
+        raise ModelError(f"expected a model such as FactorGraph(...), got {model!r:.80}")
+    if isinstance(method, type) or not isinstance(method, (Sampler, Solver)):
+        raise MethodError(f"expected a method such as HerdedGibbs(), got {method!r:.80}")
+
+
+def _check_plan(plan: Plan, model: Any, method: Any) -> None:
+    """A plan of another method has arrays of other sizes, which kernels would not notice."""
+    if plan.model is not model:
+        raise MethodError("expected a plan that was compiled for this model, got another's")
+    made_for, layout = plan.made_for, ("weights", "slack", "scan")
+    if type(made_for) is not type(method) or any(
+        getattr(made_for, name, None) != getattr(method, name, None) for name in layout
+    ):
+        raise MethodError(
+            f"expected a plan from compile(model) of {method!r:.200}, got one of {made_for!r:.200}"
+        )
+
+
 def _count(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or int(value) < least:
+    if not is_whole(value, least):
         raise MethodError(f"expected {name} to be a whole number of {least} or more, got {value!r}")
     return int(value)
 
@@ -91,6 +123,8 @@ def _count(name: str, value: Any, least: int) -> int:
 def _check_keep(keep: Sequence[Any] | None) -> dict[type, Any]:
     kinds = (Marginals, BestState, Samples, PairMarginals, Joint, ErrorCurve)
     choices: dict[type, Any] = {}
+    if not (keep is None or isinstance(keep, Iterable)):
+        raise MethodError(f"expected keep= as a list, got {keep!r:.80}")
     for choice in [Marginals()] if keep is None else keep:
         if not isinstance(choice, kinds):
             raise MethodError(
@@ -170,23 +204,24 @@ def _solve(
     model = plan.model
     curve: Any = keep.get(ErrorCurve)
     points = curve.sweeps(sweeps) if curve else np.empty(0, np.int64)
+    if curve:
+        curve.check(model)
     errors = np.full(len(points), np.nan)
     began = time.perf_counter()
     state = method.init(plan)
     total = 1 if method.one_shot else burn_in + sweeps
     bar = Progress(progress, total, type(method).__name__)
-    with interruptible() as stop:
+    with interruptible() as stop, closing(bar):
         while state.sweep < total and not state.converged and not stop.is_set():
             later = points[points + burn_in > state.sweep] + burn_in
             goal = min(total, state.sweep + 16, int(later[0]) if len(later) else total)
             method.advance(plan, state, goal - state.sweep)
             bar.update(state.sweep)
             for p in np.flatnonzero(points + burn_in == state.sweep):
-                errors[p] = curve.error(model, method.answer(plan, state).marginals)
-    bar.close()
+                errors[p] = _error(curve, model, method, method.answer(plan, state))
     answer = method.answer(plan, state)
-    if curve and answer.marginals is not None:  # converged: the error stays what it is
-        errors[np.isnan(errors)] = curve.error(model, answer.marginals)
+    if curve and np.isnan(errors).any():  # converged: the error stays what it is
+        errors[np.isnan(errors)] = _error(curve, model, method, answer)
     return Result(
         shape=model.shape,
         sweeps=state.sweep,
@@ -200,6 +235,15 @@ def _solve(
         ),
         kept=_answered(model, answer, Curve(points, errors[None]) if curve else None),
     )
+
+
+def _error(curve: Any, model: Any, method: Any, answer: Answer) -> float:
+    if answer.marginals is None:
+        raise MethodError(
+            f"expected a method with marginals for ErrorCurve, got {type(method).__name__}: drop "
+            "ErrorCurve from keep="
+        )
+    return curve.error(model, answer.marginals)
 
 
 def _answered(model: Any, answer: Answer, curve: Curve | None) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Files: what people have already."""

@@ -1,0 +1,74 @@
+"""Whatever a user passes, as arrays of numbers; or one sentence about what is wrong with it."""
+
+from typing import Any
+
+import numpy as np
+
+from herded.errors import ModelError
+
+
+def shown(value: Any) -> str:
+    """The beginning of what was passed, on one line."""
+    return " ".join(repr(value).split())[:80]
+
+
+def whole_array(name: str, values: Any) -> np.ndarray:
+    """`values` as int64, of any shape: 2.0 is a whole number, 2.5 and "2" are not."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biuf":
+            if array.size:
+                raise TypeError
+            array = array.astype(np.float64)
+        with np.errstate(invalid="ignore"):  # NaN and infinity are found below
+            whole = array.astype(np.int64, copy=False)
+        if array.dtype.kind in "uf" and not np.array_equal(whole, array):
+            raise ValueError
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"expected whole numbers as {name}, got {shown(values)}") from error
+    return whole
+
+
+def whole_number(name: str, value: Any) -> int:
+    """`value` as one whole number."""
+    array = whole_array(name, value)
+    if array.ndim:
+        raise ModelError(f"expected one whole number as {name}, got {shown(value)}")
+    return int(array)
+
+
+def edge_array(name: str, edges: Any) -> np.ndarray:
+    """`edges` as whole numbers of shape (E, 2)."""
+    ends = whole_array(name, edges)
+    if ends.size == 0:
+        return ends.reshape(0, 2)
+    if ends.ndim != 2 or ends.shape[1] != 2:
+        raise ModelError(f"expected {name} as whole numbers of shape (E, 2), got {ends.shape}")
+    return ends
+
+
+def number_array(name: str, values: Any) -> np.ndarray:
+    """`values` as floats, of any shape."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO" and array.size:
+            raise TypeError
+        return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"expected numbers in {name}, got {shown(values)}") from error
+
+
+def number(name: str, value: Any) -> float:
+    """`value` as one float."""
+    array = number_array(name, value)
+    if array.ndim:
+        raise ModelError(f"expected one number as {name}, got {shown(value)}")
+    return float(array)
+
+
+def float_array(name: str, values: Any, dims: int) -> np.ndarray:
+    """`values` as floats with `dims` non-empty dimensions."""
+    array = number_array(name, values)
+    if array.ndim != dims or 0 in array.shape:
+        raise ModelError(f"expected a non-empty {dims}-D array as {name}, got shape {array.shape}")
+    return array

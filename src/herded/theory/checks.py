@@ -1,0 +1,222 @@
+"""The appendix of Bornn et al. (2013) held against runs: each check measures, and can fail.
+
+    Lemma 1         |count of ones - sum of pi| <= 1 over any window of visits of one weight
+    Proposition 1   every state is visited l T - B times or more, at every step, in every window
+    Proposition 2   ||T~_T^(tau) - T||_inf <= 4 N / (l T)                for T >= T*
+    Theorem 2       d_v(P_T^(tau) - pi) <= lambda / T                    for T >= T*, tau > tau*(T)
+    Corollary       d_v(P_T^(0) - pi) <= (lambda + tau*(T)) / T          for T >= T* + tau*(T*)
+
+By default a check runs herded Gibbs itself; give it `path=` or `samples=` and it judges those.
+The theorems need one weight for every x_-i: a complete graph, or weights="full" on any graph. The
+target is the exact pi, while the sampler's conditionals are rounded at 2^-31 (2^-24 for K > 2),
+so bounds near those quanta mean nothing. The theorem says tau > tau*(T), its proof shows it for
+tau > ceil(tau*(T)); the second is what is checked.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from herded import infer
+from herded.errors import MethodError
+from herded.record import Joint
+from herded.theory.bounds import Constants, constants
+from herded.theory.path import Tables, paper_method, run_path, starting_state
+from herded.theory.states import check_small, codes, empirical, support, target, total_variation
+from herded.theory.transition import gibbs_sweep_kernel, herded_sweep_kernel
+
+MAX_SWEEPS = 20_000_000  # that a check will run unless told
+
+
+@dataclass(frozen=True)
+class Check:
+    """A statement, what was measured, the bound it must not exceed, and whether it holds."""
+
+    statement: str
+    measured: float
+    bound: float
+    T: int  # sweeps of the window
+    tau: int  # sweep where it starts
+
+    @property
+    def holds(self) -> bool:
+        return self.measured <= self.bound + 1e-12
+
+    def __str__(self) -> str:
+        verdict = "holds" if self.holds else "FAILS"
+        return (
+            f"{self.statement}: measured {self.measured:.3g}, bound {self.bound:.3g}, {verdict} "
+            f"(T = {self.T}, tau = {self.tau})"
+        )
+
+
+def is_complete(model: Any) -> bool:
+    """Whether every two variables share a factor, so that N(i) is all the others."""
+    n = model.n_variables
+    return all(len(model.neighbours(i)) == n - 1 for i in range(n))
+
+
+def check_lemma1(model: Any, sweeps: int = 1000, *, path: Any = None, seed: int = 0) -> Check:
+    """Lemma 1 for every weight and all windows of its visits, on any graph, in integers.
+
+    With K states: within K - 1; what is given is the worst share of that.
+    """
+    check_small(model, 2**20)
+    states = run_path(model, sweeps, seed=seed) if path is None else np.asarray(path)
+    tables = Tables(paper_method().compile(model, kind="table"))
+    n, one = states.shape[1], 1 << tables.bits
+    drift: dict[int, list[list[int]]] = {}  # weight -> (now, least, most) for each value
+    rows = states.tolist()
+    for t in range(1, len(rows)):
+        i = (t - 1) % n
+        p = tables.p(i, rows[t - 1])
+        expected = [one - p[0], p[0]] if tables.scalar else p
+        kept = drift.setdefault(tables.entry(i, rows[t - 1]), [[0, 0, 0] for _ in expected])
+        for k, (three, pi) in enumerate(zip(kept, expected, strict=True)):
+            three[0] += one * (rows[t][i] == k) - pi
+            three[1], three[2] = min(three[:2]), max(three[0], three[2])
+    worst = 0.0
+    for kept in drift.values():
+        spread = max(most - least for _, least, most in kept)
+        worst = max(worst, spread / (one * max(1, len(kept) - 1)))
+    return Check("Lemma 1, worst |count - expected|", worst, 1.0, (len(rows) - 1) // n, 0)
+
+
+def check_proposition1(
+    model: Any,
+    T: int | None = None,
+    *,
+    path: Any = None,
+    weights: str = "blanket",
+    seed: int = 0,
+) -> Check:
+    """Proposition 1, for all states of the support, all steps i and all windows of the run.
+
+    visits >= l T - B for every window means that (visits so far - l k) never falls by more than
+    B; the worst fall is what is measured.
+    """
+    known = _covered(model, weights)
+    sweeps = _sweeps(2 * known.T_star) if T is None else T
+    states = run_path(model, sweeps, weights=weights, seed=seed) if path is None else path
+    cards, n = model.cardinalities, model.n_variables
+    sweeps = (len(states) - 1) // n
+    number = codes(np.asarray(states), cards)
+    worst = -math.inf
+    for i in range(1, n + 1):
+        at_step = number[i::n]
+        for state in np.flatnonzero(support(model)):
+            ahead = np.cumsum(at_step == state) - known.l * np.arange(1, len(at_step) + 1)
+            ahead = np.concatenate([[0.0], ahead])
+            worst = max(worst, float((np.maximum.accumulate(ahead) - ahead).max()))
+    return Check("Proposition 1, worst l T - visits", worst, known.B, sweeps, 0)
+
+
+def check_proposition2(
+    model: Any,
+    T: int | None = None,
+    tau: int = 0,
+    *,
+    path: Any = None,
+    weights: str = "blanket",
+    seed: int = 0,
+) -> Check:
+    """Proposition 2: the herded kernel of one window against the Gibbs kernel, on the support."""
+    known = _covered(model, weights)
+    T = _long_enough(T, known.T_star, 2 * 4 * known.excess / known.l)
+    states = run_path(model, tau + T, weights=weights, seed=seed) if path is None else path
+    herded = herded_sweep_kernel(states, model.cardinalities, tau, T, model=model)
+    gap = np.abs(herded - gibbs_sweep_kernel(model)).sum(axis=1)
+    measured = float(gap[support(model).ravel()].max())
+    return Check("Proposition 2, ||T~ - T||", measured, known.kernel_bound(T), T, tau)
+
+
+def check_theorem2(
+    model: Any,
+    T: int | None = None,
+    tau: int | None = None,
+    *,
+    samples: Any = None,
+    weights: str = "blanket",
+    seed: int = 0,
+) -> Check:
+    """Theorem 2 for one window; by default from the first tau it covers, at a bound of 1/10.
+
+    `samples` (draws, N) are ends of sweeps 1, 2, .. of any run whatever.
+    """
+    known = _covered(model, weights)
+    if not known.eta < 1:
+        raise MethodError(
+            "expected a Dobrushin coefficient below 1, got 1: Theorem 2 does not cover this model"
+        )
+    T = _long_enough(T, known.T_star, 10 * known.lambda_)
+    tau = math.ceil(known.tau_star(T)) + 1 if tau is None else tau
+    if samples is None:
+        joint = _joint(model, T, tau - 1, weights, seed)
+    else:
+        joint = empirical(samples, model.cardinalities, tau, T)
+    measured = total_variation(joint, target(model))
+    return Check("Theorem 2, d_v(P_T - pi)", measured, known.bound(T), T, tau)
+
+
+def check_corollary(
+    model: Any,
+    T: int | None = None,
+    *,
+    samples: Any = None,
+    weights: str = "blanket",
+    seed: int = 0,
+) -> Check:
+    """The corollary: no burn-in, the start X^(0) included. `samples` are ends of sweeps 1, 2, .."""
+    known = _covered(model, weights)
+    T = _long_enough(T, known.burn_in, 10 * known.lambda_)
+    start = np.zeros(tuple(model.cardinalities))
+    start[tuple(starting_state(model, seed))] = 1.0
+    if samples is None:
+        rest = _joint(model, T - 1, 0, weights, seed)
+    else:
+        rest = empirical(samples, model.cardinalities, 1, T - 1)
+    measured = total_variation((start + (T - 1) * rest) / T, target(model))
+    return Check("Corollary, d_v(P_T - pi)", measured, known.corollary_bound(T), T, 0)
+
+
+def _joint(model: Any, T: int, burn_in: int, weights: str, seed: int) -> np.ndarray:
+    result = infer(
+        model,
+        paper_method(weights, seed=seed),
+        sweeps=T,
+        burn_in=burn_in,
+        keep=[Joint()],
+        plan="table",
+        progress=False,
+    )
+    return result.joint
+
+
+def _covered(model: Any, weights: str) -> Constants:
+    """The constants, if the theorems cover this model with these weights."""
+    check_small(model)
+    if weights != "full" and not is_complete(model):
+        raise MethodError(
+            "expected a complete graph, where each weight belongs to one state of all other "
+            'variables, got a sparse one, which no theorem covers: pass weights="full"'
+        )
+    return constants(model)
+
+
+def _long_enough(T: int | None, least: float, wanted: float) -> int:
+    if T is None:
+        return _sweeps(max(least, wanted))
+    if least > T:
+        raise MethodError(f"expected T of {least:.4g} or more, where the bound begins, got {T}")
+    return T
+
+
+def _sweeps(wanted: float) -> int:
+    if not wanted <= MAX_SWEEPS:
+        raise MethodError(
+            f"expected a bound within {MAX_SWEEPS} sweeps, but it says something only after "
+            f"{wanted:.3g}: use weaker couplings or fewer variables, or give T"
+        )
+    return math.ceil(wanted)

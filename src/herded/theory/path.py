@@ -1,0 +1,140 @@
+"""X^(0), X^(1), X^(2), ..: the state after every single update of Algorithm 1.
+
+Written out in Python's own integers, with the plan's fixed-point tables for pi: the slow twin of
+the compiled kernels, bit for bit. The scan is 1, 2, .., N, as the appendix assumes "without loss
+of generality".
+"""
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from herded import infer
+from herded.errors import MethodError
+from herded.kernels.weights import HALF
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.plan.compile import Plan
+from herded.plan.conditional import SCALAR_BITS, VECTOR_BITS
+from herded.plan.support import check_start, start_state
+from herded.record import Samples
+from herded.stream import stream_key
+from herded.theory.states import check_small
+
+LARGEST = 2**20  # joint states of a model whose path is written out
+
+
+def paper_method(weights: str = "blanket", phases: str = "half", seed: int = 0) -> HerdedGibbs:
+    """Algorithm 1 with the scan of the proofs; only what a theorem can cover."""
+    if weights not in ("blanket", "full"):
+        raise MethodError(
+            f'expected weights="blanket" (Algorithm 1) or "full", which theory covers, got '
+            f"{weights!r}"
+        )
+    return HerdedGibbs(weights=weights, scan="sequential", phases=phases, seed=seed)
+
+
+def starting_state(model: Any, seed: int = 0) -> np.ndarray:
+    """X^(0) as `infer` chooses it."""
+    return start_state(model, stream_key(seed, 0, 3))
+
+
+class Tables:
+    """pi(X_i = . | x_N(i)) in fixed point, as the kernels read it."""
+
+    def __init__(self, plan: Plan) -> None:
+        t = plan.tables
+        self.scalar = plan.scalar
+        self.bits = SCALAR_BITS if plan.scalar else VECTOR_BITS
+        self._p = [int(p) for p in t.p]
+        self._width, self._start = t.width.tolist(), t.entry_start.tolist()
+        ends = t.neighbour_start.tolist()
+        everyone, radix = t.neighbour.tolist(), t.radix.tolist()
+        self._near = [
+            list(zip(everyone[a:b], radix[a:b], strict=True)) for a, b in itertools.pairwise(ends)
+        ]
+
+    def entry(self, i: int, x: list[int]) -> int:
+        """Where the row of variable i that the state x selects starts."""
+        row = 0
+        for j, k in self._near[i]:
+            row = row * k + x[j]
+        return self._start[i] + row * self._width[i]
+
+    def p(self, i: int, x: list[int]) -> list[int]:
+        """(p_1) at scale 2^31 with the scalar rule, (p_0, .., p_(K-1)) at 2^24 with the other."""
+        at = self.entry(i, x)
+        return self._p[at : at + self._width[i]]
+
+
+def within_sweep_path(
+    model: Any,
+    sweeps: int,
+    *,
+    weights: str = "blanket",
+    phases: str = "half",
+    seed: int = 0,
+    state: Any = None,
+) -> np.ndarray:
+    """path[t] = X^(t) of Algorithm 1, t = 0 .. N * sweeps, shape (N * sweeps + 1, N).
+
+    Ends of sweeps, path[N::N], are the bits of `infer(model, HerdedGibbs(scan="sequential"))`.
+    """
+    check_small(model, LARGEST)
+    if weights == "full" and phases != "half":
+        raise MethodError('expected phases="half" with weights="full", got ' + repr(phases))
+    method = paper_method(weights, phases, seed)
+    plan = paper_method("blanket", phases, seed).compile(model, kind="table")
+    start = starting_state(model, seed) if state is None else check_start(model, state)
+    tables, one = Tables(plan), 1 << (SCALAR_BITS if plan.scalar else VECTOR_BITS)
+    begun = method.init(plan, start).memory.w if weights == "blanket" else np.empty(0)
+    known: dict[Any, list[int]] = {}
+    x = [int(v) for v in start]
+    n = len(x)
+    path = np.empty((n * sweeps + 1, n), np.int64)
+    path[0] = x
+    for t in range(1, n * sweeps + 1):
+        i = (t - 1) % n  # step 2
+        p, at = tables.p(i, x), tables.entry(i, x)
+        name = at if weights == "blanket" else (i, *x[:i], *x[i + 1 :])
+        if name not in known:
+            known[name] = [int(v) for v in begun[at : at + len(p)]] if len(begun) else _rest(p)
+        w = known[name]
+        if plan.scalar:  # w holds the phase of w + 1 - pi: step 3 is its carry, step 4 the rest
+            x[i], w[0] = divmod(w[0] + p[0], one)
+        else:
+            w[:] = [a + b for a, b in zip(w, p, strict=True)]
+            x[i] = max((k for k in range(len(p)) if p[k] > 0), key=lambda k: (w[k], -k))
+            w[x[i]] -= one
+        path[t] = x  # step 5
+    return path
+
+
+def _rest(p: list[int]) -> list[int]:
+    return [int(HALF)] if len(p) == 1 else [0] * len(p)
+
+
+def path_of_samples(start: Any, samples: Any) -> np.ndarray:
+    """The path between end-of-sweep samples (draws, N) of a sequential scan that began at `start`.
+
+    After i steps of a sweep the first i variables have their new values and the others their old.
+    """
+    ends = np.concatenate([np.asarray(start)[None], np.asarray(samples)]).astype(np.int64)
+    old, new = ends[:-1, None, :], ends[1:, None, :]
+    n = ends.shape[1]
+    renewed = np.arange(n) <= np.arange(n)[:, None]  # (step, variable)
+    within = np.where(renewed[None], new, old).reshape(-1, n)
+    return np.concatenate([ends[:1], within])
+
+
+def run_path(model: Any, sweeps: int, *, weights: str = "blanket", seed: int = 0) -> np.ndarray:
+    """The same path as `within_sweep_path`, from the compiled kernels."""
+    result = infer(
+        model,
+        paper_method(weights, seed=seed),
+        sweeps=sweeps,
+        keep=[Samples()],
+        plan="table",
+        progress=False,
+    )
+    return path_of_samples(starting_state(model, seed), result.samples[0])

@@ -1,0 +1,160 @@
+"""Theorem 1 of Bornn et al. (2013): on an empty graph P_T -> pi if 1, pi_1, .., pi_N are
+rationally independent, because then the phases t pi mod 1 fill the cube evenly.
+
+    sum_i a_i pi_i = -a_0  with whole a  =>  sum_i a_i phi_i is the same for ever (mod 1)
+
+so the phases stay on a slice of the cube. In Fourier terms the indicator of x_i has coefficients
+sin(pi a pi_i) / (pi a), and a relation shifts the joint probability of its variables by up to
+
+    bias = 2 prod_i |sin(pi a_i pi_i) / (pi a_i)|                (its first harmonic alone)
+
+Two consequences. Rational independence is sufficient, not necessary: a relation in which some
+a_i pi_i is whole (a single fair coin; a coin of 1/2 beside one of 1/3) has bias 0 and does no harm.
+And in fixed point every pi_i is p / 2^31, so relations always exist (2^31 pi_i - p = 0): exact
+independence is out of reach on any computer, and what matters is that no relation has *small*
+coefficients, because the bias falls as the product of 1 / a_i.
+
+N fair coins are the plain example: they move in lockstep and visit 2 of 2^N states, while every
+marginal is exact.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from herded.errors import ModelError
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.plan.conditional import SCALAR_BITS, VECTOR_BITS
+
+MAX_TRIALS = 50_000_000
+WORTH_A_WARNING = 0.005  # in the joint probability of a few variables
+
+
+@dataclass(frozen=True)
+class Relation:
+    """constant + sum_i coefficients[i] * pi[variables[i]] = residual, nearly 0."""
+
+    variables: tuple[int, ...]
+    coefficients: tuple[int, ...]
+    constant: int
+    residual: float
+    bias: float  # largest shift of the joint of these variables by the first harmonic
+
+    def __str__(self) -> str:
+        terms = "".join(
+            f"{a:+d} pi[{i}] " for i, a in zip(self.variables, self.coefficients, strict=True)
+        )
+        return f"{terms}{self.constant:+d} = 0"
+
+
+def rational_dependence(
+    probabilities: Any,
+    max_coefficient: int = 6,
+    *,
+    max_terms: int = 3,
+    tolerance: float = 2.0**-31,
+) -> list[Relation]:
+    """All relations with whole coefficients up to `max_coefficient`, the most harmful first.
+
+    A bounded search over sets of at most `max_terms` probabilities. The residual may be
+    `tolerance` times the sum of |a_i|, by default what rounding to fixed point explains; a
+    relation with residual r still locks the phases for about 1 / r sweeps, so pass 0.1 / sweeps
+    to find those that matter in a run. Multiples of a relation are not listed.
+    """
+    pi = np.asarray(probabilities, dtype=np.float64)
+    if pi.ndim != 1 or not ((pi >= 0) & (pi <= 1)).all():
+        raise ModelError("expected a list of probabilities from 0 to 1")
+    if max_coefficient < 1 or max_terms < 1:
+        raise ModelError("expected max_coefficient and max_terms of 1 or more")
+    live = [i for i in range(len(pi)) if 0 < pi[i] < 1]  # a constant can lock nothing
+    sizes = range(1, min(max_terms, len(live)) + 1)
+    trials = sum(
+        math.comb(len(live), m) * max_coefficient * (2 * max_coefficient) ** (m - 1) for m in sizes
+    )
+    if trials > MAX_TRIALS:
+        raise ModelError(
+            f"expected at most {MAX_TRIALS} combinations to search, got {trials:.3g}: lower "
+            "max_terms or max_coefficient"
+        )
+    found = []
+    for terms in sizes:
+        a = _coefficients(terms, max_coefficient)
+        for chosen in itertools.combinations(live, terms):
+            sums = a @ pi[list(chosen)]
+            gap = np.abs(sums - np.round(sums))
+            for row in np.flatnonzero(gap <= tolerance * np.abs(a).sum(axis=1)):
+                constant = -round(float(sums[row]))
+                if math.gcd(constant, *(int(v) for v in a[row])) == 1:
+                    found.append(_relation(pi, chosen, a[row], constant))
+    return sorted(found, key=lambda r: (-r.bias, len(r.variables), sum(map(abs, r.coefficients))))
+
+
+def _coefficients(terms: int, most: int) -> np.ndarray:
+    """All vectors of non-zero whole numbers up to `most`, the first of them positive."""
+    either = [a for a in range(-most, most + 1) if a != 0]
+    return np.array(list(itertools.product(range(1, most + 1), *[either] * (terms - 1))))
+
+
+def _relation(pi: np.ndarray, chosen: tuple[int, ...], a: np.ndarray, constant: int) -> Relation:
+    p = pi[list(chosen)]
+    residual = abs(constant + float(a @ p))
+    sines = np.abs(np.sin(np.pi * a * p) / (np.pi * a))
+    bias = 2.0 * float(np.prod(np.where(sines < 1e-7, 0.0, sines)))
+    if len(chosen) == 1:
+        bias = 0.0  # one variable alone always converges: Lemma 1
+    return Relation(tuple(chosen), tuple(int(v) for v in a), constant, residual, bias)
+
+
+def warn_if_locked(model: Any, sweeps: int | None = None) -> str | None:
+    """A sentence if variables without neighbours will move in lockstep, else None.
+
+    Looks at the free variables that have no free neighbours (all of them, on an empty graph).
+    With `sweeps` also relations that hold nearly, for the whole length of such a run.
+    """
+    plan = HerdedGibbs(scan="sequential").compile(model, kind="table")
+    t = plan.tables
+    free = np.asarray(model.evidence) < 0
+    alone = np.flatnonzero(free & (np.diff(t.neighbour_start) == 0))
+    rows = {int(i): t.p[t.entry_start[i] : t.entry_start[i + 1]] for i in alone}
+    one = 1 << (SCALAR_BITS if plan.scalar else VECTOR_BITS)
+    binary = {i: float(p[-1]) / one for i, p in rows.items() if plan.scalar or len(p) == 2}
+    copies: dict[float, list[int]] = {}
+    for i, p in binary.items():
+        copies.setdefault(p, []).append(i)
+    names = sorted(i for same in copies.values() for i in same[:2])  # two show it as well as ten
+    tolerance = max(1.0 / one, 0.0 if sweeps is None else 0.1 / sweeps)
+    locks = []
+    if len(names) > 1:
+        terms = 3 if len(names) <= 24 else 2
+        relations = rational_dependence(
+            [binary[i] for i in names],
+            6 if len(names) <= 200 else 2,
+            max_terms=terms,
+            tolerance=tolerance,
+        )
+        locks = [r for r in relations if r.bias >= WORTH_A_WARNING]
+    if locks:
+        worst = locks[0]
+        variables = ", ".join(str(names[i]) for i in worst.variables)
+        terms_text = " ".join(
+            f"{a:+d} pi[{names[i]}]"
+            for i, a in zip(worst.variables, worst.coefficients, strict=True)
+        )
+        return (
+            f"variables {variables} have no neighbours and their probabilities satisfy "
+            f"{terms_text} = {-worst.constant}, so that herding moves them in lockstep: every "
+            f"marginal will be right, but their joint probabilities may be wrong by "
+            f"{worst.bias:.2g} or more, for ever. Use slack=1, or sample them independently"
+        )
+    several = [i for i in rows if i not in binary]
+    for i, j in itertools.combinations(several, 2):
+        if np.array_equal(rows[i], rows[j]) and np.count_nonzero(rows[i]) > 1:
+            return (
+                f"variables {i} and {j} have no neighbours and the same distribution, so that "
+                "herding gives them the same state in every sweep: every marginal will be right, "
+                "but their joint distribution will not. Use slack=1"
+            )
+    return None

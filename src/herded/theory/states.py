@@ -1,0 +1,128 @@
+"""Section 3 of Bornn et al. (2013), Definition 1: the empirical distribution P_T^(tau), and pi.
+
+    P_T^(tau)(x)   = 1/T sum_(k = tau .. tau+T-1) [X^(kN) = x]          ends of sweeps
+    P_T,i^(tau)(x) = 1/T sum_(k = tau .. tau+T-1) [X^(kN+i) = x]        after i steps of a sweep
+
+Small models only: every distribution is an array with one axis per variable, and states are
+numbered in its C order (the last variable varies fastest).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError, ModelError, SupportError
+
+MAX_STATES = 2048  # of a model whose kernels are written out as matrices
+
+
+def check_small(model: Any, limit: int = MAX_STATES) -> tuple[int, ...]:
+    """The cardinalities of a model whose joint states can be listed, all of them free."""
+    cards = tuple(int(k) for k in model.cardinalities)
+    states = float(np.prod(np.array(cards, dtype=float)))
+    if states > limit:
+        raise MethodError(
+            f"expected a model of at most {limit} joint states, whose kernels fit in matrices, "
+            f"got {states:.3g}: use a smaller model"
+        )
+    if (np.asarray(model.evidence) >= 0).any():
+        raise MethodError(
+            "expected a model without evidence, got clamped variables, which the paper's N does "
+            "not count: build the conditioned model without them"
+        )
+    return cards
+
+
+def all_states(cardinalities: Any) -> np.ndarray:
+    """Every joint state, (S, N), in C order."""
+    cards = tuple(int(k) for k in cardinalities)
+    return np.stack(np.unravel_index(np.arange(int(np.prod(cards))), cards), axis=1)
+
+
+def log_scores(model: Any) -> np.ndarray:
+    """log pi up to a constant, with one axis per variable; -inf outside the support."""
+    cards = check_small(model)
+    scores = np.asarray(model.log_score(all_states(cards))).reshape(cards)
+    if not np.isfinite(scores).any():
+        raise SupportError("expected some state of positive probability, but all are forbidden")
+    return scores
+
+
+def target(model: Any) -> np.ndarray:
+    """pi, with one axis per variable."""
+    scores = log_scores(model)
+    joint = np.exp(scores - scores.max())
+    return joint / joint.sum()
+
+
+def support(model: Any) -> np.ndarray:
+    """X_+, the states of positive probability, as booleans with one axis per variable."""
+    return np.isfinite(log_scores(model))
+
+
+def conditional(model: Any, i: int) -> np.ndarray:
+    """pi(x_i | x_-i) at every x, with one axis per variable; uniform where it is undefined.
+
+    "If pi(x_-i) = 0, the conditional probability is undefined and we set it with an arbitrary
+    distribution" (appendix B.1.2); it never matters on the support.
+    """
+    scores = log_scores(model)
+    top = scores.max(axis=i, keepdims=True)
+    defined = np.isfinite(top)
+    weights = np.exp(scores - np.where(defined, top, 0.0))
+    weights = np.where(defined, weights, 1.0)
+    return weights / weights.sum(axis=i, keepdims=True)
+
+
+def empirical(
+    samples: Any, cardinalities: Any, tau: int = 1, T: int | None = None, *, first: int = 1
+) -> np.ndarray:
+    """P_T^(tau) of Definition 1 from end-of-sweep samples (draws, N).
+
+    Row 0 is the state after `first` sweeps: 1 for what `infer` keeps, 0 where the starting state
+    X^(0) is in front. By default all samples from sweep `tau` on.
+    """
+    rows = _window(np.asarray(samples), tau - first, T)
+    return _frequencies(rows, cardinalities)
+
+
+def empirical_within(path: Any, cardinalities: Any, i: int, tau: int, T: int) -> np.ndarray:
+    """P_T,i^(tau): the same after i = 0 .. N steps of each sweep, where path[t] is X^(t)."""
+    states = np.asarray(path)
+    n = states.shape[1]
+    if not 0 <= i <= n:
+        raise ModelError(f"expected a step of the sweep from 0 to {n}, got {i}")
+    return _frequencies(_window(states[i::n], tau, T), cardinalities)
+
+
+def total_variation(p: Any, q: Any) -> float:
+    """d_v(p - q) = 1/2 ||p - q||_1 (Theorem 2), for arrays of any equal shape."""
+    a, b = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    if a.shape != b.shape:
+        raise ModelError(f"expected two distributions of one shape, got {a.shape} and {b.shape}")
+    return 0.5 * float(np.abs(a - b).sum())
+
+
+def codes(states: np.ndarray, cardinalities: Any) -> np.ndarray:
+    """The number of each joint state (..., N), in C order."""
+    cards = tuple(int(k) for k in cardinalities)
+    x = np.asarray(states)
+    if x.shape[-1:] != (len(cards),):
+        raise ModelError(f"expected states of {len(cards)} variables, got shape {x.shape}")
+    return np.ravel_multi_index(tuple(np.moveaxis(x.astype(np.int64), -1, 0)), cards)
+
+
+def _window(rows: np.ndarray, start: int, T: int | None) -> np.ndarray:
+    length = len(rows) - start if T is None else T
+    if start < 0 or length < 1 or start + length > len(rows):
+        raise ModelError(
+            f"expected a window within the {len(rows)} samples there are, got samples {start} to "
+            f"{start + length - 1}: run more sweeps"
+        )
+    return rows[start : start + length]
+
+
+def _frequencies(rows: np.ndarray, cardinalities: Any) -> np.ndarray:
+    cards = tuple(int(k) for k in cardinalities)
+    counts = np.bincount(codes(rows, cards), minlength=int(np.prod(cards)))
+    return (counts / len(rows)).reshape(cards)

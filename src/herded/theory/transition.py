@@ -1,0 +1,97 @@
+"""T_i, T = T_1 T_2 .. T_N and their herded twins (appendix B.1.2), as matrices over all states.
+
+    T_i(x, y)        = pi(X_i = y_i | x_-i)            where x_-i = y_-i, else 0
+    T~_T,i^(tau)(x, y) = N_num / N_den                  where x_-i = y_-i, else 0
+    P_T^(tau+1)      = P_T^(tau) T~_T^(tau)            with T~ = T~_1 T~_2 .. T~_N
+
+Distributions are row vectors. (The paper once writes T pi for pi T.)
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError, ModelError
+from herded.theory.states import MAX_STATES, all_states, check_small, codes, conditional
+
+
+def gibbs_kernel(model: Any, i: int) -> np.ndarray:
+    """T_i (S, S): one step of Gibbs sampling that updates variable i, counted from 0."""
+    cards = check_small(model)
+    if not 0 <= i < len(cards):
+        raise ModelError(f"expected a variable from 0 to {len(cards) - 1}, got {i}")
+    return _matrix(conditional(model, i), i)
+
+
+def gibbs_sweep_kernel(model: Any, order: Sequence[int] | None = None) -> np.ndarray:
+    """T (S, S): one sweep in `order`, by default 0, 1, .., N-1."""
+    n = len(check_small(model))
+    variables = list(range(n)) if order is None else [int(i) for i in order]
+    kernel = np.eye(int(np.prod(model.cardinalities)))
+    for i in variables:
+        kernel = kernel @ gibbs_kernel(model, i)
+    return kernel
+
+
+def dobrushin(T: Any, support: Any = None) -> float:
+    """eta = 1/2 max_(x, y) ||T(x, .) - T(y, .)||_1, the Dobrushin coefficient of a kernel.
+
+    With hard zeros pass the `support` of pi: rows outside it are an arbitrary choice (where
+    pi(x_-i) = 0 the conditional is undefined) and no herded or Gibbs run ever uses them. On the
+    support d_v(p T - pi) <= eta d_v(p - pi) still holds for every p on the support.
+    """
+    kernel = np.asarray(T, dtype=np.float64)
+    if kernel.ndim != 2 or kernel.shape[0] != kernel.shape[1]:
+        raise ModelError(f"expected a square matrix, got shape {kernel.shape}")
+    if support is not None:
+        kernel = kernel[np.asarray(support, dtype=bool).ravel()]
+    rows = np.unique(kernel, axis=0)
+    widest = max(np.abs(rows - row).sum(axis=1).max() for row in rows)
+    return min(1.0, 0.5 * float(widest))
+
+
+def herded_kernel(
+    path: Any, cardinalities: Any, i: int, tau: int, T: int, *, model: Any = None
+) -> np.ndarray:
+    """T~_T,i^(tau) (S, S): how often variable i took each value after each x_-i was met.
+
+    A context x_-i that the window never met has no frequencies: it gets T_i if the model is
+    given, as the paper does outside the support, else a uniform row. Either way
+    P_T,i = P_T,i-1 T~_i, because P_T,i-1 is 0 there.
+    """
+    cards = tuple(int(k) for k in cardinalities)
+    n, size = len(cards), int(np.prod(cards))
+    if size > MAX_STATES:
+        raise MethodError(f"expected at most {MAX_STATES} joint states, got {size}")
+    after = np.asarray(path)[i + 1 :: n][tau : tau + T]  # X^(kN + i), the paper's i = ours + 1
+    if len(after) < T or tau < 0:
+        raise ModelError(f"expected a path of {tau + T} sweeps or more, got {len(path) // n}")
+    counts = np.bincount(codes(after, cards), minlength=size).reshape(cards).astype(np.float64)
+    met = counts.sum(axis=i, keepdims=True)  # X_-i does not change in step i: N_den
+    other = np.full(cards, 1.0 / cards[i]) if model is None else conditional(model, i)
+    return _matrix(np.where(met > 0, counts / np.maximum(met, 1.0), other), i)
+
+
+def herded_sweep_kernel(
+    path: Any, cardinalities: Any, tau: int, T: int, *, model: Any = None
+) -> np.ndarray:
+    """T~_T^(tau) (S, S): the product of the steps' kernels, so that P^(tau+1) = P^(tau) T~."""
+    kernel = np.eye(int(np.prod(np.asarray(cardinalities))))
+    for i in range(len(cardinalities)):
+        kernel = kernel @ herded_kernel(path, cardinalities, i, tau, T, model=model)
+    return kernel
+
+
+def _matrix(conditionals: np.ndarray, i: int) -> np.ndarray:
+    """The kernel that replaces x_i by y_i with probability conditionals[x with x_i = y_i]."""
+    cards = conditionals.shape
+    states = all_states(cards)
+    kernel = np.zeros((len(states), len(states)))
+    here = np.arange(len(states))
+    for value in range(cards[i]):
+        there = states.copy()
+        there[:, i] = value
+        to = codes(there, cards)
+        kernel[here, to] = conditionals.ravel()[to]
+    return kernel

@@ -1,0 +1,142 @@
+"""Denoising: the posterior of a picture of a few levels under Gaussian noise (paper, section 4.2).
+
+p(x | y) is proportional to exp(J sum_(i~j) like(x_i, x_j) - sum_i (y_i - mu_(x_i))^2 / (2 sigma^2))
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from herded.errors import ModelError
+from herded.inference import infer
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.protocol import Sampler
+from herded.models.lattice import Lattice, denoising_model, potts_grid
+from herded.models.pairwise import float_array
+from herded.result import Result
+from herded.vision.coupling import estimate_coupling
+from herded.vision.noise import estimate_flips, estimate_levels, estimate_sigma
+
+SMALLEST = 1e-3  # sigma, in units of half the gap: less noise than this is none
+
+
+@dataclass(frozen=True)
+class Denoised:
+    """The picture, and what was assumed or estimated to get it."""
+
+    image: np.ndarray  # as the input: bool, or floats
+    result: Result
+    levels: tuple[float, ...]
+    sigma: float
+    coupling: float
+
+
+def denoise(
+    image: Any,
+    sigma: float | None = None,
+    coupling: float | str = 1.0,
+    *,
+    levels: int | Sequence[float] | None = None,
+    method: Any = None,
+    sweeps: int = 30,
+) -> np.ndarray:
+    """A clean version of a noisy picture (H, W).
+
+    sigma     standard deviation of the noise, in the picture's units; None estimates it
+    coupling  how much neighbours are alike; "auto" estimates it
+    levels    the values a clean pixel can have; None: False and True for a bool picture, two
+              estimated ones for floats. A number K: K levels from darkest to brightest, for grey
+              pictures
+    method    by default HerdedGibbs(weights="shared")
+    sweeps    traversals of the picture
+    """
+    return restore(image, sigma, coupling, levels=levels, method=method, sweeps=sweeps).image
+
+
+def restore(
+    image: Any,
+    sigma: float | None = None,
+    coupling: float | str = 1.0,
+    *,
+    levels: int | Sequence[float] | None = None,
+    method: Any = None,
+    sweeps: int = 30,
+    progress: bool | None = False,
+) -> Denoised:
+    """As `denoise`, with the posterior and the parameters that were used."""
+    noisy = _check(image)
+    values = _levels(noisy, np.asarray(image).dtype == bool, levels)
+    spread = _sigma(noisy, np.asarray(image).dtype == bool, sigma, values)
+
+    def lattice_of(j: float) -> Lattice:
+        return _posterior(noisy, values, spread, j)
+
+    if isinstance(coupling, str):
+        if coupling != "auto":
+            raise ModelError(f'expected a number or "auto" as coupling, got {coupling!r}')
+        strength = estimate_coupling(lattice_of)
+    else:
+        strength = float(coupling)
+    model = lattice_of(strength)
+    method = HerdedGibbs(weights="shared") if method is None else method
+    # From the likelihood's choice: a random start would spend its sweeps on getting there.
+    start = model.log_unary.argmax(axis=2) if isinstance(method, Sampler) else None
+    result = infer(model, method, sweeps=sweeps, state=start, progress=progress)
+    restored = _picture(result, np.array(values), np.asarray(image).dtype == bool)
+    return Denoised(restored, result, tuple(map(float, values)), spread, strength)
+
+
+def _check(image: Any) -> np.ndarray:
+    noisy = float_array("the picture", image, 2)
+    if not np.isfinite(noisy).all():
+        raise ModelError(
+            f"expected finite pixels, got {int((~np.isfinite(noisy)).sum())} that are NaN or "
+            "infinite: replace them first"
+        )
+    return noisy
+
+
+def _levels(noisy: np.ndarray, two_valued: bool, levels: Any) -> np.ndarray:
+    if levels is None:
+        return np.array([0.0, 1.0] if two_valued else estimate_levels(noisy))
+    if np.ndim(levels) == 0:
+        if int(levels) != levels or not 2 <= levels <= 256:
+            raise ModelError(f"expected 2 to 256 levels, got {levels}")
+        if levels == 2:
+            return np.array(estimate_levels(noisy))
+        low, high = np.quantile(noisy, [0.01, 0.99])
+        return np.linspace(low, high if high > low else low + 1.0, int(levels))
+    values = np.asarray(levels, dtype=np.float64)
+    if values.ndim != 1 or len(values) < 2 or not (np.diff(values) > 0).all():
+        raise ModelError(f"expected two or more rising levels, got {levels!r:.80}")
+    return values
+
+
+def _sigma(noisy: np.ndarray, two_valued: bool, sigma: float | None, levels: np.ndarray) -> float:
+    half = float(levels[1] - levels[0]) / 2
+    if sigma is None:
+        if two_valued:  # flips at rate e look like noise whose log-odds are log((1 - e) / e)
+            flips = estimate_flips(noisy > 0.5)
+            return half * float(np.sqrt(2.0 / np.log((1.0 - flips) / flips)))
+        return max(estimate_sigma(noisy), SMALLEST * half)
+    if not (np.isfinite(sigma) and sigma > 0):
+        raise ModelError(f"expected a noise level sigma above 0, got {sigma}")
+    return float(sigma)
+
+
+def _posterior(noisy: np.ndarray, levels: np.ndarray, sigma: float, coupling: float) -> Lattice:
+    if len(levels) == 2:
+        middle, half = levels.mean(), (levels[1] - levels[0]) / 2
+        return denoising_model((noisy - middle) / half, sigma / half, coupling)
+    return potts_grid(-((noisy[..., None] - levels) ** 2) / (2 * sigma**2), coupling)
+
+
+def _picture(result: Result, levels: np.ndarray, two_valued: bool) -> np.ndarray:
+    """The more probable level of two; of more, their mean under the posterior."""
+    marginals = result.marginals
+    if len(levels) > 2:
+        return marginals @ levels
+    chosen = marginals[..., 1] > 0.5
+    return chosen if two_valued else levels[chosen.astype(np.int64)]

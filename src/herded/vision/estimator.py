@@ -1,0 +1,65 @@
+"""A scikit-learn transformer: every row of X is a picture, flattened."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from herded.vision.denoising import restore
+
+
+class IsingDenoiser(TransformerMixin, BaseEstimator):
+    """Denoise pictures given as rows.
+
+    Parameters
+    ----------
+    sigma : float or None
+        Standard deviation of the noise; None estimates it for each picture.
+    coupling : float or "auto"
+        How much neighbours are alike; "auto" estimates it for each picture.
+    levels : int, sequence or None
+        As in `herded.vision.denoise`.
+    sweeps : int
+        Traversals of each picture.
+    shape : (int, int) or None
+        Of the pictures; None takes a square if the number of features is one, else one line.
+    """
+
+    def __init__(
+        self,
+        sigma: float | None = None,
+        coupling: float | str = 1.0,
+        levels: Any = None,
+        sweeps: int = 30,
+        shape: tuple[int, int] | None = None,
+    ) -> None:
+        self.sigma = sigma
+        self.coupling = coupling
+        self.levels = levels
+        self.sweeps = sweeps
+        self.shape = shape
+
+    def fit(self, X: Any, y: Any = None) -> "IsingDenoiser":
+        """Learn the pictures' shape; nothing else carries over from one picture to another."""
+        X = validate_data(self, X, dtype=np.float64)
+        side = int(np.sqrt(X.shape[1]))
+        square = (side, side) if side * side == X.shape[1] else (1, X.shape[1])
+        self.shape_ = square if self.shape is None else tuple(self.shape)
+        if self.shape_[0] * self.shape_[1] != X.shape[1]:
+            raise ValueError(
+                f"expected pictures of {self.shape_} = {self.shape_[0] * self.shape_[1]} pixels, "
+                f"got {X.shape[1]} features"
+            )
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The pictures, denoised."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.stack([self._one(row.reshape(self.shape_)).ravel() for row in X])
+
+    def _one(self, picture: np.ndarray) -> np.ndarray:
+        return restore(
+            picture, self.sigma, self.coupling, levels=self.levels, sweeps=self.sweeps
+        ).image

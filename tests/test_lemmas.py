@@ -1,0 +1,387 @@
+"""The lemmas of Bornn et al. (2013) and of the fixed-point rules, as exact statements.
+
+Whole numbers, every prefix, no tolerance: the scalar rule counts in units of 2^-31, the vector
+rule in units of 2^-24.
+"""
+
+import itertools
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import advance
+from strategies import sampled_models, seeds
+
+import herded as hd
+from herded.kernels.choose import herd_scalar, herd_vector, slack_vector
+from herded.kernels.weights import start_vector
+from herded.plan.contexts import MODES
+from herded.plan.support import start_state
+from herded.plan.table import row_entries
+from herded.stream import draw, stream_key
+
+SCALAR, VECTOR = 2**31, 2**24
+HALF = 2**30 - 1
+
+lax = settings(deadline=None, max_examples=60)
+few = settings(deadline=None, max_examples=20)
+
+probabilities = st.one_of(
+    st.sampled_from((0, 1, 2, 2**30 - 1, 2**30, 2**30 + 1, SCALAR - 1, SCALAR)),
+    st.integers(0, SCALAR),
+)
+phases = st.one_of(st.sampled_from((0, HALF, SCALAR - 1)), st.integers(0, SCALAR - 1))
+
+
+@st.composite
+def distributions(draw, most=6):
+    """Probabilities of 1 to `most` states that sum to 2^24, some of them 0 or a single quantum."""
+    cuts = draw(st.lists(st.integers(0, VECTOR), max_size=most - 1))
+    extreme = draw(st.lists(st.sampled_from((0, 1, VECTOR - 1, VECTOR)), max_size=1))
+    edges = sorted([0, VECTOR, *cuts, *extreme])
+    return np.diff(edges).astype(np.int32)
+
+
+def scalar_path(p, phase, T):
+    """States of one variable, and the phase after each."""
+    w = np.array([phase], np.uint32)
+    states, after = [], []
+    for _ in range(T):
+        states.append(int(herd_scalar(w, 0, np.uint32(p))))
+        after.append(int(w[0]))
+    return states, after
+
+
+# -- Lemma 1 ------------------------------------------------------------------------------------
+
+
+@lax
+@given(p=probabilities, phase=phases)
+def test_lemma_1(p, phase):
+    """Ones within 1 of T pi and zeros within 1 of T (1 - pi), in every window, with no tolerance.
+
+    More than that: the count is the carry of a rotation, floor(phi_0 + T pi) (appendix, eq. 10).
+    """
+    states, after = scalar_path(p, phase, 200)
+    ones = np.concatenate([[0], np.cumsum(states)])
+    T = np.arange(201)
+    excess = ones * SCALAR - T * p  # exact: well below 2^63
+    assert excess.max() - excess.min() <= SCALAR  # any window is a difference of two prefixes
+    zeros = (T - ones) * SCALAR - T * (SCALAR - p)
+    assert zeros.max() - zeros.min() <= SCALAR
+    assert (ones == (phase + T * p) >> 31).all()
+    assert all(0 <= phi < SCALAR for phi in after)  # the invariant interval
+
+
+def test_certain_states_stay_certain():
+    """pi = 0 and pi = 1 are exact from every phase, also the extreme ones."""
+    for phase in (0, 1, HALF, SCALAR - 1):
+        assert set(scalar_path(0, phase, 100)[0]) == {0}
+        assert set(scalar_path(SCALAR, phase, 100)[0]) == {1}
+
+
+def test_lemma_1_in_a_long_run():
+    """Every prefix of 300,000 sweeps: nothing drifts."""
+    fields = np.random.default_rng(0).normal(size=6) * 3
+    model = hd.pairwise(np.stack([-fields, fields], axis=1), [], [])
+    method = hd.HerdedGibbs()
+    plan = method.compile(model)
+    samples, *_ = advance(method, plan, np.zeros(6, int), 300_000)
+    ones = np.cumsum(samples, axis=0, dtype=np.int64)
+    T = np.arange(1, len(samples) + 1)[:, None]
+    excess = ones * SCALAR - T * plan.tables.p.astype(np.int64)
+    assert np.abs(excess).max() <= SCALAR
+
+
+def visits(model, samples, x0, order):
+    """(i, neighbours' states, new state) of every visit of a sequential run, from its samples."""
+    plain, x = naive.Naive(model, vector=False), [int(k) for k in x0]
+    for sample in samples:
+        for i in order:
+            if i in plain.free:
+                x[i] = int(sample[i])
+                yield plain, i, plain.around(i, x), x
+        assert x == sample.tolist()
+
+
+@few
+@given(model=sampled_models(2, 2), seed=st.integers(0, 5), random=st.booleans())
+def test_lemma_1_for_every_weight_of_a_sampler(model, seed, random):
+    """Algorithm 1 on any graph: each (variable, neighbours' states) obeys Lemma 1 by itself."""
+    method = hd.HerdedGibbs(phases="random" if random else "half", seed=seed)
+    x0 = start_state(model, stream_key(seed, 0, 3))
+    samples, *_ = advance(method, method.compile(model, kind="table"), x0, 60)
+    excess = {}
+    for plain, i, around, x in visits(model, samples, x0, range(model.n_variables)):
+        p = plain.conditional(i, x)
+        excess[i, around] = excess.get((i, around), 0) + x[i] * SCALAR - p
+        assert abs(excess[i, around]) <= SCALAR
+
+
+# -- Lemma 2 ------------------------------------------------------------------------------------
+
+
+@few
+@given(seed=seeds, data=st.data())
+def test_lemma_2(seed, data):
+    """On complete graphs: visits of Y at step i >= pi_min * visits of X at step i - 1, - |Y|.
+
+    For any set X, any map F of X that changes x_i only, Y = F(X), and any window of sweeps.
+    """
+    rng = np.random.default_rng(seed)
+    n, sweeps = 4, 80
+    tables = [(pair, rng.uniform(-1, 1, (2, 2))) for pair in itertools.combinations(range(n), 2)]
+    model, x0 = hd.FactorGraph([2] * n, tables), rng.integers(0, 2, n)
+    method = hd.HerdedGibbs(phases="random", seed=seed)
+    samples, *_ = advance(method, method.compile(model), x0, sweeps)
+    step = [tuple(x0.tolist())]  # step[k * n + i + 1]: after variable i in sweep k
+    for sample in samples:
+        for i in range(n):
+            step.append((*step[-1][:i], int(sample[i]), *step[-1][i + 1 :]))
+    plain = naive.Naive(model, vector=False)
+    ones = [plain.conditional(i, x) for i in range(n) for x in itertools.product((0, 1), repeat=n)]
+    least = min(min(p, SCALAR - p) for p in ones)
+    for _ in range(20):
+        i = int(rng.integers(n))
+        X = [x for x in itertools.product((0, 1), repeat=n) if rng.random() < 0.4]
+        F = {x: (*x[:i], int(rng.integers(2)), *x[i + 1 :]) for x in X}
+        Y = set(F.values())
+        first = int(rng.integers(0, sweeps))
+        T = int(rng.integers(1, sweeps - first + 1))
+        before = sum(step[k * n + i] in F for k in range(first, first + T))
+        after = sum(step[k * n + i + 1] in Y for k in range(first, first + T))
+        assert after * SCALAR >= least * before - len(Y) * SCALAR
+
+
+# -- the vector rule ----------------------------------------------------------------------------
+
+
+@lax
+@given(p=distributions(), random=st.booleans(), key=st.integers(0, 2**63))
+def test_vector_weights_stay_in_their_interval(p, random, key):
+    """The sum never changes, impossible states never win, and no weight leaves its bounds.
+
+    The winner has at least the mean of the possible states, (1 + S) / n after p is added, where S
+    is their sum: so it ends above (1 + S) / n - 1, and the others, whose sum is S, below the rest.
+    """
+    states = len(p)
+    w = np.zeros(states, np.int32)
+    start_vector(w, 0, states, random, np.uint64(key), np.uint64(7))
+    assert w.sum() == 0
+    possible = p > 0
+    first, total, n = w.astype(np.int64), int(w[possible].sum()), int(possible.sum())
+    low = min(int(first[possible].min()), -(-(VECTOR + total) // n) - VECTOR)
+    high = max(int(first[possible].max()), total - (n - 1) * low)
+    counts = np.zeros(states, np.int64)
+    for t in range(1, 150):
+        x = herd_vector(w, 0, p, 0, states)
+        counts[x] += 1
+        assert possible[x] and w.sum() == 0
+        assert (w[~possible] == first[~possible]).all()
+        assert low <= w[possible].min() and w[possible].max() <= high
+        assert (first + t * p.astype(np.int64) - counts * VECTOR == w).all()  # no drift
+
+
+@lax
+@given(p=st.integers(0, VECTOR))
+def test_two_states_are_the_scalar_rule(p):
+    """K = 2 from rest: the vector rule is the scalar rule, where p is a multiple of 2^-24."""
+    w = np.zeros(2, np.int32)
+    both = np.array([VECTOR - p, p], np.int32)
+    found = [int(herd_vector(w, 0, both, 0, 2)) for _ in range(300)]
+    assert found == scalar_path(p * 2**7, HALF, 300)[0]
+
+
+@lax
+@given(p=distributions(5).filter(lambda p: len(p) > 1), T=st.integers(1, 400))
+def test_herding_frequencies(p, T):
+    """herding(p, T), every prefix: counts within K - 1 of T p; zeros never occur."""
+    states = hd.herding(p / VECTOR, T)
+    counts = np.cumsum(states[:, None] == np.arange(len(p)), axis=0)
+    gap = np.abs(counts - np.arange(1, T + 1)[:, None] * (p / VECTOR))
+    assert gap.max() <= len(p) - 1 + T * 2.0**-24  # p is rounded to the quantum
+    assert (counts[-1][p == 0] == 0).all()
+
+
+# -- slack --------------------------------------------------------------------------------------
+
+
+@lax
+@given(
+    ps=st.lists(st.one_of(st.sampled_from((0, 1, VECTOR)), st.integers(0, VECTOR)), min_size=1),
+    slack=st.sampled_from((1, VECTOR // 10, VECTOR, 3 * VECTOR)),
+    key=st.integers(0, 2**63),
+)
+def test_slack_bounds_the_error(ps, slack, key):
+    """|count - sum of p| <= c + 1 for two states, even where p changes from visit to visit.
+
+    While |w| <= c a draw moves it by at most 1. Beyond c the argmax moves it towards 0, or leaves
+    it within 1/2. So |w| <= c + 1 for ever.
+    """
+    w, excess, widest = np.zeros(2, np.int32), 0, 0
+    for t in range(300):
+        p = ps[t % len(ps)]
+        both = np.array([VECTOR - p, p], np.int32)
+        bits = np.uint64(draw(np.uint64(key), np.uint64(t)))
+        x = int(slack_vector(w, 0, both, 0, 2, slack, bits))
+        excess += p - x * VECTOR
+        widest = max(widest, abs(excess))
+        assert w.sum() == 0 and w[1] == excess and both[x] > 0
+    assert widest <= slack + VECTOR
+
+
+def test_slack_uses_its_room():
+    """With c = 3 the error of a fair coin leaves the herded bound: the draws are draws."""
+    model = hd.pairwise(np.zeros((1, 2)), [], [])
+    method = hd.HerdedGibbs(slack=3.0)
+    samples, *_ = advance(method, method.compile(model), np.zeros(1, int), 5000)
+    error = np.abs(np.cumsum(samples[:, 0], dtype=int) - 0.5 * np.arange(1, 5001))
+    assert 3.0 < error.max() <= 4.0
+
+
+# -- contexts -----------------------------------------------------------------------------------
+
+EVERY = [
+    *(hd.HerdedGibbs(w, s, phases="random") for w in MODES for s in (0.0, 1.0)),
+    hd.Gibbs(),
+    hd.AnnealedGibbs(),
+]
+
+
+@pytest.mark.parametrize("method", EVERY, ids=lambda m: f"{type(m).__name__}-{vars(m)}"[:48])
+@settings(deadline=None, max_examples=12)
+@given(model=sampled_models(1, 4, zeros=(0.3, 0.7)), seed=st.integers(0, 5))
+def test_support_is_never_left(method, model, seed):
+    """Hard constraints hold in every sample, whatever the weights."""
+    x0 = start_state(model, stream_key(seed, 0, 3))
+    samples, *_ = advance(method, method.compile(model), x0, 200)
+    assert (model.log_score(samples) > -np.inf).all()
+
+
+@lax
+@given(model=sampled_models(1, 4), vector=st.booleans())
+def test_shared_merges_equal_conditionals_only(model, vector):
+    """One weight for all rows of a variable with one conditional, and for no others."""
+    plan = hd.HerdedGibbs("shared", slack=float(vector)).compile(model)
+    owner, first = row_entries(plan.tables)
+    weight = plan.contexts.shared.astype(int)
+    width = plan.tables.width[owner]
+    rows = [
+        (int(i), tuple(plan.tables.p[a : a + w].tolist()))
+        for i, a, w in zip(owner, first, width, strict=True)
+    ]
+    of_weight, of_row = {}, {}
+    for row, at in zip(rows, weight, strict=True):
+        assert of_weight.setdefault(at, row) == row
+        assert of_row.setdefault(row, at) == at
+    taken = sorted((at, at + len(p)) for (_, p), at in of_row.items())
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(taken))  # and none overlap
+    assert not taken or (taken[0][0], taken[-1][1]) == (0, plan.contexts.size)
+
+
+@pytest.mark.parametrize("weights", MODES)
+@few
+@given(model=sampled_models(1, 4), data=st.data())
+def test_relabelling_permutes_the_result(weights, model, data):
+    """New numbers for the variables, the scan renumbered with them: the same run, renumbered."""
+    n = model.n_variables
+    new = np.array(data.draw(st.permutations(range(n))))
+    scan = np.array(data.draw(st.permutations(range(n))))
+    cards = np.empty(n, int)
+    cards[new] = model.cardinalities
+    factors = [model.factor(f) for f in range(model.n_factors)]
+    renumbered = hd.FactorGraph(cards, [(new[scope], table) for scope, table in factors])
+    clamped = np.flatnonzero(model.evidence >= 0)
+    renumbered = renumbered.given({int(new[i]): int(model.evidence[i]) for i in clamped})
+    x0 = start_state(model, stream_key(1, 0, 3))
+    y0 = np.empty(n, int)
+    y0[new] = x0
+    one, other = hd.HerdedGibbs(weights, scan=scan), hd.HerdedGibbs(weights, scan=new[scan])
+    samples, tally, _ = advance(one, one.compile(model), x0, 140)
+    moved, moved_tally, _ = advance(other, other.compile(renumbered), y0, 140)
+    np.testing.assert_array_equal(moved[:, new], samples)
+    np.testing.assert_array_equal(moved_tally[new], tally)
+
+
+@few
+@given(model=sampled_models(2, 2), seed=st.integers(0, 5), random=st.booleans())
+def test_pooled_counts(model, seed, random):
+    """Ones within the number of bins of the sum of the conditionals met, over two splits.
+
+    Bins split at sweeps 128 and 512. With ends e_b of the bins' phases, the excess telescopes to
+    sum e_(4 bins) - sum e_(2 bins) - e_(1 bin) - start, each between 0 and 1.
+    """
+    method = hd.HerdedGibbs("pooled", phases="random" if random else "half", seed=seed)
+    x0 = start_state(model, stream_key(seed, 0, 3))
+    plan = method.compile(model)
+    for sweeps, bins in ((127, 1), (400, 2), (900, 4)):
+        samples, tally, _ = advance(method, plan, x0, sweeps)
+        ones = samples.sum(axis=0, dtype=np.int64)
+        free = model.evidence < 0
+        assert (np.abs(ones * SCALAR - tally[:, 0])[free] <= bins * SCALAR).all()
+
+
+# -- phase locking ------------------------------------------------------------------------------
+
+
+def coins(n):
+    return hd.pairwise(np.zeros((n, 2)), [], [])
+
+
+@pytest.mark.parametrize("n", [1, 3, 6])
+def test_fair_coins_lock(n):
+    """Theorem 1 needs rationally independent probabilities: fair coins visit 2 of 2^n states.
+
+    Every marginal is exact, so that nothing but the joint can tell.
+    """
+    method = hd.HerdedGibbs()
+    samples, *_ = advance(method, method.compile(coins(n)), np.zeros(n, int), 1000)
+    assert len(np.unique(samples, axis=0)) == 2
+    assert (samples.sum(axis=0) == 500).all()
+
+
+def test_slack_unlocks_fair_coins():
+    """With slack = 1 all states are visited as often as they should, marginals still at 1 / T.
+
+    5 coins, T = 4096: independent draws would have a total variation of 0.035 on average, with a
+    standard deviation of 0.005; locked coins have 0.94.
+    """
+    n, T = 5, 4096
+    method = hd.HerdedGibbs(slack=1.0)
+    samples, *_ = advance(method, method.compile(coins(n)), np.zeros(n, int), T)
+    counts = np.bincount(samples.astype(int) @ (1 << np.arange(n)), minlength=2**n)
+    assert 0.5 * np.abs(counts / T - 2.0**-n).sum() < 0.035 + 4 * 0.005
+    assert np.abs(samples.sum(axis=0) - T / 2).max() <= 2.0
+
+
+# -- moment herding -----------------------------------------------------------------------------
+
+
+@few
+@given(moments=st.lists(st.floats(0.01, 0.99), min_size=1, max_size=4))
+def test_moments_of_a_cube(moments):
+    """Equation (1) over {0, 1}^d herds each coordinate by itself: within 1 / T, at every T."""
+    T = 2000
+    corners = np.array(list(itertools.product((0.0, 1.0), repeat=len(moments))))
+    rows = hd.herd(corners, moments, T)
+    gap = np.cumsum(corners[rows] - moments, axis=0)
+    assert np.abs(gap).max() <= 1.0 + 1e-9
+
+
+def test_moment_error_falls_as_one_over_t():
+    """Any features, moments inside their hull: T times the error has one bound for all T.
+
+    By the perceptron cycling theorem w stays bounded: it is no longer after 50,000 than after
+    5,000 steps, where draws would have made it three times as long.
+    """
+    rng = np.random.default_rng(2)
+    for _ in range(5):
+        phi = rng.normal(size=(12, 3))
+        mu = rng.dirichlet(np.full(12, 3.0)) @ phi
+        rows = hd.herd(phi, mu, 50_000)
+        gap = np.linalg.norm(np.cumsum(phi[rows] - mu, axis=0), axis=1)
+        assert gap[5000:].max() <= 1.1 * gap[:5000].max()
+        drawn = np.linalg.norm(np.cumsum(phi[rng.integers(0, 12, 50_000)] - phi.mean(0), 0), axis=1)
+        assert drawn.max() > 5 * gap.max()  # the statement can fail

@@ -1,0 +1,312 @@
+"""Plans: which is chosen, what it may cost, in which order it visits."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from strategies import models
+
+import herded as hd
+from herded.errors import CapError, MethodError
+from herded.plan.conditional import compile_factors
+from herded.plan.scan import colour, components
+
+RNG = np.random.default_rng(0)
+GRID = hd.ising_grid(RNG.normal(size=(4, 5)), 0.4)
+UNEVEN = hd.ising_grid(RNG.normal(size=(3, 3)), (RNG.normal(size=(3, 2)), RNG.normal(size=(2, 3))))
+POTTS = hd.potts_grid(RNG.normal(size=(3, 3, 3)), 0.4)
+CHAIN = hd.chain(RNG.normal(size=(6, 3)), RNG.normal(size=(3, 3)))
+
+
+def star(rays=59, **options):
+    """One variable with many neighbours, as in UAI's Alchemy_11."""
+    edges = [(0, j) for j in range(1, rays + 1)]
+    unary = np.linspace(-1, 1, 2 * (rays + 1)).reshape(-1, 2)
+    return hd.pairwise(unary, edges, [[0.3, -0.1], [0.0, 0.2]], **options)
+
+
+# -- choosing and forcing ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "model", "kind"),
+    [
+        (hd.HerdedGibbs(), GRID, "lattice"),
+        (hd.HerdedGibbs(weights="shared"), GRID, "lattice"),
+        (hd.Gibbs(), GRID, "lattice"),
+        (hd.Gibbs(scan="checkerboard"), GRID, "lattice"),
+        (hd.HerdedGibbs(scan="sequential"), GRID, "table"),
+        (hd.HerdedGibbs(slack=1.0), GRID, "table"),
+        (hd.HerdedGibbs(weights="pooled"), GRID, "table"),
+        (hd.HerdedGibbs(), UNEVEN, "lattice"),
+        (hd.HerdedGibbs(weights="shared"), UNEVEN, "table"),
+        (hd.HerdedGibbs(), hd.ising_grid(np.zeros((3, 3)), periodic=True), "table"),
+        (hd.HerdedGibbs(), POTTS, "table"),
+        (hd.HerdedGibbs(), CHAIN, "table"),
+        (hd.HerdedGibbs(), GRID.as_factor_graph(), "table"),
+        (hd.Gibbs(), star(), "factor"),
+        (hd.HerdedGibbs(weights="pooled"), star(), "factor"),
+        (hd.HerdedGibbs(weights="lazy"), star(), "factor"),
+        (hd.HerdedGibbs(weights="full"), star(), "factor"),
+        (hd.AnnealedGibbs(), GRID, "factor"),
+        (hd.MeanField(), GRID, "factor"),
+        (hd.Exact(), GRID, "factor"),
+    ],
+)
+def test_which_plan(method, model, kind):
+    assert method.compile(model).kind == kind
+
+
+@pytest.mark.parametrize("kind", ["lattice", "table", "factor"])
+def test_forcing(kind):
+    result = hd.infer(GRID, hd.Gibbs(), sweeps=5, plan=kind)
+    assert result.provenance["plan"] == kind and result.marginals.shape == (4, 5, 2)
+
+
+@pytest.mark.parametrize(
+    ("reason", "model", "method"),
+    [
+        ("not a lattice", CHAIN, hd.Gibbs()),
+        ("not binary", POTTS, hd.Gibbs()),
+        ("periodic", hd.ising_grid(np.zeros((3, 3)), periodic=True), hd.Gibbs()),
+        ("slack", GRID, hd.HerdedGibbs(slack=1)),
+        ("pooled", GRID, hd.HerdedGibbs(weights="pooled")),
+        ("couplings differ", UNEVEN, hd.HerdedGibbs(weights="shared")),
+        ("checkerboard", GRID, hd.Gibbs(scan="random")),
+    ],
+)
+def test_no_lattice_plan_for(reason, model, method):
+    with pytest.raises(MethodError, match=f"{reason}.*drop plan="):
+        method.compile(model, kind="lattice")
+
+
+@pytest.mark.parametrize("kind", ["grid", 5, ["table"]])
+def test_no_such_plan(kind):
+    with pytest.raises(MethodError, match="expected a plan"):
+        hd.Gibbs().compile(GRID, kind=kind)
+
+
+@pytest.mark.parametrize("weights", ["blanket", "shared"])
+def test_tabulated_weights_need_tables(weights):
+    with pytest.raises(MethodError, match="factor plan"):
+        hd.HerdedGibbs(weights=weights).compile(GRID, kind="factor")
+
+
+# -- memory -----------------------------------------------------------------------------------
+
+
+def test_high_degree_is_refused_before_anything_is_taken():
+    with pytest.raises(CapError, match=r"variable 0 has 59 neighbours.*weights=\"pooled\""):
+        hd.infer(star())
+    names = [f"v{i}" for i in range(60)]
+    with pytest.raises(CapError, match=r"variable 'v0' has 59 neighbours.*\"lazy\".*cap="):
+        hd.infer(star(names=names), hd.HerdedGibbs(weights="shared"))
+    with pytest.raises(MemoryError):
+        hd.infer(star())
+
+
+def test_the_way_out_of_a_forced_table_is_to_drop_it():
+    with pytest.raises(CapError, match='Drop plan="table"'):
+        hd.infer(star(), hd.Gibbs(), plan="table")
+
+
+@pytest.mark.parametrize("rays", [59, 590])
+def test_pooled_takes_linear_memory(rays):
+    method = hd.HerdedGibbs(weights="pooled", slack=1.5)
+    plan = method.compile(star(rays))
+    assert plan.memory <= 1000 * (rays + 1)
+    result = hd.infer(plan.model, method, sweeps=20, plan=plan)
+    np.testing.assert_allclose(result.marginals.sum(axis=1), 1.0)
+
+
+def test_evidence_lowers_the_degree():
+    clamped = star().given(dict.fromkeys(range(1, 58), 1))
+    assert hd.HerdedGibbs().compile(clamped).memory < 1000
+
+
+@pytest.mark.parametrize(
+    ("model", "method"),
+    [
+        (CHAIN, hd.HerdedGibbs()),
+        (GRID, hd.HerdedGibbs()),
+        (GRID, hd.HerdedGibbs(weights="pooled")),
+        (star(), hd.HerdedGibbs(weights="lazy")),
+        (CHAIN, hd.BeliefPropagation()),
+        (CHAIN, hd.Viterbi()),
+        (GRID, hd.Exact()),
+    ],
+)
+def test_cap(model, method):
+    with pytest.raises(CapError, match=r"expected .* of at most 16 bytes.* cap="):
+        hd.infer(model, method, cap=16)
+    need = method.compile(model).memory
+    assert hd.infer(model, method, sweeps=2, cap=need).provenance["memory"] == need
+
+
+@pytest.mark.parametrize("cap", [0, -5, "1GB", np.nan, True, [1]])
+@pytest.mark.parametrize("method", [hd.Gibbs(), hd.Exact(), hd.Viterbi(), hd.BeliefPropagation()])
+def test_cap_refused(cap, method):
+    with pytest.raises(MethodError, match="number of bytes"):
+        hd.infer(CHAIN, method, cap=cap)
+
+
+def tables_and_weights(plan, method):
+    """Bytes of the fixed-point tables, of where weights are, and of the weights of a chain."""
+    x = np.zeros(plan.model.n_variables, np.int64)
+    memory = method.init(plan, x, chain=1, tally=False, total=1).memory
+    tables = plan.lattice.p if plan.lattice is not None else getattr(plan.tables, "p", np.empty(0))
+    places = plan.contexts.shared.nbytes if plan.contexts is not None else 0
+    return tables.nbytes + places + memory.w.nbytes + memory.keys.nbytes
+
+
+METHODS = [
+    *(hd.HerdedGibbs(weights=w) for w in ("blanket", "shared", "pooled", "lazy", "full")),
+    *(hd.HerdedGibbs(weights=w, slack=1) for w in ("blanket", "shared", "pooled", "lazy", "full")),
+    hd.Gibbs(),
+]
+WIDE = hd.chain(RNG.normal(size=(4, 40)), RNG.normal(size=(40, 40)))
+NARROW = hd.ising_grid(RNG.normal(size=(513, 1)), 0.3)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+@pytest.mark.parametrize("model", [GRID, UNEVEN, POTTS, CHAIN, WIDE, NARROW])
+def test_the_estimate_covers_what_is_taken(model, method):
+    plan = method.compile(model)
+    assert tables_and_weights(plan, method) <= plan.memory
+
+
+@settings(max_examples=30, deadline=None)
+@given(models(max_variables=4, max_states=3))
+def test_the_estimate_covers_what_is_taken_by_any_model(model):
+    for method in METHODS:
+        plan = method.compile(model)
+        assert tables_and_weights(plan, method) <= plan.memory
+
+
+# -- scans ------------------------------------------------------------------------------------
+
+
+def test_a_permutation_is_the_order():
+    order = [3, 1, 0, 2, 5, 4]
+    assert hd.Gibbs(scan=order).compile(CHAIN).scan.order.tolist() == order
+    assert hd.Gibbs(scan=np.array(order)).compile(CHAIN).scan.order.tolist() == order
+    clamped = CHAIN.given({0: 1, 5: 0})
+    assert hd.Gibbs(scan=order).compile(clamped).scan.order.tolist() == [3, 1, 2, 4]
+
+
+def test_methods_with_a_permutation_can_be_compared():
+    order = np.arange(5000)
+    one, other = hd.Gibbs(scan=order), hd.Gibbs(scan=order[::-1].copy())
+    assert one == hd.Gibbs(scan=order.tolist()) and one != other and repr(one) != repr(other)
+    assert hash(one) == hash(hd.Gibbs(scan=range(5000)))
+
+
+@pytest.mark.parametrize(
+    "scan",
+    [
+        "sideways",
+        [0, 1, 2],
+        [0, 0, 1, 2, 3, 4],
+        np.arange(1, 7),
+        5,
+        None,
+        [[0, 1], [2]],
+        ["a"] * 6,
+        [0.5, 1, 2, 3, 4, 5],
+        np.zeros((2, 3)),
+    ],
+)
+@pytest.mark.parametrize("method", [hd.Gibbs, hd.HerdedGibbs, hd.AnnealedGibbs])
+def test_wrong_scans(scan, method):
+    with pytest.raises(MethodError, match="permutation"):
+        hd.infer(CHAIN, method(scan=scan), sweeps=1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(models(max_variables=6))
+def test_no_neighbours_have_one_colour(model):
+    factors = compile_factors(model)
+    colours = colour(factors)
+    for i in np.flatnonzero(model.evidence < 0):
+        near = [j for j in model.neighbours(i) if model.evidence[j] < 0]
+        assert colours[i] not in colours[near]
+        assert colours[i] <= len(model.neighbours(i))
+
+
+@settings(max_examples=40, deadline=None)
+@given(models(max_variables=6))
+def test_components_are_those_of_the_free_variables(model):
+    free = model.evidence < 0
+    part = components(compile_factors(model), free)
+    assert ((part >= 0) == free).all()
+    expected = np.where(free, np.arange(len(free)), -1)
+    for _ in range(len(free)):  # the lowest index spreads
+        for i in np.flatnonzero(free):
+            near = [j for j in model.neighbours(i) if free[j]]
+            expected[i] = min([expected[i], *expected[near]])
+    for i in np.flatnonzero(free):
+        assert ((part == part[i]) == (expected == expected[i]))[free].all()
+
+
+def test_a_scan_goes_component_by_component():
+    model = hd.FactorGraph([2] * 6, [((0, 4), np.zeros((2, 2))), ((1, 3), np.zeros((2, 2)))])
+    scan = hd.Gibbs().compile(model).scan
+    assert scan.order.tolist() == [0, 4, 1, 3, 2, 5]
+    assert scan.segment_start.tolist() == [0, 2, 4, 5, 6]
+    whole = hd.HerdedGibbs(weights="full").compile(model).scan
+    assert whole.order.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("scan", ["sequential", "checkerboard", "random", "jacobi"])
+def test_nothing_to_visit(scan):
+    model = hd.FactorGraph([2, 3], [((0, 1), np.zeros((2, 3)))]).given({0: 1, 1: 2})
+    plan = hd.Gibbs(scan=scan).compile(model)
+    assert plan.scan.order.size == 0 and plan.scan.segment_start.tolist() == [0]
+    marginals = hd.infer(model, hd.Gibbs(scan=scan), sweeps=3).marginals
+    assert marginals.tolist() == [[0, 1, 0], [0, 0, 1]]
+
+
+def test_jacobi_and_hard_zeros():
+    hard = hd.pairwise(np.zeros((2, 2)), [(0, 1)], [[0, -np.inf], [-np.inf, 0]])
+    with pytest.raises(MethodError, match=r"strictly positive.*sequential"):
+        hd.infer(hard, hd.HerdedGibbs(scan="jacobi"))
+    lattice = hd.potts_grid([[[0.0, -np.inf], [0.0, 0.0]]])
+    with pytest.raises(MethodError, match="strictly positive"):
+        hd.infer(lattice, hd.Gibbs(scan="jacobi"))
+
+
+# -- plans never change -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+@pytest.mark.parametrize("model", [GRID, CHAIN])
+def test_arrays_are_read_only(method, model):
+    plan = method.compile(model)
+    seen = 0
+    for part in (plan.factors, plan.tables, plan.lattice, plan.scan, plan.contexts):
+        for array in part or ():
+            if isinstance(array, np.ndarray):
+                assert not array.flags.writeable
+                seen += 1
+    assert seen
+
+
+def test_a_plan_belongs_to_its_model_and_method():
+    plan = hd.Gibbs().compile(CHAIN)
+    assert hd.infer(CHAIN, hd.Gibbs(seed=3), sweeps=2, plan=plan).sweeps == 2
+    with pytest.raises(MethodError, match="compiled for this model"):
+        hd.infer(GRID, hd.Gibbs(), plan=plan)
+    others = [
+        hd.HerdedGibbs(),
+        hd.Gibbs(scan="random"),
+        hd.AnnealedGibbs(),
+        hd.MeanField(),
+        hd.Exact(),
+        hd.Viterbi(),
+    ]
+    for method in others:
+        with pytest.raises(MethodError, match="expected a plan from compile"):
+            hd.infer(CHAIN, method, plan=plan)
+    blanket = hd.HerdedGibbs().compile(CHAIN)
+    for method in (hd.HerdedGibbs(weights="pooled"), hd.HerdedGibbs(slack=1)):
+        with pytest.raises(MethodError, match="expected a plan from compile"):
+            hd.infer(CHAIN, method, plan=blanket)

@@ -1,0 +1,190 @@
+"""A bar on a terminal, silence in a pipe, and Ctrl-C in any thread."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import herded as hd
+import herded.sampling
+from herded.progress import Progress, interruptible
+
+MODEL = hd.chain(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
+
+PROGRAM = """
+    import sys, numpy as np, herded as hd, herded.sampling
+    herded.sampling.BLOCK = 6000  # a thousand sweeps
+    import herded.progress
+    herded.progress.PATIENCE = 0.05
+    model = hd.chain(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
+    def slow(sweep, total):
+        import time
+        if sweep % 1000 == 0:
+            time.sleep(0.02)
+        return 1.0
+    hd.infer(model, hd.AnnealedGibbs(slow), sweeps=20_000, progress=eval(sys.argv[1]))
+"""
+
+
+def run(stderr, progress):
+    command = [sys.executable, "-c", textwrap.dedent(PROGRAM), progress]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    return subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=stderr, env=environment, timeout=120, check=True
+    )
+
+
+def on_a_terminal(progress):
+    """What a person at a terminal sees."""
+    master, slave = pty.openpty()
+    seen = []
+
+    def read():
+        while True:
+            try:
+                data = os.read(master, 4096)
+            except OSError:
+                return
+            if not data:
+                return
+            seen.append(data)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        done = run(slave, progress)
+    finally:
+        os.close(slave)
+        reader.join(timeout=10)
+        os.close(master)
+    assert done.stdout == b""
+    return b"".join(seen).decode()
+
+
+@pytest.mark.parametrize("progress", ["None", "True"])
+def test_silence_in_a_pipe(progress):
+    done = run(subprocess.PIPE, progress)
+    assert done.stdout == b"" and done.stderr == b""
+
+
+def test_a_bar_on_a_terminal():
+    seen = on_a_terminal("None")
+    assert "AnnealedGibbs" in seen and "20000" in seen.replace(" ", "") and "sweeps" in seen
+    assert seen.count("\x1b[?25l") == seen.count("\x1b[?25h") > 0  # the cursor comes back
+
+
+def test_no_bar_when_not_wanted():
+    assert on_a_terminal("False") == ""
+
+
+def test_short_runs_are_silent_and_quick():
+    bar = Progress(None, 10, "Gibbs")
+    bar.watched = True
+    bar.update(5)
+    assert bar.bar is None
+    bar.close()
+
+
+def test_no_stderr_at_all(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert hd.infer(MODEL, hd.Gibbs(), sweeps=3).sweeps == 3
+
+
+# -- Ctrl-C -----------------------------------------------------------------------------------
+
+
+def press_in_block(monkeypatch, number):
+    """Press Ctrl-C while block number `number` of a run is at work."""
+    advance, count = herded.sampling._advance, []
+
+    def pressed(*args):
+        count.append(1)
+        if len(count) == number:
+            os.kill(os.getpid(), signal.SIGINT)
+        advance(*args)
+
+    monkeypatch.setattr(herded.sampling, "BLOCK", 6 * 100)  # a hundred sweeps
+    monkeypatch.setattr(herded.sampling, "_advance", pressed)
+
+
+@pytest.mark.parametrize("chains", [1, 3])
+def test_ctrl_c_stops_after_the_sweep(chains, monkeypatch):
+    before = signal.getsignal(signal.SIGINT)
+    keep = [hd.Marginals(), hd.BestState(), hd.Samples()]
+    whole = hd.infer(MODEL, hd.Gibbs(), sweeps=300, chains=chains, keep=keep)
+    press_in_block(monkeypatch, 3)
+    result = hd.infer(MODEL, hd.Gibbs(), sweeps=10**10, chains=chains, keep=keep)
+    assert result.provenance["interrupted"] and not result.converged
+    assert result.sweeps == 300 and (result.samples == whole.samples).all()
+    assert (result.marginals == whole.marginals).all()
+    assert (result.best.state == whole.best.state).all()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_in_the_burn_in(monkeypatch):
+    press_in_block(monkeypatch, 2)
+    keep = [hd.Marginals(rao_blackwell=True), hd.Samples(), hd.BestState(), hd.Joint()]
+    result = hd.infer(MODEL, hd.Gibbs(), sweeps=10, burn_in=10**10, keep=keep)
+    assert result.sweeps == 0 and result.samples.shape == (1, 0, 6)
+    assert np.isfinite(result.marginals).all()
+    with pytest.raises(hd.NotKeptError):
+        _ = result.best
+
+
+def test_ctrl_c_stops_solvers(monkeypatch):
+    method, advance = hd.MeanField(tolerance=0), hd.MeanField.advance
+
+    def pressed(self, plan, state, sweeps):
+        if state.sweep >= 100:
+            os.kill(os.getpid(), signal.SIGINT)
+        advance(self, plan, state, sweeps)
+
+    monkeypatch.setattr(hd.MeanField, "advance", pressed)
+    result = hd.infer(MODEL, method, sweeps=10**10)
+    assert result.provenance["interrupted"] and 100 < result.sweeps < 200
+    np.testing.assert_allclose(result.marginals.sum(axis=1), 1.0)
+
+
+def test_a_second_ctrl_c_raises():
+    def press_twice():
+        with interruptible() as stop:
+            os.kill(os.getpid(), signal.SIGINT)
+            assert stop.wait(5)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5)
+
+    with pytest.raises(KeyboardInterrupt):
+        press_twice()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_handler_is_given_back_after_an_error():
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(hd.MethodError):
+        hd.infer(MODEL, hd.AnnealedGibbs(lambda sweep, total: -1.0), sweeps=3)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_infer_in_another_thread():
+    """Python lets the main thread alone set handlers: others run without."""
+    found: list[hd.Result] = []
+    before = signal.getsignal(signal.SIGINT)
+
+    def work():
+        found.append(hd.infer(MODEL, hd.Gibbs(), sweeps=300_000, progress=None))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        time.sleep(5)
+    thread.join()
+    assert found[0].sweeps == 300_000 and not found[0].provenance["interrupted"]
+    assert signal.getsignal(signal.SIGINT) is before
