@@ -506,7 +506,7 @@ def naive_lattice(model, *, weights, phases="half", seed=0, chain=0, x0, sweeps)
     any draw on equal couplings). Phases and draws are named by where a site lies when packed.
     """
     height, width = model.shape
-    by_count = model.is_uniform and weights != "blanket"
+    by_count = model.counts_suffice and weights != "blanket"
     key, phase_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
     random = phases == "random" or chain > 0
     x = np.array(x0, dtype=int).reshape(height, width).tolist()

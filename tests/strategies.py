@@ -105,7 +105,7 @@ def lattices(draw, max_height=6, max_width=7, evidence=True, uniform=None):
     h, w = draw(st.integers(1, max_height)), draw(st.integers(1, max_width))
     rng = np.random.default_rng(draw(seeds))
     equal = draw(st.booleans()) if uniform is None else uniform
-    scale = draw(st.sampled_from((0.0, 0.5, 2.0)))
+    scale = draw(st.sampled_from((0.1, 0.5, 2.0) if uniform else (0.0, 0.5, 2.0)))
     right, down = rng.normal(size=(h, w - 1)), rng.normal(size=(h - 1, w))
     coupling = scale * rng.normal() if equal else (scale * right, scale * down)
     if draw(st.booleans()):

@@ -113,7 +113,7 @@ class StopError(Exception):
 
 def stopped_after(monkeypatch, blocks, rows):
     """Let runs save after every block of `rows` sweeps and die after some blocks."""
-    save, count = herded.sampling._save, []
+    save, count = herded.sampling.save, []
 
     def dying_save(*args):
         save(*args)
@@ -122,7 +122,7 @@ def stopped_after(monkeypatch, blocks, rows):
             raise StopError
 
     monkeypatch.setattr(herded.sampling, "BLOCK", 7 * rows)
-    monkeypatch.setattr(herded.sampling, "_save", dying_save)
+    monkeypatch.setattr(herded.sampling, "save", dying_save)
 
 
 @pytest.mark.parametrize("schedule", ["linear", by_sweep])
@@ -405,6 +405,16 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(CheckpointError, match="No space left"):
+    with pytest.warns(UserWarning, match="No space left"):
         kept_run(path, sweeps=40)
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["run.ckpt"]
+
+
+def test_a_full_disk_costs_the_checkpoint_but_not_the_run(tmp_path, monkeypatch):
+    def full(*args):
+        raise hd.CheckpointError("expected to write run.ckpt, but: No space left on device")
+
+    monkeypatch.setattr(herded.sampling, "save", full)
+    with pytest.warns(UserWarning, match="No space left .* the run goes on"):
+        result = hd.infer(CHAIN, hd.Gibbs(), sweeps=50, checkpoint=tmp_path / "run.ckpt")
+    assert (result.marginals == hd.infer(CHAIN, hd.Gibbs(), sweeps=50).marginals).all()

@@ -331,7 +331,7 @@ def test_rao_blackwell_is_the_mean_of_the_conditionals(name, plan):
     """Sequential: each is seen with the new values before it and the old ones after it."""
     model = MODELS[name]
     order = np.flatnonzero(model.evidence < 0)
-    if name == "lattice" and plan is None:
+    if name == "lattice":
         colours = np.indices(model.shape).sum(axis=0).ravel() % 2
         order = np.argsort(colours, kind="stable")
     start = np.maximum(model.evidence, 0)
@@ -698,3 +698,34 @@ def test_error_curves_of_solvers(method):
     result = hd.infer(model, method, sweeps=100, keep=[hd.ErrorCurve(truth, at=[1, 3, 100])])
     assert result.curve.errors.shape == (1, 3) and not np.isnan(result.curve.errors).any()
     np.testing.assert_allclose(result.curve.errors[0, -1], np.abs(result.marginals - truth).mean())
+
+
+def test_every_chain_counts_against_the_cap():
+    model = hd.pairwise(np.zeros((50, 2)), [(i, i + 1) for i in range(49)], np.eye(2))
+    one = hd.HerdedGibbs().compile(model)
+    cap = one.memory + 9 * one.chain_memory
+    assert hd.infer(model, sweeps=2, chains=10, cap=cap).sweeps == 2
+    with pytest.raises(hd.CapError, match="the weights of 11 chains"):
+        hd.infer(model, sweeps=2, chains=11, cap=cap)
+
+
+@pytest.mark.parametrize("temperature", [np.inf, np.nan, -1.0])
+def test_a_temperature_is_a_finite_number(temperature):
+    model = hd.FactorGraph([3], [((0,), [0, -np.inf, 0])])
+    with pytest.raises(hd.MethodError, match=r"expected a .*temperature"):
+        hd.infer(model, hd.AnnealedGibbs(schedule=lambda sweep, total: temperature), sweeps=5)
+
+
+def test_sweeps_may_be_written_as_1e2_and_one_state_continues_one_chain():
+    model = hd.FactorGraph([2], [((0,), [0.0, 1.0])])
+    first = hd.infer(model, sweeps=1e2)
+    assert first.sweeps == 100
+    again = hd.infer(model, sweeps=100, state=first.state[0])
+    assert again.state[0].sweep == 200
+
+
+def test_shared_weights_without_coupling_are_one_weight_per_pixel():
+    """Every neighbour state has the same conditional: lattices go by tables then."""
+    lattice = hd.ising_grid(np.zeros((3, 3)), 0.0)
+    plan = hd.HerdedGibbs(weights="shared").compile(lattice)
+    assert (plan.kind, plan.contexts.size) == ("table", 9)

@@ -70,7 +70,7 @@ def test_forcing(kind):
         ("periodic", hd.ising_grid(np.zeros((3, 3)), periodic=True), hd.Gibbs()),
         ("slack", GRID, hd.HerdedGibbs(slack=1)),
         ("pooled", GRID, hd.HerdedGibbs(weights="pooled")),
-        ("couplings differ", UNEVEN, hd.HerdedGibbs(weights="shared")),
+        ("told apart", UNEVEN, hd.HerdedGibbs(weights="shared")),
         ("checkerboard", GRID, hd.Gibbs(scan="random")),
     ],
 )

@@ -14,7 +14,6 @@ _HOMES = {
     "herded.models.lattice": ["Lattice", "denoising_model", "ising_grid", "potts_grid"],
     "herded.models.chain": ["chain", "skip_chain"],
     "herded.models.convert": ["from_networkx"],
-    "herded.plan.compile": ["Plan", "compile_plan"],
     "herded.methods.herded_gibbs": ["HerdedGibbs"],
     "herded.methods.gibbs": ["AnnealedGibbs", "Gibbs"],
     "herded.methods.mean_field": ["MeanField"],
@@ -87,6 +86,5 @@ if TYPE_CHECKING:
     from herded.models.factor_graph import FactorGraph
     from herded.models.lattice import Lattice, denoising_model, ising_grid, potts_grid
     from herded.models.pairwise import pairwise
-    from herded.plan.compile import Plan, compile_plan
     from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
     from herded.result import Result

@@ -12,6 +12,7 @@ from herded.errors import MethodError, ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between, is_whole
 from herded.methods.protocol import Answer, Sampler, Solver
+from herded.plan import memory
 from herded.plan.compile import Plan
 from herded.progress import Progress, interruptible
 from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
@@ -65,6 +66,9 @@ def infer(
         )
     compiled = plan if isinstance(plan, Plan) else method.compile(model, kind=plan, cap=cap)
     _check_plan(compiled, model, method)
+    if chains > 1:
+        need = compiled.memory + (chains - 1) * compiled.chain_memory
+        memory.check(need, memory.limit(cap), f"the weights of {chains} chains")
     if isinstance(method, Sampler):
         run = sample(
             compiled,
@@ -115,6 +119,8 @@ def _check_plan(plan: Plan, model: Any, method: Any) -> None:
 
 
 def _count(name: str, value: Any, least: int) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # 1e4
     if not is_whole(value, least):
         raise MethodError(f"expected {name} to be a whole number of {least} or more, got {value!r}")
     return int(value)

@@ -3,10 +3,9 @@
 The bits of a run depend neither on the size of its blocks nor on threads nor on interruptions.
 """
 
-import hashlib
 import os
-import re
 import time
+import warnings
 from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import closing, nullcontext
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from herded import checkpoint as checkpoints
+from herded.checkpoint import check_writable
 from herded.errors import CheckpointError, MethodError
 from herded.methods.protocol import Sampler
 from herded.methods.state import State
@@ -24,6 +23,7 @@ from herded.plan.compile import Plan
 from herded.plan.support import check_start, start_state
 from herded.progress import Progress, interruptible
 from herded.record import ErrorCurve, MarginalRecorder, Marginals, Recorder
+from herded.resuming import resume, save
 from herded.stream import stream_key
 
 BLOCK = 2**20  # samples' entries in a block: small enough for the cache and for a prompt Ctrl-C
@@ -80,10 +80,9 @@ def sample(
 ) -> Run:
     """Run `method` on `plan`, resuming from the checkpoint if there is one."""
     run = _prepare(plan, method, keep, sweeps, burn_in, chains, start)
-    identity = _identity(run)
     if checkpoint is not None:
-        checkpoints.check_writable(checkpoint)
-        _resume(run, checkpoint, identity)
+        check_writable(checkpoint)
+        resume(run, checkpoint)
     began = saved = time.perf_counter()
     before = run.seconds
     bar = Progress(progress, run.total, type(method).__name__)
@@ -94,12 +93,20 @@ def sample(
             now = time.perf_counter()
             run.seconds = before + now - began
             if checkpoint is not None and now - saved > checkpoint_every:
-                _save(run, checkpoint, identity)
+                _try_to_save(run, checkpoint)
                 saved = now
         run.interrupted = run.done < run.total
     if checkpoint is not None:
-        _save(run, checkpoint, identity)
+        _try_to_save(run, checkpoint)
     return run
+
+
+def _try_to_save(run: Run, path: Any) -> None:
+    """A full disk must not cost the run: it goes on, and says so."""
+    try:
+        save(run, path)
+    except CheckpointError as error:
+        warnings.warn(f"{error}; the run goes on without this checkpoint", stacklevel=4)
 
 
 def _prepare(
@@ -117,7 +124,7 @@ def _prepare(
     if curve:
         curve.check(plan.model)
     made = []
-    for c, state in enumerate(_states(plan, method, chains, start, tally, burn_in + sweeps)):
+    for state in _states(plan, method, chains, start, tally, burn_in + sweeps):
         recorders = {
             kind: choice.recorder(plan) for kind, choice in keep.items() if kind is not ErrorCurve
         }
@@ -128,7 +135,6 @@ def _prepare(
         if plan.lattice is None:
             block[:] = state.memory.x  # clamped variables stay as they are
         made.append(Chain(state, recorders, block, np.full(len(points), np.nan)))
-        assert state.chain == c or start is not None
     return Run(plan, method, keep, sweeps, burn_in, made, points)
 
 
@@ -136,6 +142,7 @@ def _states(
     plan: Plan, method: Sampler, chains: int, start: Any, tally: bool, total: int
 ) -> list[State]:
     """The chains' states: continued, or new at given or random places of the support."""
+    start = (start,) if isinstance(start, State) else start
     if _are_states(start):
         if len(start) != chains:
             raise MethodError(f"expected states of {chains} chains, got {len(start)}")
@@ -217,96 +224,3 @@ def estimate(chain: Chain, rao_blackwell: bool) -> np.ndarray:
     """The chain's marginals (N, K) so far."""
     recorder: Any = chain.recorders[Marginals]
     return recorder.rao_blackwell(chain.state) if rao_blackwell else recorder.frequencies()
-
-
-# -- checkpoints ------------------------------------------------------------------------------
-
-
-def _identity(run: Run) -> dict[str, Any]:
-    """What must be equal for a run to be resumed."""
-    return {
-        "model": run.plan.model.content_hash,
-        "method": re.sub(r" at 0x\w+", "", repr(run.method)),  # of a function, in this process
-        "plan": run.plan.kind,
-        "tables": run.plan.table_hash,
-        "burn_in": run.burn_in,
-        "chains": len(run.chains),
-        "keep": sorted(_describe(choice) for choice in run.keep.values()),
-        "schedule of": run.total if hasattr(run.method, "schedule") else "any sweeps",
-    }
-
-
-def _describe(choice: Any) -> str:
-    """Everything that decides what is recorded; arrays by their hashes."""
-    options = {name: value for name, value in vars(choice).items() if name != "at"}
-    for name, value in options.items():
-        if not (value is None or isinstance(value, int)):
-            text = np.asarray(value, np.float64).tobytes()
-            options[name] = hashlib.sha256(text).hexdigest()[:16]
-    return f"{type(choice).__name__}({options})"
-
-
-def _save(run: Run, path: Any, identity: dict[str, Any]) -> None:
-    header = {**identity, "done": run.done, "seconds": run.seconds}
-    checkpoints.write(path, header, _arrays(run))
-
-
-def _arrays(run: Run) -> dict[str, np.ndarray]:
-    """All that changes in a run, by name."""
-    arrays = {"points": run.points}
-    for c, chain in enumerate(run.chains):
-        for name, array in chain.state.arrays().items():
-            arrays[f"{c}/state/{name}"] = array
-        arrays[f"{c}/errors"] = chain.errors
-        for kind, recorder in chain.recorders.items():
-            if hasattr(recorder, "gather"):
-                recorder.gather()
-            for name, array in recorder.arrays.items():
-                arrays[f"{c}/{kind.__name__}/{name}"] = array
-    return arrays
-
-
-def _resume(run: Run, path: Any, identity: dict[str, Any]) -> None:
-    found = checkpoints.read(path)
-    if found is None:
-        return
-    header, arrays = found
-    checkpoints.check_same_run(path, header, identity)
-    missing = _arrays(run).keys() - arrays.keys()
-    if missing or not {"done", "seconds"} <= header.keys():
-        raise CheckpointError(
-            f"expected a whole checkpoint at {path}, got one without some of its arrays: move it "
-            "away to start anew"
-        )
-    if header["done"] > run.total:
-        raise MethodError(
-            f"expected sweeps of at least {header['done'] - run.burn_in}, which the checkpoint at "
-            f"{path} has already done, got {run.sweeps}"
-        )
-    run.done, run.seconds = int(header["done"]), float(header["seconds"])
-    known = _known_points(run, path, arrays["points"])
-    for c, chain in enumerate(run.chains):
-        total = chain.state.total
-        prefix = f"{c}/state/"
-        chain.state.restore(
-            {name[len(prefix) :]: a for name, a in arrays.items() if name.startswith(prefix)}
-        )
-        chain.state.total = total
-        chain.errors[: len(known)] = arrays[f"{c}/errors"][known]
-        for kind, recorder in chain.recorders.items():
-            for name in recorder.arrays:
-                recorder.arrays[name] = arrays[f"{c}/{kind.__name__}/{name}"]
-        if run.plan.lattice is None:
-            chain.block[:] = chain.state.memory.x
-
-
-def _known_points(run: Run, path: Any, saved: np.ndarray) -> np.ndarray:
-    """Where among `saved` are the points of the error curve that the run has passed."""
-    passed = run.points[run.points <= run.recorded]
-    if not np.isin(passed, saved).all():
-        missing = passed[~np.isin(passed, saved)]
-        raise CheckpointError(
-            f"expected a checkpoint at {path} that measured the error after sweep {missing[0]}, "
-            "got one that did not: give another file, or move this one away to start anew"
-        )
-    return np.searchsorted(saved, passed)

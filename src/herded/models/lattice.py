@@ -56,10 +56,11 @@ class Lattice:
         return bool(np.isneginf(self.log_unary).any())
 
     @property
-    def is_uniform(self) -> bool:
-        """Whether all couplings are equal, so that only the count of like neighbours matters."""
+    def counts_suffice(self) -> bool:
+        """Whether all couplings are equal and not 0: then a conditional depends on how many
+        neighbours are 1, and another count is another conditional."""
         both = np.concatenate([self.right.ravel(), self.down.ravel()])
-        return both.size == 0 or bool((both == both[0]).all())
+        return both.size == 0 or bool((both == both[0]).all() and both[0] != 0)
 
     def neighbours(self, i: int) -> np.ndarray:
         """The variables that share an edge with `i`, sorted."""

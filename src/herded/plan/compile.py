@@ -32,7 +32,8 @@ class Plan:
     model: Any
     kind: str
     scalar: bool  # scalar rule (2^31) or vector rule (2^24)
-    memory: float  # estimated bytes of tables and weights
+    memory: float  # estimated bytes of tables and of one chain's weights
+    chain_memory: float = 0.0  # the weights alone: what every further chain adds
     # What kernels of this kind read; the others are None.
     factors: Any = None  # FactorArrays
     tables: Any = None  # TableArrays
@@ -97,6 +98,8 @@ def compile_plan(
     all variables are binary, `cap` limits the bytes of tables and weights.
     """
     limit = memory.limit(cap)
+    if isinstance(scan, str) and scan == "auto":
+        scan = "checkerboard" if isinstance(model, Lattice) else "sequential"
     if kind not in (None, "lattice", "table", "factor"):
         raise MethodError(f'expected a plan "lattice", "table" or "factor", got {kind!r}')
     if kind == "lattice" or (kind is None and _fits_lattice(model, weights, scan, vector)):
@@ -115,10 +118,12 @@ def compile_plan(
     if kind is None:
         few = entries <= FEW_ENTRIES * len(free) and entries * 8 <= limit
         kind = "table" if weights in TABULATED or few else "factor"
-    need = weight_bytes(weights, entries, width)
+    weights_need = weight_bytes(weights, entries, width)
+    need = weights_need
     if kind == "table":
-        # p, and the row numbers of the shared version while it is made
-        need += entries * 4.0 + (rows.sum() * 40.0 if weights == "shared" else 0.0)
+        # p, and for the shared version each row's weight and a hash table of one variable's rows
+        need += entries * 4.0
+        need += 4.0 * rows.sum() + 32.0 * rows.max(initial=0) if weights == "shared" else 0.0
         degree = np.diff(factors.neighbour_start)
         herded = weights in TABULATED
         memory.check_tables(need, limit, rows, lambda i: _name(model, i), degree, herded)
@@ -138,6 +143,7 @@ def compile_plan(
         kind=kind,
         scalar=scalar,
         memory=need,
+        chain_memory=weights_need,
         factors=factors,
         tables=tables,
         scan=compile_scan(scan, factors, free, whole=weights in HASHED),
@@ -161,9 +167,9 @@ def _why_no_lattice(model: Any, weights: str | None, scan: Any, vector: bool) ->
         return "slack needs weight vectors"
     if weights not in (None, *TABULATED):
         return f"weights={weights!r} is not for lattices"
-    if weights == "shared" and not model.is_uniform:
-        return "its couplings differ, so that no neighbours' states are alike"
-    if not (isinstance(scan, str) and scan in ("auto", "checkerboard")):
+    if weights == "shared" and not model.counts_suffice:
+        return "its conditionals are not told apart by how many neighbours are 1"
+    if not (isinstance(scan, str) and scan == "checkerboard"):
         return "its scan is the checkerboard"
     return ""
 
@@ -178,7 +184,7 @@ def _compile_lattice(
     reason = _why_no_lattice(model, weights, scan, vector)
     if reason:
         raise MethodError(f"expected a model for the lattice plan, but {reason}: drop plan=")
-    shared = model.is_uniform and weights != "blanket"
+    shared = model.counts_suffice and weights != "blanket"
     need = 8.0 * (5 if shared else 16) * _lattice.n_places(*model.shape)
     memory.check(need, limit, "a lattice with its weights")
     return Plan(
@@ -186,5 +192,6 @@ def _compile_lattice(
         kind="lattice",
         scalar=True,
         memory=need,
+        chain_memory=need / 2 if weights else 0.0,
         lattice=_lattice.compile_lattice(model, shared),
     )

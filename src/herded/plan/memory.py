@@ -10,14 +10,21 @@ from herded.errors import CapError, MethodError
 
 
 def available() -> int:
-    """Free memory in bytes, as the system tells it."""
+    """Free memory in bytes, as the system and the container's limit tell it."""
+    free = 4 * 2**30  # where nothing tells
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+                free = int(line.split()[1]) * 1024
     except OSError:
-        pass
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        if hasattr(os, "sysconf"):
+            free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    try:
+        group = Path("/sys/fs/cgroup")
+        most = int((group / "memory.max").read_text())  # "max" where there is no limit
+        return min(free, most - int((group / "memory.current").read_text()))
+    except (OSError, ValueError):
+        return free
 
 
 def default_cap() -> int:
