@@ -5,6 +5,7 @@ Nothing heavy is imported before a command runs, so that help and mistakes answe
 
 import argparse
 import importlib
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -71,7 +72,9 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; give its exit code."""
     top = parser()
-    options = top.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    options = top.parse_args(words)
+    options.command_line = shlex.join(["herded", *words])
     if options.command is None:
         top.print_help()
         return 0

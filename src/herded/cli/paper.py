@@ -2,14 +2,13 @@
 
 import argparse
 import importlib
-import shlex
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 from herded.errors import MethodError
-from herded.paper.report import write
+from herded.paper.report import prepare, write
 
 PARTS = {
     "theory": "herded.paper.theory",
@@ -24,6 +23,7 @@ def paper(options: argparse.Namespace) -> int:
         raise MethodError(f"expected --only {' or '.join(PARTS)}, got {options.only!r}")
     names = [options.only] if options.only else list(PARTS)
     size = "quick" if options.quick else "full" if options.full else "default"
+    prepare(Path(options.out))
     began = time.perf_counter()
     sections = []
     with _Teller() as tell:
@@ -32,8 +32,7 @@ def paper(options: argparse.Namespace) -> int:
             section = importlib.import_module(PARTS[name]).section(size, tell)
             section.seconds = time.perf_counter() - start
             sections.append(section)
-    command = shlex.join(["herded", *sys.argv[1:]])
-    page = write(sections, Path(options.out), command)
+    page = write(sections, Path(options.out), options.command_line)
     for section in sections:
         for verdict in section.verdicts:
             print(f"{section.title}: {verdict}")

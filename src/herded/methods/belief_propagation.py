@@ -62,7 +62,7 @@ class BeliefPropagation:
         """Lay the model out for this method."""
         if kind not in (None, "factor"):
             raise MethodError(f'expected the plan "factor" for belief propagation, got {kind!r}')
-        plan = compile_plan(model, kind="factor", cap=cap)
+        plan = compile_plan(model, kind="factor", scan="sequential", cap=cap)
         need = 8.0 * _n_entries(plan) * plan.width
         memory.check(need, memory.limit(cap), "messages")
         return replace(plan, memory=need, made_for=self)

@@ -38,14 +38,15 @@ class MeanField:
     """Naive mean field; a sweep updates every free variable once.
 
     `updates="sequential"` goes through the variables in index order and uses the newest values,
-    `"parallel"` uses those of the last sweep. It has converged when no probability changed by
+    `"checkerboard"` one colour after the other (no two neighbours at a time), `"parallel"` uses
+    those of the last sweep. It has converged when no probability changed by
     `tolerance` in a sweep (0 never stops early). It starts at q_i proportional to the product of
     variable i's unary factors. A state whose factors meet a -inf where q is positive gets
     q_i^new = 0; a variable that would lose all of its states so keeps its old q_i.
     """
 
     damping: float = 1.0
-    updates: Literal["sequential", "parallel"] = "sequential"
+    updates: Literal["sequential", "checkerboard", "parallel"] = "sequential"
     tolerance: float = 1e-9
 
     one_shot: ClassVar[bool] = False
@@ -53,8 +54,10 @@ class MeanField:
     def __post_init__(self) -> None:
         if not is_between(self.damping, 0.0, 1.0) or self.damping == 0.0:
             raise MethodError(f"expected damping in (0, 1], got {self.damping!r}")
-        if self.updates not in ("sequential", "parallel"):
-            raise MethodError(f'expected updates "sequential" or "parallel", got {self.updates!r}')
+        if self.updates not in ("sequential", "checkerboard", "parallel"):
+            raise MethodError(
+                f'expected updates "sequential", "checkerboard" or "parallel", got {self.updates!r}'
+            )
         if not is_between(self.tolerance, 0.0, np.inf):
             raise MethodError(f"expected a tolerance of 0 or more, got {self.tolerance!r}")
 
@@ -62,7 +65,8 @@ class MeanField:
         """Lay the model out for this method."""
         if kind not in (None, "factor"):
             raise MethodError(f'expected the plan "factor" for mean field, got {kind!r}')
-        return replace(compile_plan(model, kind="factor", cap=cap), made_for=self)
+        scan = "checkerboard" if self.updates == "checkerboard" else "sequential"
+        return replace(compile_plan(model, kind="factor", scan=scan, cap=cap), made_for=self)
 
     def init(self, plan: Plan) -> MeanFieldState:
         """Every variable as its unary factors alone would have it."""

@@ -2,12 +2,16 @@
 
 import csv
 import html
+import io
 import platform
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from herded.errors import ModelError
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2937; --soft: #6b7280; --line: #e5e7eb; --page: #fff; }
@@ -19,21 +23,29 @@ body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 60rem; background: 
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; }
 h2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem; border-top: 1px solid var(--line);
   padding-top: 1.5rem; }
-p.soft, figcaption, caption, footer { color: var(--soft); font-size: .9rem; }
-.wide { overflow-x: auto; margin: 1rem 0; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-caption { text-align: left; padding-bottom: .4rem; }
+p.soft, figcaption, footer { color: var(--soft); font-size: .9rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .95rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .8rem .25rem 0; text-align: right; border-bottom: 1px solid var(--line);
   white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
+@media (max-width: 40rem) { td:first-child { white-space: normal; min-width: 6rem; } }
 figure { margin: 1.2rem 0; }
-figure > div { background: #fff; border-radius: .4rem; overflow-x: auto; }
-figure svg { width: 100%; min-width: 34rem; height: auto; display: block; }
-figure img { max-width: 100%; image-rendering: pixelated; }
+.picture { background: #fff; border-radius: .4rem; overflow-x: auto; }
+.picture svg { width: 100%; min-width: 34rem; height: auto; display: block; }
+.picture.small svg { min-width: 0; }
 .verdict { border-left: .25rem solid #2563a8; padding-left: .8rem; }
 code { font-size: .9em; }
-@media print { body { max-width: none; font-size: 10pt; } h2, figure, table { break-inside: avoid; }
-  figure svg { min-width: 0; } }
+@media print {
+  :root { color-scheme: light; --ink: #000; --soft: #444; --line: #ccc; --page: #fff; }
+  body { max-width: none; padding: 0; font-size: 10pt; }
+  table { font-size: 8.5pt; }
+  h2 { break-after: avoid; }
+  .picture, .verdict, tr { break-inside: avoid; }
+  .picture, figcaption:first-child { break-after: avoid; }
+  .wide, .picture { overflow: visible; }
+  .picture svg { min-width: 0; }
+}
 """
 
 
@@ -49,10 +61,11 @@ class Table:
 
 @dataclass
 class Figure:
-    """An <svg> or <img> element and what it shows."""
+    """An <svg> element and what it shows; `small` fits a phone without scrolling."""
 
     picture: str
     caption: str
+    small: bool = False
 
 
 @dataclass
@@ -68,17 +81,46 @@ class Section:
 
 def write(sections: Sequence[Section], folder: Path, command: str) -> Path:
     """Write index.html and the tables' CSV files into `folder`; give the page's path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for section in sections:
-        for part in section.parts:
-            if isinstance(part, Table):
-                with (folder / f"{part.name}.csv").open("w", newline="") as file:
-                    csv.writer(file).writerows([part.head, *part.rows])
-    page = folder / "index.html"
-    temporary = folder / ".index.html.part"
-    temporary.write_text(_page(sections, command), encoding="utf-8")
-    temporary.replace(page)
-    return page
+    prepare(folder)
+    try:
+        for section in sections:
+            for part in section.parts:
+                if isinstance(part, Table):
+                    _write_whole(folder / f"{part.name}.csv", _csv(part))
+        _write_whole(folder / "index.html", _page(sections, command))
+    except OSError as error:
+        raise ModelError(
+            f"expected to write the page into {folder}, but: {error}: choose another folder"
+        ) from error
+    return folder / "index.html"
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder and try to write there, so that a long run does not fail at its end."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ModelError(
+            f"expected a folder to write to as {folder}, but: {error}: choose another one"
+        ) from error
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """The file is the old one until it is the new one."""
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        temporary.write_text(text, encoding="utf-8", newline="")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _csv(table: Table) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([table.head, *table.rows])
+    return text.getvalue()
 
 
 def _page(sections: Sequence[Section], command: str) -> str:
@@ -116,13 +158,15 @@ def _table(table: Table) -> str:
         for row in table.rows
     )
     return (
-        f'<div class="wide"><table><caption>{html.escape(table.caption)}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f"<figure><figcaption>{html.escape(table.caption)}</figcaption>"
+        f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div></figure>"
     )
 
 
 def _figure(figure: Figure) -> str:
+    kind = "picture small" if figure.small else "picture"
     return (
-        f"<figure><div>{figure.picture}</div>"
+        f'<figure><div class="{kind}">{figure.picture}</div>'
         f"<figcaption>{html.escape(figure.caption)}</figcaption></figure>"
     )

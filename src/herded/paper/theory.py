@@ -15,7 +15,7 @@ from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.lattice import ising_grid
 from herded.models.pairwise import pairwise
 from herded.paper.report import Figure, Section, Table
-from herded.plot import GIBBS, HERDED, subplots, svg
+from herded.plot import GIBBS, HERDED, in_style, subplots, svg
 from herded.record import Joint, Samples
 
 # random graphs, Gibbs sweeps of the predictor, herded sweeps of the plateau
@@ -25,6 +25,7 @@ SIZES = {
     "full": (60, 200_000, 2**20),
 }
 COINS = 10
+HEADS = {"T_star": "T*"}
 
 
 def section(size: str, progress: Any) -> Section:
@@ -89,14 +90,23 @@ def _looseness(rows: list[Any]) -> float:
 
 
 def _table(name: str, caption: str, rows: list[Any]) -> Table:
-    head = [field.name for field in fields(rows[0])]
-    return Table(name, caption, head, [[_cell(value) for value in astuple(row)] for row in rows])
+    head = [HEADS.get(field.name, field.name) for field in fields(rows[0])]
+    columns = zip(*(astuple(row) for row in rows), strict=True)
+    return Table(name, caption, head, list(zip(*map(_column, columns), strict=True)))
 
 
-def _cell(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "NO"
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+def _column(values: Any) -> list[str]:
+    """Numbers of one column in one format."""
+    if not isinstance(values[0], float):
+        return [_yes(value) if isinstance(value, bool) else str(value) for value in values]
+    sizes = [abs(value) for value in values if value]
+    if sizes and min(sizes) < 1e-3:
+        return [f"{value:.2e}" if value else "0" for value in values]
+    return [f"{value:.0f}" if min(sizes, default=0) >= 100 else f"{value:.3g}" for value in values]
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "NO"
 
 
 def _statements() -> list[list[str]]:
@@ -109,7 +119,7 @@ def _statements() -> list[list[str]]:
         theory.check_corollary(model),
     ):
         rows.append(
-            [check.statement, f"{check.measured:.3g}", f"{check.bound:.3g}", _cell(check.holds)]
+            [check.statement, f"{check.measured:.3g}", f"{check.bound:.3g}", _yes(check.holds)]
         )
     sweeps = 500
     walk = theory.rotor_router(model, sweeps)[model.n_variables :: model.n_variables]
@@ -118,7 +128,7 @@ def _statements() -> list[list[str]]:
     ours = infer(model, method, sweeps=sweeps, state=start, keep=[Samples()]).samples[0]
     differ = int((walk != ours).any(axis=1).sum())
     rows.append(
-        [f"rotor-router walk: {sweeps} sweeps that differ", str(differ), "0", _cell(differ == 0)]
+        [f"rotor-router walk: {sweeps} sweeps that differ", str(differ), "0", _yes(differ == 0)]
     )
     return rows
 
@@ -152,6 +162,7 @@ def _sparse_models() -> dict[str, Any]:
     return models
 
 
+@in_style
 def _draw() -> str:
     model = theory.random_complete_graph(np.random.default_rng(1), 4)
     known = theory.constants(model)

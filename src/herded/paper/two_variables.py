@@ -16,7 +16,7 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.factor_graph import FactorGraph
 from herded.paper.report import Figure, Section, Table
-from herded.plot import GIBBS, HERDED, subplots, svg
+from herded.plot import GIBBS, HERDED, in_style, subplots, svg
 from herded.record import Samples
 
 EPSILONS = (0.1, 0.01, 0.001, 0.0001)
@@ -58,7 +58,8 @@ def run(eps: float, sweeps: int, runs: int) -> Curves:
     model = two_variable_model(eps)
     at = np.unique(np.round(np.logspace(0, np.log10(sweeps), POINTS)).astype(int))
     start = np.zeros(2, int)  # the smaller mode, so that both must cross
-    herded = _estimates(model, HerdedGibbs(), sweeps, start)
+    # Twice as long as it is shown: an envelope would dip where the run ends.
+    herded = _estimates(model, HerdedGibbs(), 2 * sweeps, start)
     error = np.abs(herded - TRUTH)
     envelope = np.maximum.accumulate(error[::-1])[::-1]
     gibbs = np.stack(
@@ -113,17 +114,21 @@ def _verdict(curves: list[Curves]) -> str:
     gibbs = [c.slope(c.gibbs_error) for c in settled]
     agrees = max(herded) <= -0.9 and min(gibbs) >= -0.6 and max(gibbs) <= -0.4
     begin = "As in the paper" if agrees else "Unlike the paper"
-    skipped = len(curves) - len(settled)
+    skipped = ", ".join(f"{c.eps:g}" for c in curves if c not in settled)
     tail = (
-        f" For the {skipped} smallest eps the run is shorter than 100/eps sweeps, too short to fit "
-        "a rate; --full is longer."
+        f" For eps = {skipped} the run is shorter than 100/eps sweeps, too short to fit a rate."
         if skipped
         else ""
     )
     return (
-        f"{begin}, herded Gibbs has slope {min(herded):.2f} to {max(herded):.2f} (theorem 2: -1) "
-        f"and Gibbs {min(gibbs):.2f} to {max(gibbs):.2f} (expected: -0.5).{tail}"
+        f"{begin}, herded Gibbs has slope {_span(herded)} (theorem 2: -1) "
+        f"and Gibbs {_span(gibbs)} (expected: -0.5).{tail}"
     )
+
+
+def _span(values: list[float]) -> str:
+    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
+    return low if low == high else f"{low} to {high}"
 
 
 def _caption(runs: int) -> str:
@@ -134,6 +139,7 @@ def _caption(runs: int) -> str:
     )
 
 
+@in_style
 def _draw(curves: list[Curves]) -> str:
     figure, axes = subplots(3, len(curves), width=10, height=6.2)
     for column, c in enumerate(curves):
