@@ -6,9 +6,15 @@ noisy, and no number here is a promise.
 
 import argparse
 
-from benchmarks import accuracy, complete, cost, degree
+from benchmarks import accuracy, complete, cost, degree, denoising
 
-PARTS = {"accuracy": accuracy, "complete": complete, "degree": degree, "cost": cost}
+PARTS = {
+    "accuracy": accuracy,
+    "complete": complete,
+    "degree": degree,
+    "denoising": denoising,
+    "cost": cost,
+}
 
 
 def main() -> None:

@@ -44,7 +44,7 @@ def denoise(options: argparse.Namespace) -> int:
     )
     seconds = time.perf_counter() - began
     out = Path(options.out)
-    write_image(out, found.image)
+    write_image(out, _printable(found, out))
     beside = out.with_name(f"{out.stem}-before-after.png")
     write_image(beside, _before_after(noisy, found.image))
     print(_summary(noisy, found, seconds))
@@ -87,6 +87,14 @@ def _errors(noisy: np.ndarray, found: Any, truth: np.ndarray) -> str:
     before = ((noisy > middle) != white).mean()
     after = ((found.image > middle) != white).mean()
     return f"wrong pixels: {before:.2%} before, {after:.2%} after"
+
+
+def _printable(found: Any, out: Path) -> np.ndarray:
+    """As it is; but other files than TIFF hold 0 to 1 only, so levels beyond are brought there."""
+    low, high = found.levels[0], found.levels[-1]
+    if out.suffix.lower() in (".tif", ".tiff") or (low >= 0 and high <= 1):
+        return found.image
+    return (found.image - low) / (high - low)
 
 
 def _before_after(noisy: np.ndarray, clean: np.ndarray) -> np.ndarray:

@@ -6,20 +6,22 @@ they are. Written whole or not at all.
 
 import contextlib
 import os
-import tempfile
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from herded.errors import ModelError
+from herded.models.arrays import float_array
 
 
 def read_image(path: str | os.PathLike[str]) -> np.ndarray:
     """A grey or two-valued picture (H, W); colours are averaged to grey as the eye weighs them."""
     pillow = _pillow()
     try:
-        with pillow.open(path) as picture:
+        with _silence(), pillow.open(path) as picture:
             picture.load()
             if picture.mode == "1":
                 return np.asarray(picture, dtype=bool)
@@ -35,28 +37,45 @@ def read_image(path: str | os.PathLike[str]) -> np.ndarray:
         ) from error
 
 
-def write_image(path: str | os.PathLike[str], image: np.ndarray) -> None:
+def write_image(path: str | os.PathLike[str], image: Any) -> None:
     """Write a bool picture as black and white, floats as grey from 0 to 1 (float for TIFF)."""
     pillow = _pillow()
     target = Path(path)
     suffix = target.suffix.lower() or ".png"
-    if image.dtype == bool:
-        picture = pillow.fromarray(image)
-    elif suffix in (".tif", ".tiff"):
-        picture = pillow.fromarray(image.astype(np.float32))
-    else:
-        picture = pillow.fromarray(np.round(np.clip(image, 0, 1) * 255).astype(np.uint8))
+    known = pillow.registered_extensions()
+    if suffix not in known:
+        raise ModelError(f"expected a picture's suffix such as .png, .pbm or .tif, got {target}")
+    picture = pillow.fromarray(_pixels(image, suffix))
+    temporary = target.with_name(f".herded-{os.getpid()}.part")
     try:
-        handle, temporary = tempfile.mkstemp(suffix=suffix, dir=target.parent, prefix=".herded-")
-        os.close(handle)
-        try:
-            picture.save(temporary)
-            os.replace(temporary, target)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"expected to write a picture to {target}, but: {error}") from error
+        with temporary.open("wb") as file:
+            picture.save(file, format=known[suffix])
+        os.replace(temporary, target)
+    except (OSError, ValueError, KeyError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelError(f"expected to write a picture to {target}, but: {reason}") from error
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            temporary.unlink()
+
+
+def _pixels(image: Any, suffix: str) -> np.ndarray:
+    values = float_array("the picture", image, 2)
+    if np.asarray(image).dtype == bool:
+        return np.asarray(image)
+    if suffix in (".tif", ".tiff"):
+        return values.astype(np.float32)
+    if np.isnan(values).any():
+        raise ModelError(f"expected pixels from 0 to 1 for a {suffix}, got NaN: write a .tif")
+    return np.round(np.clip(values, 0, 1) * 255).astype(np.uint8)
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Broken files end in one sentence, without Pillow's warnings before it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _pillow() -> Any:

@@ -23,7 +23,7 @@ def estimate_coupling(lattice_of: Any, first: float = 0.5) -> float:
     coupling, state, found = first, None, []
     for number in range(ROUNDS):
         model = lattice_of(coupling)
-        method = HerdedGibbs(weights="shared", slack=1.0, seed=number)
+        method = HerdedGibbs(weights="shared", phases="random", seed=number)
         keep = [Samples(every=SWEEPS)]
         result = infer(model, method, sweeps=SWEEPS, state=state, keep=keep, progress=False)
         state = result.samples[0, -1]

@@ -13,13 +13,14 @@ from herded.errors import ModelError
 from herded.inference import infer
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Sampler
+from herded.models.arrays import float_array, number, number_array, shown
 from herded.models.lattice import Lattice, denoising_model, potts_grid
-from herded.models.pairwise import float_array
 from herded.result import Result
 from herded.vision.coupling import estimate_coupling
 from herded.vision.noise import estimate_flips, estimate_levels, estimate_sigma
 
 SMALLEST = 1e-3  # sigma, in units of half the gap: less noise than this is none
+LARGEST = 1e50  # of pixels, levels, sigma, coupling and their inverses: squares stay finite
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,9 @@ def restore(
             raise ModelError(f'expected a number or "auto" as coupling, got {coupling!r}')
         strength = estimate_coupling(lattice_of)
     else:
-        strength = float(coupling)
+        strength = number("coupling", coupling)
+        if not abs(strength) <= LARGEST:
+            raise ModelError(f'expected a finite coupling or "auto", got {strength:g}')
     model = lattice_of(strength)
     method = HerdedGibbs(weights="shared") if method is None else method
     # From the likelihood's choice: a random start would spend its sweeps on getting there.
@@ -95,23 +98,33 @@ def _check(image: Any) -> np.ndarray:
             f"expected finite pixels, got {int((~np.isfinite(noisy)).sum())} that are NaN or "
             "infinite: replace them first"
         )
+    size = float(np.abs(noisy).max())
+    if size > LARGEST or 0 < np.ptp(noisy) < 1 / LARGEST:
+        raise ModelError(
+            "expected pixels below 1e50 that differ by more than 1e-50, got "
+            f"{shown(float(noisy.min()))} to {shown(float(noisy.max()))}: rescale the picture"
+        )
     return noisy
 
 
 def _levels(noisy: np.ndarray, two_valued: bool, levels: Any) -> np.ndarray:
-    if levels is None:
-        return np.array([0.0, 1.0] if two_valued else estimate_levels(noisy))
-    if np.ndim(levels) == 0:
-        if int(levels) != levels or not 2 <= levels <= 256:
+    values = number_array("levels", 2 if levels is None else levels)
+    if values.ndim == 0:
+        if values not in range(2, 257):
             raise ModelError(f"expected 2 to 256 levels, got {levels}")
-        if levels == 2:
-            return np.array(estimate_levels(noisy))
-        low, high = np.quantile(noisy, [0.01, 0.99])
-        return np.linspace(low, high if high > low else low + 1.0, int(levels))
-    values = np.asarray(levels, dtype=np.float64)
-    if values.ndim != 1 or len(values) < 2 or not (np.diff(values) > 0).all():
-        raise ModelError(f"expected two or more rising levels, got {levels!r:.80}")
+        values = _spread_levels(noisy, two_valued, int(values))
+    if not (np.abs(values) <= LARGEST).all():
+        raise ModelError(f"expected finite levels, got {shown(values.tolist())}")
+    if values.ndim != 1 or len(values) < 2 or not (np.diff(values) > 1 / LARGEST).all():
+        raise ModelError(f"expected two or more rising levels, got {shown(values.tolist())}")
     return values
+
+
+def _spread_levels(noisy: np.ndarray, two_valued: bool, number_of: int) -> np.ndarray:
+    if number_of == 2:
+        return np.array([0.0, 1.0] if two_valued else estimate_levels(noisy))
+    low, high = np.quantile(noisy, [0.01, 0.99])
+    return np.linspace(low, high, number_of) if high > low else low + np.arange(number_of)
 
 
 def _sigma(noisy: np.ndarray, two_valued: bool, sigma: float | None, levels: np.ndarray) -> float:
@@ -121,9 +134,10 @@ def _sigma(noisy: np.ndarray, two_valued: bool, sigma: float | None, levels: np.
             flips = estimate_flips(noisy > 0.5)
             return half * float(np.sqrt(2.0 / np.log((1.0 - flips) / flips)))
         return max(estimate_sigma(noisy), SMALLEST * half)
-    if not (np.isfinite(sigma) and sigma > 0):
-        raise ModelError(f"expected a noise level sigma above 0, got {sigma}")
-    return float(sigma)
+    spread = number("sigma", sigma)
+    if not 1 / LARGEST <= spread <= LARGEST:
+        raise ModelError(f"expected a finite noise level sigma above 0, got {spread:g}")
+    return spread
 
 
 def _posterior(noisy: np.ndarray, levels: np.ndarray, sigma: float, coupling: float) -> Lattice:

@@ -42,9 +42,11 @@ def estimate_flips(picture: np.ndarray) -> float:
 
 def estimate_levels(image: np.ndarray) -> tuple[float, float]:
     """The two levels of a picture under noise; close to -1, 1 or 0, 1 they are exactly that."""
-    mean, variance = float(image.mean()), shared_variance(image)
-    if variance <= 0:
-        return mean - 1.0, mean + 1.0  # nothing to see
+    low, high = float(image.min()), float(image.max())
+    if low == high:  # one level, and the other at 0
+        return (min(low, 0.0), max(low, 0.0)) if low else (0.0, 1.0)
+    mean, least = float(image.mean()), float(image.var() / np.sqrt(image.size))
+    variance = max(shared_variance(image), least)  # less could not be told from noise
     centred = image - mean
     triples = [centred[:, :-2] * centred[:, 1:-1] * centred[:, 2:]] if image.shape[1] > 2 else []
     triples += [centred[:-2] * centred[1:-1] * centred[2:]] if image.shape[0] > 2 else []

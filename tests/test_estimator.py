@@ -1,0 +1,55 @@
+"""IsingDenoiser keeps scikit-learn's promises."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="IsingDenoiser needs scikit-learn")
+
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from herded.vision import IsingDenoiser, denoise
+
+NOISE = np.random.default_rng(0).normal(size=(3, 36))
+
+
+@parametrize_with_checks([IsingDenoiser(sweeps=3), IsingDenoiser(coupling="auto", sweeps=2)])
+def test_scikit_learn_accepts_it(estimator, check):
+    check(estimator)
+
+
+def test_rows_are_pictures():
+    found = IsingDenoiser(sigma=1.0, shape=(4, 9)).fit_transform(NOISE)
+    for row, restored in zip(NOISE, found, strict=True):
+        assert np.array_equal(restored.reshape(4, 9), denoise(row.reshape(4, 9), 1.0))
+
+
+def test_a_square_is_recognised_and_anything_else_is_a_line():
+    assert IsingDenoiser().fit(NOISE).shape_ == (6, 6)
+    assert IsingDenoiser().fit(NOISE[:, :35]).shape_ == (1, 35)
+
+
+def test_clone_get_and_set():
+    estimator = IsingDenoiser(sigma=2.0, coupling=0.5, levels=3, sweeps=5, shape=(6, 6))
+    copy = clone(estimator)
+    assert copy.get_params() == estimator.get_params()
+    assert copy.set_params(sweeps=7).sweeps == 7 and estimator.sweeps == 5
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (36, 2), (6,), (6, 6, 1), 36, "6x6", (-6, -6), (2.5, 4)])
+def test_a_wrong_shape_is_a_sentence(shape):
+    with pytest.raises(ValueError, match=r"^expected "):
+        IsingDenoiser(shape=shape).fit(NOISE)
+
+
+@pytest.mark.parametrize("option", [{"sigma": -1}, {"coupling": "x"}, {"levels": 1}, {"sweeps": 0}])
+def test_a_wrong_option_is_a_sentence(option):
+    with pytest.raises(ValueError, match=r"^expected "):
+        IsingDenoiser(**option).fit(NOISE).transform(NOISE)
+
+
+def test_it_takes_part_in_a_pipeline():
+    steps = make_pipeline(FunctionTransformer(lambda rows: rows + 1), IsingDenoiser(sweeps=2))
+    assert steps.fit_transform(NOISE).shape == NOISE.shape

@@ -1,0 +1,279 @@
+"""Denoising as a tool: what it estimates, what it gives back, and what it says to nonsense."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import herded as hd
+from herded import vision
+from herded.paper.denoising import drawn_picture
+from herded.vision.coupling import pseudo_likelihood_coupling
+from herded.vision.noise import estimate_flips, estimate_levels, estimate_sigma
+
+LEVELS = ((-1.0, 1.0), (0.0, 1.0), (50.0, 200.0))
+CLEAN = drawn_picture(128)
+
+
+def noisy_picture(low, high, noise, seed=0, clean=CLEAN):
+    """The drawn picture with noise, in units of half the gap."""
+    spread = noise * (high - low) / 2
+    return np.where(clean, high, low) + spread * np.random.default_rng(seed).normal(
+        size=clean.shape
+    )
+
+
+def wrong(found, low, high, clean=CLEAN):
+    return float(((found > (low + high) / 2) != clean).mean())
+
+
+# What it estimates
+
+
+@pytest.mark.parametrize(("low", "high"), LEVELS)
+@pytest.mark.parametrize("noise", [0.5, 1, 2, 4, 8])
+def test_sigma_is_estimated_within_ten_percent(low, high, noise):
+    sigma = noise * (high - low) / 2
+    assert estimate_sigma(noisy_picture(low, high, noise)) == pytest.approx(sigma, rel=0.1)
+
+
+@pytest.mark.parametrize(("low", "high"), LEVELS)
+@pytest.mark.parametrize("noise", [0.0, 0.5, 1, 2])
+def test_levels_are_estimated_within_a_tenth_of_the_gap(low, high, noise):
+    found = estimate_levels(noisy_picture(low, high, noise))
+    assert found == pytest.approx((low, high), abs=0.1 * (high - low))
+
+
+@pytest.mark.parametrize(("low", "high"), LEVELS[:2])
+@pytest.mark.parametrize("noise", [0.0, 0.5, 1, 2, 4])
+def test_usual_levels_are_recognised_exactly(low, high, noise):
+    assert estimate_levels(noisy_picture(low, high, noise)) == (low, high)
+
+
+def test_levels_of_pure_noise_lie_within_the_noise():
+    noise = 1e-3 * np.random.default_rng(0).normal(size=(64, 64))
+    low, high = estimate_levels(noise)
+    assert -1e-3 < low < high < 1e-3
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.02, 0.1, 0.2])
+def test_the_rate_of_flips_is_estimated(rate):
+    flips = np.random.default_rng(0).random(CLEAN.shape) < rate
+    assert estimate_flips(CLEAN ^ flips) == pytest.approx(rate, abs=0.02)
+
+
+def test_pseudo_likelihood_finds_the_coupling_of_a_sample():
+    model = hd.ising_grid(np.zeros((128, 128)), 0.3)
+    result = hd.infer(model, hd.Gibbs(), sweeps=300, keep=[hd.Samples(every=300)])
+    picture = result.samples[0, -1].reshape(128, 128)
+    assert pseudo_likelihood_coupling(model, picture) == pytest.approx(0.3, abs=0.03)
+
+
+@pytest.mark.parametrize(("low", "high"), LEVELS)
+@pytest.mark.parametrize("noise", [1, 2, 4])
+def test_auto_coupling_is_better_or_not_much_worse_than_one(low, high, noise):
+    noisy = noisy_picture(low, high, noise)
+    one = wrong(vision.denoise(noisy), low, high)
+    auto = vision.restore(noisy, coupling="auto")
+    assert 0.2 < auto.coupling < 2.0
+    assert wrong(auto.image, low, high) <= 1.3 * one + 0.002
+
+
+# What it gives back
+
+
+@pytest.mark.parametrize(("low", "high"), LEVELS)
+@pytest.mark.parametrize(("noise", "most"), [(0.5, 0.003), (1, 0.012), (2, 0.04), (4, 0.15)])
+def test_most_pixels_come_back(low, high, noise, most):
+    noisy = noisy_picture(low, high, noise)
+    found = vision.restore(noisy)
+    assert wrong(found.image, low, high) < min(most, 0.5 * wrong(noisy, low, high))
+    assert set(np.unique(found.image)) <= set(found.levels)
+    assert found.image.shape == noisy.shape and found.image.dtype == np.float64
+
+
+@pytest.mark.parametrize("coupling", [1.0, "auto"])
+@pytest.mark.parametrize("clean", [CLEAN, drawn_picture(40)], ids=["large", "small"])
+def test_a_clean_picture_stays_as_it_is(clean, coupling):
+    assert np.array_equal(vision.denoise(clean, coupling=coupling), clean)
+    for low, high in LEVELS:
+        picture = np.where(clean, high, low)
+        assert wrong(vision.denoise(picture, coupling=coupling), low, high, clean) == 0
+
+
+def test_flipped_pixels_of_a_bool_picture_come_back():
+    flips = np.random.default_rng(1).random(CLEAN.shape) < 0.1
+    found = vision.denoise(CLEAN ^ flips)
+    assert found.dtype == bool and found.shape == CLEAN.shape
+    assert (found != CLEAN).mean() < 0.01
+
+
+def test_the_known_sigma_and_levels_are_used():
+    found = vision.restore(noisy_picture(0, 1, 1), 0.5, 0.8, levels=(0, 1), sweeps=7)
+    assert (found.sigma, found.coupling, found.levels) == (0.5, 0.8, (0.0, 1.0))
+    assert found.result.sweeps == 7
+
+
+@pytest.mark.parametrize("k", [3, 8, 16])
+def test_grey_levels_lower_the_error_of_a_gradient(k):
+    clean = np.add.outer(np.linspace(0, 1, 64), np.linspace(0, 1, 64)) / 2
+    noisy = clean + 0.15 * np.random.default_rng(0).normal(size=clean.shape)
+    found = vision.restore(noisy, 0.15, levels=k)
+    assert len(found.levels) == k
+    assert ((found.image - clean) ** 2).mean() < 0.6 * ((noisy - clean) ** 2).mean()
+
+
+def test_grey_levels_lower_the_error_of_a_photograph():
+    data = pytest.importorskip("skimage.data", reason="needs scikit-image for its photograph")
+    clean = data.camera()[100:228, 180:308] / 255.0
+    noisy = clean + 0.1 * np.random.default_rng(0).normal(size=clean.shape)
+    found = vision.restore(noisy, levels=16)
+    assert found.sigma == pytest.approx(0.1, rel=0.15)
+    assert ((found.image - clean) ** 2).mean() < 0.5 * ((noisy - clean) ** 2).mean()
+
+
+METHODS = [
+    hd.HerdedGibbs(),
+    hd.HerdedGibbs(weights="shared"),
+    hd.HerdedGibbs(slack=1.0),
+    hd.Gibbs(seed=1),
+    hd.MeanField(damping=0.5),
+    hd.BeliefPropagation(damping=0.5),
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
+@pytest.mark.parametrize("levels", [(-1, 1), (-1, 0, 1)], ids=["two", "three"])
+def test_every_method_denoises_and_repeats_itself(method, levels):
+    clean = drawn_picture(48)
+    noisy = noisy_picture(-1, 1, 1, clean=clean)
+    found = vision.denoise(noisy, 1.0, levels=levels, method=method)
+    assert wrong(found, -1, 1, clean) < 0.5 * wrong(noisy, -1, 1, clean)
+    assert np.array_equal(found, vision.denoise(noisy, 1.0, levels=levels, method=method))
+
+
+def test_sampling_agrees_with_exact_on_a_tiny_picture():
+    noisy = noisy_picture(-1, 1, 1, clean=drawn_picture(8)[:4])
+    exact = vision.restore(noisy, 1.0, 0.3, levels=(-1, 1), method=hd.Exact())
+    herded = vision.restore(noisy, 1.0, 0.3, levels=(-1, 1), sweeps=4000)
+    sure = np.abs(exact.result.marginals[..., 1] - 0.5) > 0.05
+    assert np.array_equal(exact.image[sure], herded.image[sure])
+
+
+def test_the_same_picture_gives_the_same_answer():
+    noisy = noisy_picture(0, 1, 2)
+    first, second = (vision.restore(noisy, coupling="auto") for _ in range(2))
+    assert np.array_equal(first.image, second.image) and first.coupling == second.coupling
+
+
+def test_lists_integers_and_other_floats_are_pictures_too():
+    noisy = (100 * noisy_picture(0, 1, 1, clean=drawn_picture(16))).astype(int)
+    expected = vision.denoise(noisy)
+    for picture in (noisy.tolist(), noisy.astype(np.float32), np.asfortranarray(noisy)):
+        assert np.array_equal(vision.denoise(picture), expected)
+
+
+def test_the_input_is_not_changed():
+    noisy = noisy_picture(0, 1, 1)
+    before = noisy.copy()
+    vision.denoise(noisy, coupling="auto")
+    assert np.array_equal(noisy, before)
+
+
+@pytest.mark.parametrize("coupling", [1.0, "auto"])
+@pytest.mark.parametrize("value", [0.0, 1.0, -1.0, 3.0, 0.3, True, False])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1), (4, 4)])
+def test_a_constant_picture_stays_as_it_is(shape, value, coupling):
+    picture = np.full(shape, value)
+    for levels in (None, 2, 5):
+        found = vision.denoise(picture, coupling=coupling, levels=levels)
+        assert found.shape == shape and np.array_equal(found, picture)
+
+
+@pytest.mark.parametrize("shape", [(1, 2), (2, 1), (1, 9), (9, 1), (2, 2)])
+def test_thin_pictures_have_an_answer(shape):
+    noise = np.random.default_rng(0).normal(size=shape)
+    for picture in (noise, noise > 0):
+        for coupling in (1.0, "auto"):
+            assert vision.denoise(picture, coupling=coupling).shape == shape
+
+
+# What it says to nonsense
+
+PICTURE = np.random.default_rng(0).normal(size=(5, 6))
+
+
+@pytest.mark.parametrize(
+    ("picture", "said"),
+    [
+        (np.zeros((0, 3)), "non-empty 2-D"),
+        (np.zeros(5), "2-D"),
+        (np.zeros((4, 4, 3)), "2-D"),
+        (np.array([[0.0, np.nan]]), "1 that are NaN or infinite"),
+        (np.array([[0.0, np.inf]]), "finite pixels"),
+        (None, "2-D"),
+        ("picture.png", "numbers"),
+        ([["a"]], "numbers"),
+        ([[1], [1, 2]], "numbers"),
+        (PICTURE + 1j, "numbers"),
+        (1e300 * PICTURE, "rescale"),
+        (1e-300 * PICTURE, "rescale"),
+    ],
+)
+def test_a_picture_that_is_none(picture, said):
+    with pytest.raises(hd.HerdedError, match=f"(?s)^expected .*{said}"):
+        vision.denoise(picture)
+
+
+NONSENSE = [
+    *(("sigma", value) for value in (0, -1, np.nan, np.inf, 1e-200, 1e200, "a", [1], 1j)),
+    *(("coupling", value) for value in (np.nan, np.inf, 1e308, "x", "1", None, [1, 2], 1j)),
+    *(("levels", value) for value in (0, 1, -1, 2.5, 300, "two", np.nan, np.inf, {1, 2})),
+    *(("levels", value) for value in ([], [1], [1, 1], [2, 1], [[0, 1]], ["a", "b"], [1j, 2])),
+    *(("levels", value) for value in ([np.nan, 1], [0, np.inf], [-1e308, 1e308], [0, 1e-320])),
+    *(("sweeps", value) for value in (0, -1, 1.5, "a", True)),
+    *(("method", value) for value in ("gibbs", hd.Gibbs, 3, hd.Viterbi())),
+]
+
+
+@pytest.mark.parametrize(("option", "value"), NONSENSE, ids=repr)
+@pytest.mark.parametrize("picture", [PICTURE, PICTURE > 0], ids=["float", "bool"])
+def test_an_option_that_makes_no_sense(picture, option, value):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(hd.HerdedError, match=r"^expected .*, (got|but) "):
+            vision.denoise(picture, **{option: value})
+
+
+floats = st.floats(allow_nan=True, allow_infinity=True) | st.floats(-2, 2)
+pictures = arrays.arrays(
+    st.sampled_from([np.float64, np.float32, np.uint8, np.int64, bool]),
+    arrays.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=5),
+) | arrays.arrays(
+    np.float64, arrays.array_shapes(min_dims=2, max_dims=2, max_side=6), elements=floats
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    pictures,
+    st.none() | floats,
+    st.just("auto") | floats,
+    st.none() | st.integers(-1, 6) | st.lists(floats, max_size=4),
+)
+def test_whatever_comes_there_is_a_picture_or_a_sentence(picture, sigma, coupling, levels):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            found = vision.restore(picture, sigma, coupling, levels=levels, sweeps=3)
+        except hd.HerdedError as error:
+            assert str(error).startswith("expected ")
+            return
+    assert found.image.shape == picture.shape
+    assert np.isfinite(found.image).all()
+    low, high = found.levels[0], found.levels[-1]
+    slack = 1e-9 * max(abs(low), abs(high))
+    assert low - slack <= found.image.min() and found.image.max() <= high + slack
