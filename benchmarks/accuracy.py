@@ -22,6 +22,8 @@ def random_ising(scale: float, rng: np.random.Generator) -> hd.Lattice:
 
 
 def lines(quick: bool) -> Iterator[str]:
+    yield "## Accuracy on sparse graphs"
+    yield ""
     models = 2 if quick else 5
     yield f"Mean absolute marginal error, 10x10 Ising, {models} models, Rao-Blackwellised"
     yield ""

@@ -31,6 +31,8 @@ def distances(model: hd.FactorGraph, method: hd.HerdedGibbs | hd.Gibbs) -> np.nd
 
 
 def lines(quick: bool) -> Iterator[str]:
+    yield "## Theorem 2 on complete graphs"
+    yield ""
     models = 2 if quick else 6
     yield f"Complete graphs, {models} models each: fitted slope of log d_v(P_T, pi) over log T,"
     yield "T from 10^3 to 10^6 (median, shallowest), and the median d_v at 10^6"

@@ -35,6 +35,8 @@ def read(folder: Path, name: str) -> tuple[hd.FactorGraph, np.ndarray]:
 
 
 def lines(quick: bool) -> Iterator[str]:
+    yield "## High degree"
+    yield ""
     folder = Path(os.environ.get("HERDED_UAI", NEARBY))
     if not folder.is_dir():
         yield f"(skipped: no UAI models at {folder.name}; set HERDED_UAI to their folder)"

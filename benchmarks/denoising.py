@@ -57,6 +57,8 @@ def coupling_estimated(noisy: np.ndarray, sigma: float) -> np.ndarray:
 
 
 def lines(quick: bool) -> Iterator[str]:
+    yield "## Denoising"
+    yield ""
     clean = drawn_picture(128 if quick else 256)
     images = 1 if quick else 3
     others: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {

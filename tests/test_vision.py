@@ -117,22 +117,24 @@ def test_the_known_sigma_and_levels_are_used():
     assert found.result.sweeps == 7
 
 
-@pytest.mark.parametrize("k", [3, 8, 16])
+@pytest.mark.parametrize("k", [5, 8, 16])
 def test_grey_levels_lower_the_error_of_a_gradient(k):
     clean = np.add.outer(np.linspace(0, 1, 64), np.linspace(0, 1, 64)) / 2
     noisy = clean + 0.15 * np.random.default_rng(0).normal(size=clean.shape)
-    found = vision.restore(noisy, 0.15, levels=k)
+    found = vision.restore(noisy, levels=k, coupling=2.0)
     assert len(found.levels) == k
-    assert ((found.image - clean) ** 2).mean() < 0.6 * ((noisy - clean) ** 2).mean()
-
-
-def test_grey_levels_lower_the_error_of_a_photograph():
-    data = pytest.importorskip("skimage.data", reason="needs scikit-image for its photograph")
-    clean = data.camera()[100:228, 180:308] / 255.0
-    noisy = clean + 0.1 * np.random.default_rng(0).normal(size=clean.shape)
-    found = vision.restore(noisy, levels=16)
-    assert found.sigma == pytest.approx(0.1, rel=0.15)
+    assert found.sigma == pytest.approx(0.15, rel=0.1)
     assert ((found.image - clean) ** 2).mean() < 0.5 * ((noisy - clean) ** 2).mean()
+
+
+@pytest.mark.parametrize("coupling", [1.0, "auto"])
+def test_grey_levels_lower_the_error_of_a_photograph(coupling):
+    data = pytest.importorskip("skimage.data", reason="needs scikit-image for its photograph")
+    clean = data.camera()[100:196, 180:276] / 255.0
+    noisy = clean + 0.1 * np.random.default_rng(0).normal(size=clean.shape)
+    found = vision.restore(noisy, coupling=coupling, levels=16)
+    assert found.sigma == pytest.approx(0.1, rel=0.15)
+    assert ((found.image - clean) ** 2).mean() < 0.6 * ((noisy - clean) ** 2).mean()
 
 
 METHODS = [
@@ -270,8 +272,10 @@ def test_whatever_comes_there_is_a_picture_or_a_sentence(picture, sigma, couplin
         try:
             found = vision.restore(picture, sigma, coupling, levels=levels, sweeps=3)
         except hd.HerdedError as error:
-            assert str(error).startswith("expected ")
-            return
+            found, said = None, str(error)
+    if found is None:
+        assert said.startswith("expected ")
+        return
     assert found.image.shape == picture.shape
     assert np.isfinite(found.image).all()
     low, high = found.levels[0], found.levels[-1]

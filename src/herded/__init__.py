@@ -6,7 +6,7 @@ Everything public is here, and imported when first used: `import herded` loads n
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from herded.version import __version__
 
 _HOMES = {
     "herded.models.factor_graph": ["FactorGraph"],

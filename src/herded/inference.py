@@ -18,6 +18,7 @@ from herded.progress import Progress, interruptible
 from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.result import Best, Curve, Pairs, Result
 from herded.sampling import Run, estimate, sample
+from herded.version import __version__
 
 DEFAULT_SWEEPS = 1000
 
@@ -270,8 +271,6 @@ def _answered(model: Any, answer: Answer, curve: Curve | None) -> dict[str, Any]
 
 def _provenance(plan: Plan, method: Any, **facts: Any) -> dict[str, Any]:
     """Where a result came from: enough to get the same bits again."""
-    from importlib.metadata import version
-
     return {
         "model": plan.model.content_hash,
         "tables": plan.table_hash,
@@ -280,7 +279,7 @@ def _provenance(plan: Plan, method: Any, **facts: Any) -> dict[str, Any]:
         "memory": plan.memory,
         **facts,
         "versions": {
-            "herded": version("herded"),
+            "herded": __version__,
             "numpy": np.__version__,
             "python": platform.python_version(),
         },

@@ -18,6 +18,7 @@ from herded.vision import restore
 METHODS = {
     "shared": lambda: HerdedGibbs(weights="shared"),
     "herded": lambda: HerdedGibbs(),
+    "pooled": lambda: HerdedGibbs(weights="pooled"),
     "gibbs": lambda: Gibbs(),
     "mean-field": lambda: MeanField(damping=0.5),
     "bp": lambda: BeliefPropagation(damping=0.5),
@@ -26,7 +27,7 @@ METHODS = {
 
 def denoise(options: argparse.Namespace) -> int:
     """Read, restore, write; say what was done and how fast."""
-    if options.method not in METHODS:
+    if options.method is not None and options.method not in METHODS:
         raise MethodError(f"expected --method {', '.join(METHODS)}, got {options.method!r}")
     noisy = read_image(options.picture)
     truth = read_image(options.truth) if options.truth else None
@@ -38,7 +39,7 @@ def denoise(options: argparse.Namespace) -> int:
         options.sigma,
         _coupling(options.coupling),
         levels=options.levels,
-        method=METHODS[options.method](),
+        method=METHODS[options.method]() if options.method else None,
         sweeps=options.sweeps,
         progress=None,
     )

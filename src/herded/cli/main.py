@@ -9,8 +9,8 @@ import shlex
 import sys
 from collections.abc import Sequence
 
-from herded import __version__
 from herded.errors import HerdedError
+from herded.version import __version__
 
 EXIT_CODES = """exit codes:
   0    done
@@ -62,8 +62,8 @@ def parser() -> argparse.ArgumentParser:
     denoise.add_argument("--sweeps", type=int, default=30, help="default: %(default)s")
     denoise.add_argument(
         "--method",
-        default="shared",
-        help="shared, herded, gibbs, mean-field or bp; default: %(default)s",
+        help="shared, herded, pooled, gibbs, mean-field or bp; "
+        "default: shared, or pooled for more than two levels",
     )
     denoise.add_argument("--truth", metavar="CLEAN", help="the clean picture, to print the error")
     return top

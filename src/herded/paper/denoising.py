@@ -105,13 +105,16 @@ def errors_over_sweeps(
 def run(name: str, clean: np.ndarray, images: int, progress: Any) -> Errors:
     """All methods on `images` noisy versions at each sigma, two at a time."""
     truth = np.where(clean, 1.0, -1.0)
-    found = {method: np.empty((len(SIGMAS), images, SWEEPS)) for method in METHODS}
+    found = {method: np.empty((len(SIGMAS), _images(method, images), SWEEPS)) for method in METHODS}
 
     def one(job: tuple[int, int]) -> None:
         s, image = job
         noisy = _noisy(truth, SIGMAS[s], image)
         for method, make in METHODS.items():
-            found[method][s, image], _ = errors_over_sweeps(noisy, SIGMAS[s], clean, make(image))
+            if image < found[method].shape[1]:
+                found[method][s, image], _ = errors_over_sweeps(
+                    noisy, SIGMAS[s], clean, make(image)
+                )
 
     jobs = [(s, image) for s in range(len(SIGMAS)) for image in range(images)]
     with ThreadPoolExecutor(2) as pool:
@@ -121,6 +124,11 @@ def run(name: str, clean: np.ndarray, images: int, progress: Any) -> Errors:
     shared = METHODS["Herded Gibbs, shared"](0)
     restored = errors_over_sweeps(noisy, 4, clean, shared)[1] > 0.5
     return Errors(name, found, (clean, noisy, restored))
+
+
+def _images(method: str, images: int) -> int:
+    """The paper's methods see all noisy pictures; two are enough to tell schedules apart."""
+    return images if method in PAPER else min(images, 2)
 
 
 def _noisy(truth: np.ndarray, sigma: int, image: int) -> np.ndarray:
@@ -167,10 +175,11 @@ def _table(found: Errors) -> Table:
             rows.append([method, "paper", *PAPER[method]])
     h, w = found.example[0].shape
     images = next(iter(found.errors.values())).shape[1]
+    fewer = " (2 for what is not in the paper's table)" if images > 2 else ""
     return Table(
         f"denoising-{found.name.split()[-1]}",
         f"Error x 1000 after {SWEEPS} sweeps on {found.name} ({h} x {w}): mean (standard "
-        f"deviation) over {images} noisy pictures, beside the paper's on its own picture.",
+        f"deviation) over {images} noisy pictures{fewer}, beside the paper's on its own picture.",
         ["method", "whose", *(f"sigma {sigma}" for sigma in SIGMAS)],
         rows,
     )

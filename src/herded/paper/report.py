@@ -29,7 +29,7 @@ table { border-collapse: collapse; font-size: .95rem; font-variant-numeric: tabu
 th, td { padding: .25rem .8rem .25rem 0; text-align: right; border-bottom: 1px solid var(--line);
   white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
-@media (max-width: 40rem) { td:first-child { white-space: normal; min-width: 6rem; } }
+@media (max-width: 40rem) { .named td:first-child { white-space: normal; min-width: 6rem; } }
 figure { margin: 1.2rem 0; }
 .picture { background: #fff; border-radius: .4rem; overflow-x: auto; }
 .picture svg { width: 100%; min-width: 34rem; height: auto; display: block; }
@@ -157,9 +157,10 @@ def _table(table: Table) -> str:
         "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>"
         for row in table.rows
     )
+    kind = "named" if any(len(str(row[0])) > 10 for row in table.rows) else "numbered"
     return (
         f"<figure><figcaption>{html.escape(table.caption)}</figcaption>"
-        f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
+        f'<div class="wide"><table class="{kind}"><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div></figure>"
     )
 

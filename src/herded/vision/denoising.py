@@ -16,7 +16,7 @@ from herded.methods.protocol import Sampler
 from herded.models.arrays import float_array, number, number_array, shown
 from herded.models.lattice import Lattice, denoising_model, potts_grid
 from herded.result import Result
-from herded.vision.coupling import estimate_coupling
+from herded.vision.coupling import estimate_coupling, weights_for
 from herded.vision.noise import estimate_flips, estimate_levels, estimate_sigma
 
 SMALLEST = 1e-3  # sigma, in units of half the gap: less noise than this is none
@@ -50,7 +50,7 @@ def denoise(
     levels    the values a clean pixel can have; None: False and True for a bool picture, two
               estimated ones for floats. A number K: K levels from darkest to brightest, for grey
               pictures
-    method    by default HerdedGibbs(weights="shared")
+    method    by default HerdedGibbs(weights="shared"), with "pooled" for more than two levels
     sweeps    traversals of the picture
     """
     return restore(image, sigma, coupling, levels=levels, method=method, sweeps=sweeps).image
@@ -83,7 +83,7 @@ def restore(
         if not abs(strength) <= LARGEST:
             raise ModelError(f'expected a finite coupling or "auto", got {strength:g}')
     model = lattice_of(strength)
-    method = HerdedGibbs(weights="shared") if method is None else method
+    method = HerdedGibbs(weights=weights_for(len(values))) if method is None else method
     # From the likelihood's choice: a random start would spend its sweeps on getting there.
     start = model.log_unary.argmax(axis=2) if isinstance(method, Sampler) else None
     result = infer(model, method, sweeps=sweeps, state=start, progress=progress)

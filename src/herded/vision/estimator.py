@@ -1,11 +1,14 @@
 """A scikit-learn transformer: every row of X is a picture, flattened."""
 
+import math
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from herded.errors import ModelError
+from herded.models.arrays import shown, whole_array
 from herded.vision.denoising import restore
 
 
@@ -43,15 +46,23 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> "IsingDenoiser":
         """Learn the pictures' shape; nothing else carries over from one picture to another."""
         X = validate_data(self, X, dtype=np.float64)
-        side = int(np.sqrt(X.shape[1]))
-        square = (side, side) if side * side == X.shape[1] else (1, X.shape[1])
-        self.shape_ = square if self.shape is None else tuple(self.shape)
-        if self.shape_[0] * self.shape_[1] != X.shape[1]:
-            raise ValueError(
-                f"expected pictures of {self.shape_} = {self.shape_[0] * self.shape_[1]} pixels, "
-                f"got {X.shape[1]} features"
-            )
+        self.shape_ = self._shape_of(X.shape[1])
         return self
+
+    def _shape_of(self, pixels: int) -> tuple[int, int]:
+        if self.shape is None:
+            side = math.isqrt(pixels)
+            return (side, side) if side * side == pixels else (1, pixels)
+        shape = whole_array("shape", self.shape)
+        if shape.shape != (2,) or shape.min() < 1:
+            raise ModelError(f"expected a shape (rows, columns), got {shown(self.shape)}")
+        rows, columns = map(int, shape)
+        if rows * columns != pixels:
+            raise ModelError(
+                f"expected pictures of {rows} x {columns} = {rows * columns} pixels, "
+                f"got {pixels} features"
+            )
+        return rows, columns
 
     def transform(self, X: Any) -> np.ndarray:
         """The pictures, denoised."""

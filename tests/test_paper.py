@@ -1,0 +1,112 @@
+"""What the paper shows, shown again: the issue's own thresholds, at sizes of a few seconds."""
+
+import numpy as np
+import pytest
+
+from herded import theory
+from herded.paper import denoising, report, two_variables
+
+SAMPLERS = ("Herded Gibbs, shared", "Herded Gibbs", "Gibbs")
+
+
+def test_two_variables_the_fitted_rates():
+    curves = two_variables.run(0.01, 30_000, 60)
+    assert curves.slope(curves.herded_error) <= -0.9
+    assert -0.6 <= curves.slope(curves.gibbs_error) <= -0.4
+    assert curves.herded_error[-1] < curves.gibbs_error[-1] / 10
+
+
+@pytest.mark.parametrize("eps", two_variables.EPSILONS)
+def test_two_variables_the_model_is_table_one(eps):
+    model = two_variables.two_variable_model(eps)
+    joint = np.exp([[model.log_score([a, b]) for b in (0, 1)] for a in (0, 1)])
+    assert np.allclose(joint, [[0.25 - eps, eps], [eps, 0.75 - eps]])
+    assert joint.sum(axis=1)[1] == pytest.approx(two_variables.TRUTH)
+
+
+def test_the_envelope_never_rises_and_covers_the_error():
+    curves = two_variables.run(0.1, 3000, 2)
+    assert (np.diff(curves.herded_error) <= 0).all()
+    assert (curves.herded_error >= np.abs(curves.herded - two_variables.TRUTH)).all()
+
+
+def errors_at_the_end(clean, sigma, images):
+    truth = np.where(clean, 1.0, -1.0)
+    noisy = [denoising._noisy(truth, sigma, image) for image in range(images)]
+    return [
+        np.mean(
+            [
+                denoising.errors_over_sweeps(y, sigma, clean, denoising.METHODS[name](image))[0][-1]
+                for image, y in enumerate(noisy)
+            ]
+        )
+        for name in SAMPLERS
+    ]
+
+
+def assert_the_papers_order(clean, sigma, images):
+    shared, herded, gibbs = errors_at_the_end(clean, sigma, images)
+    assert shared <= herded < gibbs
+    if sigma == 8:
+        assert gibbs / shared >= 1.4
+
+
+@pytest.mark.parametrize("sigma", [4, 6, 8])
+def test_denoising_the_drawn_picture_has_the_papers_order(sigma):
+    assert_the_papers_order(denoising.drawn_picture(256), sigma, 3)
+
+
+@pytest.mark.parametrize("sigma", [4, 6, 8])
+def test_denoising_the_horse_has_the_papers_order(sigma):
+    pytest.importorskip("skimage", reason="the horse is a picture of scikit-image")
+    clean = denoising._horse()
+    assert clean is not None
+    assert_the_papers_order(clean, sigma, 2)
+
+
+def test_denoising_errors_are_those_of_the_estimate_after_each_sweep():
+    clean = denoising.drawn_picture(24)
+    truth = np.where(clean, 1.0, -1.0)
+    noisy = denoising._noisy(truth, 2, 0)
+    for make in denoising.METHODS.values():
+        errors, estimate = denoising.errors_over_sweeps(noisy, 2, clean, make(0))
+        assert errors.shape == (denoising.SWEEPS,)
+        assert errors[-1] == pytest.approx(1000 * ((estimate - clean) ** 2).mean())
+        assert ((estimate >= 0) & (estimate <= 1)).all()
+
+
+def test_theorem_two_holds_on_twenty_graphs():
+    rows = theory.theorem2_table(20, seed=0)
+    assert len(rows) == 20
+    assert all(row.holds and row.measured <= row.bound for row in rows)
+
+
+def test_verdicts_can_be_unfavourable():
+    """A page that always agrees with the paper would show nothing."""
+    flat = np.ones((len(denoising.SIGMAS), 2, denoising.SWEEPS))
+    picture = denoising.drawn_picture(8)
+    same = denoising.Errors("x", dict.fromkeys(denoising.METHODS, flat), (picture,) * 3)
+    assert "unlike the paper" in denoising._verdict(same)
+    sweeps = np.arange(1, 2001)
+    slow = two_variables.Curves(0.1, sweeps, 0.75 + 0 * sweeps, sweeps**-0.5, np.ones((2, 2000)))
+    assert two_variables._verdict([slow]).startswith("Unlike the paper")
+
+
+def test_the_page_escapes_and_keeps_its_old_self_when_a_write_fails(tmp_path, monkeypatch):
+    table = report.Table("t", "a < b & c", ["<x>", "y"], [["1,5", '"q"'], ["<b>", 2]])
+    section = report.Section("T & <u>", "text <i>", ["<script>v</script>"], [table])
+    page = report.write([section], tmp_path / "new" / "folder", "herded paper '<x>'")
+    text = page.read_text(encoding="utf-8")
+    for raw in ("<x>", "<b>", "<u>", "<i>", "<script>"):
+        assert raw not in text
+    assert (page.parent / "t.csv").read_text() == '<x>,y\n"1,5","""q"""\n<b>,2\n'
+    assert sorted(path.name for path in page.parent.iterdir()) == ["index.html", "t.csv"]
+
+    def full_disk(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.replace", full_disk)
+    with pytest.raises(report.ModelError, match=r"^expected to write the page .* No space left"):
+        report.write([section], page.parent, "other")
+    assert page.read_text(encoding="utf-8") == text
+    assert sorted(path.name for path in page.parent.iterdir()) == ["index.html", "t.csv"]
