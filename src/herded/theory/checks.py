@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from herded import infer
 from herded.errors import MethodError
+from herded.inference import infer
 from herded.record import Joint
 from herded.theory.bounds import Constants, constants
 from herded.theory.path import Tables, paper_method, run_path, starting_state

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from herded import infer
 from herded.errors import MethodError
+from herded.inference import infer
 from herded.kernels.weights import HALF
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.plan.compile import Plan

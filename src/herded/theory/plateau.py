@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from herded import infer
 from herded.errors import MethodError
+from herded.inference import infer
 from herded.methods.exact import Exact
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
