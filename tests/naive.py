@@ -496,7 +496,7 @@ def _add(tally, i, p):
 
 # -- lattices --------------------------------------------------------------------------------
 
-STRIP = 512  # sites in a strip of packed rows, at least
+STRIP = 256  # sites in a strip of packed rows, at least
 
 
 def naive_lattice(model, *, weights, phases="half", seed=0, chain=0, x0, sweeps):

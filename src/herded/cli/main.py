@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
     size = paper.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="small sizes, in seconds")
     size.add_argument("--full", action="store_true", help="the paper's own sizes and more")
-    paper.add_argument("--only", metavar="PART", help="two-variables, denoising or theory")
+    paper.add_argument("--only", metavar="PART", help="theory, two-variables, denoising or ner")
     paper.add_argument("--out", default="herded-paper", metavar="DIR", help="default: %(default)s")
     denoise = commands.add_parser(
         "denoise",

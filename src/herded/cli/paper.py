@@ -14,6 +14,7 @@ PARTS = {
     "theory": "herded.paper.theory",
     "two-variables": "herded.paper.two_variables",
     "denoising": "herded.paper.denoising",
+    "ner": "herded.paper.ner",
 }
 
 

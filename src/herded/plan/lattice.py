@@ -20,7 +20,7 @@ import numpy as np
 from herded.jit import jit
 from herded.plan.conditional import fixed_scalar
 
-STRIP = 512  # least number of sites in a strip
+STRIP = 256  # least number of sites in a strip
 
 
 class LatticeArrays(NamedTuple):
