@@ -174,7 +174,7 @@ def _sampled(run: Run) -> Result:
     return Result(
         shape=model.shape,
         sweeps=run.recorded,
-        converged=not run.interrupted,
+        converged=None,
         provenance=_provenance(
             run.plan,
             run.method,

@@ -28,7 +28,9 @@ def in_style(draw: Callable[..., str]) -> Callable[..., str]:
     def styled(*arguments: Any) -> str:
         try:
             import matplotlib
-        except ImportError as error:
+        except ModuleNotFoundError as error:
+            if error.name != "matplotlib":
+                raise
             raise MethodError(
                 "expected matplotlib for figures, but it is not installed: "
                 "pip install 'herded[plot]'"

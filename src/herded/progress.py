@@ -53,10 +53,44 @@ class Progress:
             self.bar.stop()
 
 
+_halt: threading.Event | None = None
+
+
+@contextlib.contextmanager
+def interrupted_together() -> Iterator[None]:
+    """Within it Ctrl-C ends all runs, also those in threads, with a KeyboardInterrupt.
+
+    For work of many runs, of which a part is no use. The signal sets an event that every run looks
+    at: an exception raised by the handler itself could get lost in a callback of a compiler.
+    """
+    global _halt
+    _halt = halt = threading.Event()
+
+    def handle(number: int, frame: Any) -> None:
+        halt.set()
+
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+        _raise_if(halt)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        _halt = None
+
+
+def _raise_if(event: threading.Event) -> None:
+    if event.is_set():
+        raise KeyboardInterrupt
+
+
 @contextlib.contextmanager
 def interruptible() -> Iterator[threading.Event]:
     """An event that Ctrl-C sets instead of raising; a second Ctrl-C raises as usual."""
     stop = threading.Event()
+    if _halt is not None:
+        yield _halt
+        _raise_if(_halt)
+        return
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return

@@ -47,7 +47,7 @@ class Result:
 
     shape: tuple[int, ...]  # of the variables
     sweeps: int  # recorded, per chain
-    converged: bool
+    converged: bool | None  # of a solver; a sampler has no such moment
     provenance: dict[str, Any]
     state: tuple[Any, ...] = field(default=(), repr=False)  # continue with infer(state=...)
     kept: dict[str, Any] = field(default_factory=dict, repr=False)

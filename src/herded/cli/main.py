@@ -6,6 +6,7 @@ Nothing heavy is imported before a command runs, so that help and mistakes answe
 import argparse
 import importlib
 import shlex
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -32,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", dest="command", metavar="COMMAND")
     paper = commands.add_parser(
         "paper",
-        help="run the paper's experiments and write one page with every table and figure",
+        help="run the paper's experiments and write one page, ours beside theirs",
         description="Run the experiments of Bornn et al. (2013), Herded Gibbs Sampling, and write "
         "one HTML page and CSV files: ours beside theirs.",
     )
@@ -85,5 +86,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"herded: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # one is enough: let it end in order
         print("herded: interrupted", file=sys.stderr)
         return 130

@@ -9,6 +9,7 @@ from typing import Any
 
 from herded.errors import MethodError
 from herded.paper.report import prepare, write
+from herded.progress import interrupted_together
 
 PARTS = {
     "theory": "herded.paper.theory",
@@ -27,7 +28,7 @@ def paper(options: argparse.Namespace) -> int:
     prepare(Path(options.out))
     began = time.perf_counter()
     sections = []
-    with _Teller() as tell:
+    with _Teller() as tell, interrupted_together():
         for name in names:
             start = time.perf_counter()
             section = importlib.import_module(PARTS[name]).section(size, tell)

@@ -99,6 +99,6 @@ def _walk(model: Any, factors: FactorArrays, free: np.ndarray) -> ScanArrays:
         stray, reason = int(loop[0]), "is on a loop, with 2 neighbours"
     name = repr(model.names[stray]) if model.names else stray
     raise MethodError(
-        f"expected chains for Viterbi, but variable {name} {reason}: use Exact, or HerdedGibbs "
-        "and keep BestState"
+        f"expected chains for Viterbi, but variable {name} {reason}: use Exact, or "
+        "AnnealedGibbs and keep BestState"
     )
