@@ -10,13 +10,14 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import accuracy, complete, cost, degree, denoising
+from benchmarks import accuracy, complete, cost, degree, denoising, picture_size
 
 PARTS = {
     "accuracy": accuracy,
     "complete": complete,
     "degree": degree,
     "denoising": denoising,
+    "picture-size": picture_size,
     "cost": cost,
 }
 

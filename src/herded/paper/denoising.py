@@ -151,7 +151,8 @@ def section(size: str, progress: Any) -> Section:
         text=f"A binary picture with Gaussian noise, restored in {SWEEPS} sweeps with an Ising "
         "prior of coupling 1. The error is the mean squared difference between P(white) and the "
         "clean picture, x 1000. The paper's picture is not published: another picture has other "
-        "errors, so compare the order of the methods and their ratios.",
+        "errors, so compare the order of the methods and their ratios. These depend on the picture "
+        "too, and are not the paper's on small ones: see python -m benchmarks --only picture-size.",
         verdicts=[
             *(_verdict(found) for found in runs),
             _rivals_verdict(runs[0]),
