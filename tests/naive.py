@@ -356,10 +356,8 @@ class NaiveWeights:
         if self.weights == "pooled":
             return (i, self._bin(p, self.bins(sweep))), None
         around = self.naive.around(i, x)
-        if self.weights == "blanket":
-            return (i, around), self.places[i, around]
         if self.kind == "table":
-            return (i, around), naive_mix(self.places[i, around] + 1)
+            return (i, around), self.places[i, around]
         return (i, around), _name_of_neighbours(i, around)
 
     def get(self, i, context, name):
@@ -448,7 +446,7 @@ def naive_herded_gibbs(
     for sweep in range(sweeps):
         memory.split(sweep)
         read = list(x) if scan == "jacobi" else x
-        for i in naive.order(scan, sweep, phase_key, weights in ("lazy", "full")):
+        for i in naive.order(scan, sweep, phase_key, weights == "full"):
             p = naive.conditional(i, read)
             context, name = memory.context(i, read, p, sweep)
             bits = naive_draw(key, sweep * naive.n + i)

@@ -147,13 +147,13 @@ def test_a_state_of_another_run_is_refused():
     model = MODELS["chain"]
     gibbs = hd.infer(model, hd.Gibbs(), sweeps=2).state
     blanket = hd.infer(model, hd.HerdedGibbs(), sweeps=2).state
-    lazy = hd.infer(model, hd.HerdedGibbs(weights="lazy"), sweeps=2).state
+    full = hd.infer(model, hd.HerdedGibbs(weights="full"), sweeps=2).state
     for method, state in [
         (hd.HerdedGibbs(), gibbs),
         (hd.HerdedGibbs(weights="pooled"), blanket),
-        (hd.HerdedGibbs(weights="lazy"), blanket),
-        (hd.HerdedGibbs(), lazy),
-        (hd.HerdedGibbs(slack=1), lazy),
+        (hd.HerdedGibbs(weights="full"), blanket),
+        (hd.HerdedGibbs(), full),
+        (hd.HerdedGibbs(slack=1), full),
     ]:
         with pytest.raises(CheckpointError, match="another run"):
             hd.infer(model, method, sweeps=2, state=state)

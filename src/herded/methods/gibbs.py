@@ -105,4 +105,4 @@ class AnnealedGibbs:
 
 def _run(seed: int, state: State) -> Run:
     key, scan_key = stream_key(seed, state.chain, 1), stream_key(seed, state.chain, 2)
-    return Run(state.sweep, key, scan_key, False, 0)
+    return Run(state.sweep, key, scan_key, False, 0, 0)
