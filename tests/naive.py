@@ -434,6 +434,7 @@ def naive_herded_gibbs(
     x0,
     sweeps,
     kind="table",
+    schedule=lambda sweep, total: 1.0,
     watch=None,
 ):
     """Algorithm 1. `watch` is called with (i, context, p, x_i, weight) after every visit."""
@@ -445,9 +446,10 @@ def naive_herded_gibbs(
     x, samples, tally = [int(k) for k in x0], [], _empty_tally(naive)
     for sweep in range(sweeps):
         memory.split(sweep)
+        beta = naive_beta(schedule, sweep, sweeps)
         read = list(x) if scan == "jacobi" else x
         for i in naive.order(scan, sweep, phase_key, weights == "full"):
-            p = naive.conditional(i, read)
+            p = naive.conditional(i, read, beta)
             context, name = memory.context(i, read, p, sweep)
             bits = naive_draw(key, sweep * naive.n + i)
             w = memory.get(i, context, name)
@@ -457,6 +459,17 @@ def naive_herded_gibbs(
                 watch(i, context, p, x[i], memory.of[context])
         samples.append(list(x))
     return np.array(samples).reshape(sweeps, naive.n), np.array(tally)
+
+
+def naive_annealed_herded_gibbs(model, schedule, *, weights="lazy", **options):
+    """Algorithm 1 with pi(x_i | x_N(i))^(1/T), T = schedule(sweep, sweeps), on the same weights."""
+    return naive_herded_gibbs(model, weights=weights, kind="factor", schedule=schedule, **options)
+
+
+def naive_beta(schedule, sweep, total):
+    """1 / T."""
+    temperature = schedule(sweep, total)
+    return 1.0 / temperature if temperature > 0 else math.inf
 
 
 def naive_gibbs(model, *, scan="sequential", seed=0, chain=0, x0, sweeps):
@@ -472,8 +485,7 @@ def naive_annealed_gibbs(model, schedule, *, scan="sequential", seed=0, chain=0,
     key, scan_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
     x, samples, tally = [int(k) for k in x0], [], _empty_tally(naive)
     for sweep in range(sweeps):
-        temperature = schedule(sweep, sweeps)
-        beta = 1.0 / temperature if temperature > 0 else math.inf
+        beta = naive_beta(schedule, sweep, sweeps)
         read = list(x) if scan == "jacobi" else x
         for i in naive.order(scan, sweep, scan_key, False):
             p = naive.conditional(i, read, beta)

@@ -103,7 +103,7 @@ def test_finds_the_joint(method):
     joint = hd.infer(SMALL, method, sweeps=4000, chains=2, keep=[hd.Joint()]).joint
     assert joint.shape == (2, 3, 2)
     np.testing.assert_allclose(joint.sum(), 1.0)
-    if not isinstance(method, hd.AnnealedGibbs) and method.scan != "jacobi":
+    if not hasattr(method, "schedule") and method.scan != "jacobi":
         assert np.abs(joint - naive_joint(SMALL)).sum() / 2 < 0.05
 
 
@@ -112,8 +112,8 @@ def test_finds_the_joint(method):
 
 @every_sampler
 def test_continuing_is_one_long_run(method):
-    if isinstance(method, hd.AnnealedGibbs):
-        method = hd.AnnealedGibbs(schedule=temperature_by_sweep)
+    if hasattr(method, "schedule"):
+        method = dataclasses.replace(method, schedule=temperature_by_sweep)
     model = MODELS["chain"]
     keep = [hd.Samples(), hd.Marginals(rao_blackwell=True)]
     whole = hd.infer(model, method, sweeps=1000, chains=2, keep=keep)

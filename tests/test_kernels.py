@@ -335,6 +335,7 @@ SAMPLERS = [
     *(hd.HerdedGibbs(w, 0.7, "random", "random") for w in MODES),
     *(hd.Gibbs(scan=scan) for scan in ("auto", "random", "jacobi")),
     *(hd.AnnealedGibbs(scan=scan) for scan in ("auto", "random", "jacobi")),
+    *(hd.AnnealedHerdedGibbs(scan=scan) for scan in ("auto", "random", "jacobi")),
 ]
 
 
@@ -371,7 +372,9 @@ def test_threads_do_not_matter(scan):
         np.testing.assert_array_equal(one.marginals, two.marginals)
 
 
-@pytest.mark.parametrize("method", [hd.Gibbs, hd.AnnealedGibbs, hd.HerdedGibbs])
+@pytest.mark.parametrize(
+    "method", [hd.Gibbs, hd.AnnealedGibbs, hd.HerdedGibbs, hd.AnnealedHerdedGibbs]
+)
 def test_random_scans_are_seeded(method):
     """Another seed, another order: two variables that copy each other show who went first."""
     model = hd.pairwise(np.zeros((2, 2)), [(0, 1)], [[99.0, 0.0], [0.0, 99.0]])

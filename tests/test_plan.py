@@ -48,6 +48,7 @@ def star(rays=59, **options):
         (hd.HerdedGibbs(weights="lazy"), star(), "factor"),
         (hd.HerdedGibbs(weights="full"), star(), "factor"),
         (hd.AnnealedGibbs(), GRID, "factor"),
+        (hd.AnnealedHerdedGibbs(), GRID, "factor"),
         (hd.MeanField(), GRID, "factor"),
         (hd.Exact(), GRID, "factor"),
     ],
@@ -220,7 +221,9 @@ def test_methods_with_a_permutation_can_be_compared():
         np.zeros((2, 3)),
     ],
 )
-@pytest.mark.parametrize("method", [hd.Gibbs, hd.HerdedGibbs, hd.AnnealedGibbs])
+@pytest.mark.parametrize(
+    "method", [hd.Gibbs, hd.HerdedGibbs, hd.AnnealedGibbs, hd.AnnealedHerdedGibbs]
+)
 def test_wrong_scans(scan, method):
     with pytest.raises(MethodError, match="permutation"):
         hd.infer(CHAIN, method(scan=scan), sweeps=1)
@@ -307,6 +310,7 @@ def test_a_plan_belongs_to_its_model_and_method():
         hd.HerdedGibbs(),
         hd.Gibbs(scan="random"),
         hd.AnnealedGibbs(),
+        hd.AnnealedHerdedGibbs(),
         hd.MeanField(),
         hd.Exact(),
         hd.Viterbi(),

@@ -15,6 +15,7 @@ _HOMES = {
     "herded.models.chain": ["chain", "skip_chain"],
     "herded.models.convert": ["from_networkx"],
     "herded.methods.herded_gibbs": ["HerdedGibbs"],
+    "herded.methods.annealed_herded_gibbs": ["AnnealedHerdedGibbs"],
     "herded.methods.gibbs": ["AnnealedGibbs", "Gibbs"],
     "herded.methods.mean_field": ["MeanField"],
     "herded.methods.belief_propagation": ["BeliefPropagation"],
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
         SupportError,
     )
     from herded.inference import infer
+    from herded.methods.annealed_herded_gibbs import AnnealedHerdedGibbs
     from herded.methods.belief_propagation import BeliefPropagation
     from herded.methods.exact import Exact
     from herded.methods.gibbs import AnnealedGibbs, Gibbs

@@ -83,8 +83,15 @@ class HerdedGibbs:
         return state
 
     def advance(
-        self, plan: Plan, state: State, block: np.ndarray, pool: Executor | None = None
+        self,
+        plan: Plan,
+        state: State,
+        block: np.ndarray,
+        pool: Executor | None = None,
+        *,
+        betas: np.ndarray | None = None,
     ) -> None:
+        """`betas` are the sweeps' inverse temperatures, all 1 unless given."""
         run = Run(
             sweep=state.sweep,
             key=stream_key(self.seed, state.chain, 1),
@@ -93,7 +100,7 @@ class HerdedGibbs:
             slack=round(self.slack * ONE),
             max_weights=min(self.max_weights, 2**62),
         )
-        sweeping.advance(plan, state, block, run, pool=pool)
+        sweeping.advance(plan, state, block, run, betas=betas, pool=pool)
 
     def _random_phases(self, chain: int) -> bool:
         return self.phases == "random" or chain > 0
