@@ -243,7 +243,7 @@ def test_bits_do_not_depend_on_blocks(method, rows, monkeypatch):
 @pytest.mark.parametrize("chains", [1, 3])
 def test_bits_do_not_depend_on_threads(method, chains, monkeypatch):
     monkeypatch.setattr(herded.sampling, "WORTH_THREADS", 0)
-    monkeypatch.setattr("herded.methods.sweeping.WORTH_A_THREAD", 1)
+    monkeypatch.setattr("herded.methods.threads.WORTH_A_THREAD", 1)
     rng = np.random.default_rng(1)
     model = hd.chain(rng.normal(size=(60, 3)), rng.normal(size=(3, 3)), lengths=[4, 6] * 6)
     kept = [

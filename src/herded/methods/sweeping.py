@@ -1,6 +1,5 @@
 """One way from a plan and a state to the compiled kernel that advances it."""
 
-import itertools
 from concurrent.futures import Executor
 from functools import partial
 
@@ -12,9 +11,8 @@ from herded.kernels.run import Run
 from herded.kernels.table import table_scalar, table_vector
 from herded.methods.state import State
 from herded.methods.tables import grown
+from herded.methods.threads import run_parts
 from herded.plan.compile import Plan
-
-WORTH_A_THREAD = 2**16  # updates
 
 
 def advance(
@@ -56,23 +54,7 @@ def _advance_segments(
         kernel = factor_scalar if plan.scalar else factor_vector
         told = partial(kernel, plan.factors, plan.contexts, plan.scan, run, betas)
     sweep = partial(told, state.memory, block, done)
-    parts = _split(plan.scan.segments * (len(block) - done), pool)
-    if pool is None or len(parts) == 1:
-        sweep(0, len(done))
-    else:
-        jobs = [pool.submit(sweep, first, last) for first, last in parts]
-        for job in jobs:
-            job.result()
-
-
-def _split(updates: np.ndarray, pool: Executor | None) -> list[tuple[int, int]]:
-    """Ranges of segments with about equal numbers of updates, one for each thread worth it."""
-    total = np.concatenate([[0], np.cumsum(updates)])
-    threads = 1 if pool is None else getattr(pool, "_max_workers", 2)
-    threads = max(1, min(threads, int(total[-1]) // WORTH_A_THREAD, len(updates)))
-    cuts = np.searchsorted(total, np.linspace(0, total[-1], threads + 1))
-    cuts[0], cuts[-1] = 0, len(updates)
-    return list(itertools.pairwise(np.unique(cuts).tolist()))
+    run_parts(sweep, plan.scan.segments * (len(block) - done), pool)
 
 
 def _advance_lattice(plan: Plan, state: State, block: np.ndarray, run: Run) -> None:
