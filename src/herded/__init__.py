@@ -31,9 +31,20 @@ _HOMES = {
         "Samples",
     ],
     "herded.result": ["Result"],
+    "herded.io.uai": ["read_uai", "write_uai"],
+    "herded.io.uai_evidence": ["read_evidence", "read_evidences", "write_evidence"],
+    "herded.io.uai_results": [
+        "read_mar",
+        "read_mpe",
+        "read_pr",
+        "write_mar",
+        "write_mpe",
+        "write_pr",
+    ],
     "herded.errors": [
         "CapError",
         "CheckpointError",
+        "FileError",
         "HerdedError",
         "MethodError",
         "ModelError",
@@ -67,6 +78,7 @@ if TYPE_CHECKING:
     from herded.errors import (
         CapError,
         CheckpointError,
+        FileError,
         HerdedError,
         MethodError,
         ModelError,
@@ -74,6 +86,16 @@ if TYPE_CHECKING:
         SupportError,
     )
     from herded.inference import infer
+    from herded.io.uai import read_uai, write_uai
+    from herded.io.uai_evidence import read_evidence, read_evidences, write_evidence
+    from herded.io.uai_results import (
+        read_mar,
+        read_mpe,
+        read_pr,
+        write_mar,
+        write_mpe,
+        write_pr,
+    )
     from herded.methods.belief_propagation import BeliefPropagation
     from herded.methods.exact import Exact
     from herded.methods.gibbs import AnnealedGibbs, Gibbs
