@@ -14,11 +14,11 @@ from herded.errors import ModelError
 from herded.io.files import FilePath, write_bytes
 from herded.io.numbers import LARGEST, Numbers, after_header, read_text
 from herded.io.samples import one_sample
-from herded.models.arrays import number, number_array, whole_array
+from herded.models.arrays import number, number_array, shown, whole_array
 from herded.plan import memory
 
 BEGIN = b"-BEGIN-"
-ROUNDING = 1e-3  # what a probability may be above 1: programs write few digits
+ROUNDING = 1e-3  # what a probability may be above 1: few digits are written
 PRECISE = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 LN_10 = PRECISE.ln(decimal.Decimal(10))
 
@@ -50,7 +50,7 @@ def write_mar(marginals: Any, path: FilePath, cardinalities: Any = None) -> None
     `cardinalities` tells how many states each variable has, where that is not K.
     """
     table = number_array("the marginals", marginals)
-    if table.ndim < 2:
+    if table.ndim < 2 or not table.size:
         raise ModelError(f"expected marginals of shape (N, K), got {table.shape}")
     k = table.shape[-1]
     table = table.reshape(-1, k)
@@ -58,8 +58,9 @@ def write_mar(marginals: Any, path: FilePath, cardinalities: Any = None) -> None
     cards = whole_array("the cardinalities", cards)
     if cards.shape != (len(table),) or ((cards < 1) | (cards > k)).any():
         raise ModelError(f"expected {len(table)} cardinalities from 1 to {k}, got {cards}")
-    if not ((table >= 0) & (table <= 1)).all():
-        raise ModelError("expected marginals from 0 to 1, got others")
+    wrong = ~((table >= 0) & (table <= 1 + ROUNDING))
+    if wrong.any():
+        raise ModelError(f"expected marginals from 0 to 1, got {table[wrong][0]}")
     rows = [row[:c] for row, c in zip(table.tolist(), cards.tolist(), strict=True)]
     words = [str(len(rows)), *(" ".join([str(len(row)), *map(repr, row)]) for row in rows)]
     write_bytes(path, [b"MAR\n", " ".join(words).encode(), b"\n"])
@@ -67,7 +68,7 @@ def write_mar(marginals: Any, path: FilePath, cardinalities: Any = None) -> None
 
 def _marginals_length(numbers: Numbers, at: int) -> int | None:
     n, end = numbers.whole(at), at + 1
-    if n is None or n > len(numbers):
+    if not n or n > len(numbers):  # no model is without variables
         return None
     for _ in range(n):
         card = numbers.whole(end)
@@ -123,14 +124,14 @@ def read_mpe(path: FilePath) -> np.ndarray:
 def write_mpe(state: Any, path: FilePath) -> None:
     """Write a state, (N,) or a picture, such as `Result.best.state`."""
     x = whole_array("the state", state).reshape(-1)
-    if (x < 0).any():
-        raise ModelError(f"expected states of 0 or more, got {x.min()}")
+    if not len(x) or (x < 0).any():
+        raise ModelError(f"expected one or more states from 0 on, got {shown(state)}")
     write_bytes(path, [b"MPE\n", " ".join(map(str, [len(x), *x.tolist()])).encode(), b"\n"])
 
 
 def _state_length(numbers: Numbers, at: int) -> int | None:
     n = numbers.whole(at)
-    return None if n is None else 1 + n
+    return 1 + n if n else None
 
 
 # -- what all have in common -------------------------------------------------------------------
