@@ -31,6 +31,8 @@ _HOMES = {
         "Samples",
     ],
     "herded.result": ["Result"],
+    "herded.io.bif": ["read_bif", "write_bif"],
+    "herded.io.xmlbif": ["read_xmlbif", "write_xmlbif"],
     "herded.io.uai": ["read_uai", "write_uai"],
     "herded.io.uai_evidence": ["read_evidence", "read_evidences", "write_evidence"],
     "herded.io.uai_results": [
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
         SupportError,
     )
     from herded.inference import infer
+    from herded.io.bif import read_bif, write_bif
     from herded.io.uai import read_uai, write_uai
     from herded.io.uai_evidence import read_evidence, read_evidences, write_evidence
     from herded.io.uai_results import (
@@ -96,6 +99,7 @@ if TYPE_CHECKING:
         write_mpe,
         write_pr,
     )
+    from herded.io.xmlbif import read_xmlbif, write_xmlbif
     from herded.methods.belief_propagation import BeliefPropagation
     from herded.methods.exact import Exact
     from herded.methods.gibbs import AnnealedGibbs, Gibbs

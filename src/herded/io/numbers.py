@@ -35,10 +35,10 @@ class Numbers:
         """All words from byte `start` on as floats."""
         parts = [np.empty(0)]
         for block in _blocks(text, start):
-            values = _floats(block)
+            values = floats(block)
             if values is None:
                 words = enumerate(block.split(), start=sum(map(len, parts)))
-                k = next(k for k, word in words if _floats(word) is None)
+                k = next(k for k, word in words if floats(word) is None)
                 raise cls(path, text, start, parts[0]).wrong(
                     k, "a number", "write one that a float can hold, such as 0.25 or 1e-6"
                 )
@@ -98,9 +98,10 @@ def after_header(path: FilePath, text: bytes, known: tuple[bytes, ...], remedy: 
     return word.end()
 
 
-def line_at(text: bytes, position: int) -> int:
+def line_at(text: bytes | str, position: int) -> int:
     """The line, from 1, of a position in a text with any kind of line ends."""
-    before = text[:position]
+    part = text[:position]
+    before = part.encode() if isinstance(part, str) else part
     ends = before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
     return ends + 1
 
@@ -120,7 +121,7 @@ def _blocks(text: bytes, start: int) -> Iterator[bytes]:
         start = end
 
 
-def _floats(block: bytes) -> np.ndarray | None:
+def floats(block: bytes) -> np.ndarray | None:
     """Words as floats, or None if one of them is no number, or one that a float cannot hold."""
     if b"_" in block:  # Python alone takes 1_000
         return None
