@@ -14,6 +14,8 @@ _HOMES = {
     "herded.models.lattice": ["Lattice", "denoising_model", "ising_grid", "potts_grid"],
     "herded.models.chain": ["chain", "skip_chain"],
     "herded.models.convert": ["from_networkx"],
+    "herded.models.convert_bqm": ["from_bqm", "to_bqm"],
+    "herded.models.convert_pgmpy": ["from_pgmpy"],
     "herded.methods.herded_gibbs": ["HerdedGibbs"],
     "herded.methods.gibbs": ["AnnealedGibbs", "Gibbs"],
     "herded.methods.mean_field": ["MeanField"],
@@ -109,6 +111,8 @@ if TYPE_CHECKING:
     from herded.methods.viterbi import Viterbi
     from herded.models.chain import chain, skip_chain
     from herded.models.convert import from_networkx
+    from herded.models.convert_bqm import from_bqm, to_bqm
+    from herded.models.convert_pgmpy import from_pgmpy
     from herded.models.factor_graph import FactorGraph
     from herded.models.lattice import Lattice, denoising_model, ising_grid, potts_grid
     from herded.models.pairwise import pairwise

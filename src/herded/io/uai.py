@@ -16,7 +16,7 @@ from herded.io.files import FilePath, write_bytes
 from herded.io.numbers import LARGEST, Numbers, after_header, read_text
 from herded.io.potentials import log_of, table_potentials
 from herded.io.uai_evidence import write_evidence
-from herded.models.factor_graph import FactorGraph
+from herded.models.factor_graph import FactorGraph, as_graph
 
 KINDS = (b"MARKOV", b"BAYES")
 
@@ -54,13 +54,6 @@ def write_uai(model: Any, path: FilePath) -> None:
     if len(clamped):
         write_evidence({int(i): int(graph.evidence[i]) for i in clamped}, f"{path}.evid")
     write_bytes(path, blocks)
-
-
-def as_graph(model: Any) -> FactorGraph:
-    """A model of any kind with its factors written out."""
-    if not hasattr(model, "as_factor_graph"):
-        raise ModelError(f"expected a model, got {type(model).__name__}")
-    return model.as_factor_graph()
 
 
 def _check_room(numbers: Numbers, at: int, needed: int) -> None:

@@ -233,6 +233,13 @@ def locked(array: Any, kind: Any) -> np.ndarray:
     return copy
 
 
+def as_graph(model: Any) -> FactorGraph:
+    """A model of any kind with its factors written out."""
+    if not hasattr(model, "as_factor_graph"):
+        raise ModelError(f"expected a model, got {type(model).__name__}")
+    return model.as_factor_graph()
+
+
 def check_states(model: Any, states: Any) -> np.ndarray:
     """States as integers (..., N), checked against the cardinalities."""
     x = whole_array("states", states)
