@@ -33,6 +33,8 @@ _HOMES = {
         "Samples",
     ],
     "herded.result": ["Result"],
+    "herded.io.arrays": ["load_model", "save_model"],
+    "herded.io.models": ["read_model"],
     "herded.io.bif": ["read_bif", "write_bif"],
     "herded.io.xmlbif": ["read_xmlbif", "write_xmlbif"],
     "herded.io.uai": ["read_uai", "write_uai"],
@@ -90,7 +92,9 @@ if TYPE_CHECKING:
         SupportError,
     )
     from herded.inference import infer
+    from herded.io.arrays import load_model, save_model
     from herded.io.bif import read_bif, write_bif
+    from herded.io.models import read_model
     from herded.io.uai import read_uai, write_uai
     from herded.io.uai_evidence import read_evidence, read_evidences, write_evidence
     from herded.io.uai_results import (

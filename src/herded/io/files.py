@@ -12,13 +12,16 @@ from herded.plan import memory
 FilePath = str | os.PathLike[str]
 
 GZIP = b"\x1f\x8b"
-EXPANSION = 32  # bytes of memory per byte of a file: its words, its numbers, and their checks
+EXPANSION = 32  # bytes of memory per byte of a text: its words, its numbers, and their checks
 BLOCK = 2**20
 
 
-def read_bytes(path: FilePath, cap: float | None = None) -> bytes:
-    """The content of a file, unpacked if it is gzipped, when `cap` allows for reading it."""
-    most = int(memory.limit(cap) / EXPANSION)
+def read_bytes(path: FilePath, cap: float | None = None, expansion: int = EXPANSION) -> bytes:
+    """The content of a file, unpacked if it is gzipped.
+
+    Refused where `expansion` times as much memory, which reading takes, is more than `cap`.
+    """
+    most = int(memory.limit(cap) / expansion)
     target = atomic.target_path(path, FileError, "the path")
     try:
         with open(target, "rb") as file:
@@ -30,17 +33,17 @@ def read_bytes(path: FilePath, cap: float | None = None) -> bytes:
                     blocks.append(block)
                     size += len(block)
                     if size > most:
-                        raise too_large(path, most)
+                        raise too_large(path, most, expansion)
         return b"".join(blocks)
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise FileError(f"expected a file that can be read at {path}, but: {reason}") from error
 
 
-def too_large(path: FilePath, most: int) -> CapError:
+def too_large(path: FilePath, most: int, expansion: int) -> CapError:
     """What to say of a file, or of what it unpacks to, that memory does not allow."""
     return CapError(
-        f"expected at most {memory.readable(most)} in {path}, as reading takes about {EXPANSION} "
+        f"expected at most {memory.readable(most)} in {path}, as reading takes about {expansion} "
         "times as much memory, but it holds more: free some memory, or raise cap="
     )
 
