@@ -7,6 +7,7 @@ of its sizes is checked against what it holds before memory is taken.
 import io
 import json
 import math
+import warnings
 import zipfile
 from dataclasses import replace
 from typing import Any
@@ -175,7 +176,9 @@ def _array(file: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError("arrays of numbers have headers of version 1")
-    shape, fortran, kind = np.lib.format.read_array_header_1_0(stream)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of headers that numpy would rather not read
+        shape, fortran, kind = np.lib.format.read_array_header_1_0(stream)
     begin = stream.tell()
     if kind.hasobject or fortran or len(data) - begin != math.prod(shape) * kind.itemsize:
         raise ValueError("not the array it says")

@@ -18,6 +18,7 @@ from herded.io.numbers import floats
 from herded.models.factor_graph import FactorGraph
 
 MAX_DEPTH = 8  # a table stands at depth 4
+EXPANSION = 80  # bytes of memory per byte of a file, if it is all tags
 UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]|^\s|\s$")
 
 
@@ -26,7 +27,7 @@ def read_xmlbif(path: FilePath, *, cap: float | None = None) -> FactorGraph:
 
     `cap` is the memory in bytes that reading may take, by default half of what is free.
     """
-    root = _parse(path, read_bytes(path, cap))
+    root = _parse(path, read_bytes(path, cap, EXPANSION))
     net = NetFile(path, lambda line: line)
     if root.tag != "BIF":
         raise net.wrong(root.line, "<BIF>", f"<{root.tag}>", "give another file, in XMLBIF 0.3")
@@ -51,7 +52,7 @@ def write_xmlbif(model: FactorGraph, path: FilePath) -> None:
 # -- reading -----------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclass(slots=True)
 class _Element:
     tag: str
     line: int
