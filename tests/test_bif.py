@@ -213,8 +213,27 @@ def test_a_default_may_not_stand_for_more_than_memory_has(tmp_path):
             parse(tmp_path, text, cap=cap)
         assert tracemalloc.get_traced_memory()[1] < 2**21
         tracemalloc.stop()
+    many = [f"variable w{i} {{ type discrete [ 2 ] {{ x, y }}; }}" for i in range(20_000)]
+    given_ = " ".join(f"w{i}" for i in range(20_000))
+    for row in ("default 1 0;", "(x) 1 0;", "table 1;"):
+        text = "\n".join([*many, *blocks, f"probability ( v0 | {given_} ) {{ {row} }}"])
+        with pytest.raises(FileError, match=r"at most 2\^48 states together in line 20082"):
+            parse(tmp_path, text)
     text = "\n".join([*blocks, "probability ( v0 | v1 v2 v3 ) { default 1 0; }"])
     assert parse(tmp_path, text, cap=2**25).n_variables == 41
+
+
+def test_short_rows_take_no_memory_for_long_ones(tmp_path):
+    """3000 rows of one number, where 3000 rows of 3000 were due."""
+    states = " ".join(f"s{k}" for k in range(3000))
+    variables = [f"variable {name} {{ type discrete [ 3000 ] {{ {states} }}; }}" for name in "ab"]
+    rows = " ".join(f"(s{k}) 1;" for k in range(3000))
+    text = "\n".join([*variables, f"probability ( b | a ) {{ {rows} }}"])
+    tracemalloc.start()
+    with pytest.raises(FileError, match="expected 3000 numbers before it, not 1 in line 3"):
+        parse(tmp_path, text)
+    assert tracemalloc.get_traced_memory()[1] < 2**24
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

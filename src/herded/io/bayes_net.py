@@ -5,6 +5,7 @@ last, itself. A graph that is so is a net, and can be written as one.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
@@ -15,6 +16,7 @@ import numpy as np
 
 from herded.errors import FileError, ModelError
 from herded.io.files import FilePath
+from herded.io.numbers import LARGEST
 from herded.io.potentials import exp_of, log_of
 from herded.models.factor_graph import FactorGraph
 
@@ -59,18 +61,23 @@ class NetFile:
         if not states:
             raise self.wrong(where, f"one or more states of {name!r}", "none", "name them")
         if len(set(states)) < len(states):
-            twice = next(state for k, state in enumerate(states) if state in states[:k])
-            raise self.wrong(where, f"distinct states of {name!r}", f"{twice!r} twice", "rename it")
+            got = f"{_repeated(states)!r} twice"
+            raise self.wrong(where, f"distinct states of {name!r}", got, "rename it")
         self.states[name] = tuple(states)
 
     def shape(self, child: str, parents: Sequence[str], where: int) -> tuple[int, int]:
         """How many rows P(child | parents) has, and how long they are."""
-        for k, name in enumerate((child, *parents)):
-            if name not in self.states:
-                raise self.wrong(where, "a variable of this file", repr(name), "declare it")
-            if name in (child, *parents)[:k]:
-                raise self.wrong(where, "each variable once", f"{name!r} twice", "drop one")
-        return math.prod(len(self.states[name]) for name in parents), len(self.states[child])
+        names = (child, *parents)
+        unknown = next((name for name in names if name not in self.states), None)
+        if unknown is not None:
+            raise self.wrong(where, "a variable of this file", repr(unknown), "declare it")
+        if len(set(names)) < len(names):
+            raise self.wrong(where, "each variable once", f"{_repeated(names)!r} twice", "drop one")
+        n_rows, k = math.prod(len(self.states[name]) for name in parents), len(self.states[child])
+        if n_rows * k > LARGEST:
+            got = f"{len(parents)} parents of {child!r}, with more states"
+            raise self.wrong(where, "parents of at most 2^48 states together", got, "drop some")
+        return n_rows, k
 
     def graph(self, conditionals: Sequence[Conditional]) -> FactorGraph:
         """The factor graph of a complete file."""
@@ -118,6 +125,10 @@ class NetFile:
                 f"{missing[0]!r}: add them"
             )
         return of
+
+
+def _repeated(names: Sequence[str]) -> str:
+    return Counter(names).most_common(1)[0][0]
 
 
 def cycle(conditionals: Iterable[Conditional]) -> list[str]:

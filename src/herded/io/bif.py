@@ -19,7 +19,7 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.io.bayes_net import Conditional, NetFile, as_bayes_net
-from herded.io.bif_tokens import Numbers, Tokens
+from herded.io.bif_tokens import Row, Tokens
 from herded.io.files import FilePath, write_bytes
 from herded.io.numbers import read_text
 from herded.models.factor_graph import FactorGraph
@@ -70,8 +70,8 @@ class _Definition:
     where: int
     child: str
     parents: tuple[str, ...]
-    rows: list[tuple[list[str], Numbers]] = field(default_factory=list)
-    whole: dict[str, Numbers] = field(default_factory=dict)  # of `table` and `default`
+    rows: list[tuple[list[str], Row]] = field(default_factory=list)
+    whole: dict[str, Row] = field(default_factory=dict)  # of `table` and `default`
 
 
 def _read_variable(tokens: Tokens, net: NetFile) -> None:
@@ -144,6 +144,8 @@ def _rows(tokens: Tokens, net: NetFile, definition: _Definition, n_rows: int, k:
             str(len(rows)),
             "add the others, or a default",
         )
+    for _, numbers in rows:
+        _checked(tokens, numbers, k)  # before memory is taken for all of them
     table = np.full((n_rows, k), np.nan)
     if default is not None:
         table[:] = _checked(tokens, default, k)
@@ -161,11 +163,11 @@ def _rows(tokens: Tokens, net: NetFile, definition: _Definition, n_rows: int, k:
                 numbers.end,
             )
         seen.add(row)
-        table[row] = _checked(tokens, numbers, k)
+        table[row] = numbers.values
     return table
 
 
-def _checked(tokens: Tokens, numbers: Numbers, count: int) -> np.ndarray:
+def _checked(tokens: Tokens, numbers: Row, count: int) -> np.ndarray:
     got = len(numbers.values)
     if got != count:
         raise tokens.wrong(f"{count} numbers before it, not {got}", "correct it", numbers.end)

@@ -27,8 +27,8 @@ BRACKETS = frozenset("{}()[];")
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """Numbers, and which token, a semicolon, stands after them."""
+class Row:
+    """Numbers in a row, and which token, a semicolon, ends it."""
 
     values: np.ndarray
     end: int
@@ -106,7 +106,7 @@ class Tokens:
             if not is_property(word):
                 yield word
 
-    def numbers(self) -> "Numbers":
+    def numbers(self) -> "Row":
         """The tokens up to the next semicolon."""
         begin = self.at
         try:
@@ -119,7 +119,7 @@ class Tokens:
             bad = next(k for k, word in enumerate(words) if floats(word.encode()) is None)
             raise self.wrong("a probability or ';'", "write a number such as 0.25", begin + bad)
         self.expect(";")
-        return Numbers(values, self.at - 1)
+        return Row(values, self.at - 1)
 
 
 def is_property(token: str) -> bool:
