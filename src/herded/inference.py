@@ -1,9 +1,10 @@
 """infer(model, method, sweeps=...): the one verb."""
 
 import platform
+import threading
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from herded.errors import MethodError, ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between, is_whole
 from herded.methods.protocol import Answer, Sampler, Solver
+from herded.pace import ENDLESS, Pace
 from herded.plan import memory
 from herded.plan.compile import Plan
-from herded.progress import Progress, interruptible
+from herded.progress import Moment, Progress, Watch, interruptible
 from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.result import Best, Curve, Pairs, Result
 from herded.sampling import Run, estimate, sample
@@ -28,6 +30,7 @@ def infer(
     method: Any = None,
     *,
     sweeps: int | None = None,
+    seconds: float | None = None,
     burn_in: int = 0,
     chains: int = 1,
     keep: Sequence[Any] | None = None,
@@ -35,6 +38,7 @@ def infer(
     checkpoint: Any = None,
     checkpoint_every: float = 30.0,
     progress: bool | None = None,
+    watch: Watch | None = None,
     plan: str | Plan | None = None,
     cap: float | None = None,
     threads: int | None = None,
@@ -43,6 +47,8 @@ def infer(
 
     sweeps      traversals of the variables after `burn_in`; 1000 unless told. Solvers stop
                 earlier when they converge
+    seconds     when to stop, also without `sweeps`: how many sweeps there are then depends on the
+                clock. A resumed run has the seconds that are left
     chains      independent runs with other phases, draws and starts
     keep        what to record: `Marginals()` (the default), `BestState()`, `Samples(every=10)`,
                 `PairMarginals()`, `Joint()`, `ErrorCurve(reference)`
@@ -50,13 +56,15 @@ def infer(
                 an earlier result, to continue it. By default a random state of the support
     checkpoint  a file to write every `checkpoint_every` seconds, and to resume from if it exists
     progress    a bar on a terminal: when it takes a while (None), or never (False)
+    watch       a function that is called after every block of sweeps with a `Moment` (sweeps,
+                seconds, chain_marginals(), best()); what it returns is shown beside the bar
     plan        a kind of kernel to force ("lattice", "table", "factor"), or a compiled plan
     cap         most bytes of tables and weights; by default half of the free memory
     threads     how many; the result does not depend on it
     """
     method = HerdedGibbs() if method is None else method
     _check(model, method)
-    sweeps = DEFAULT_SWEEPS if sweeps is None else _count("sweeps", sweeps, 1)
+    sweeps = _sweeps(method, sweeps, seconds)
     burn_in, chains = _count("burn_in", burn_in, 0), _count("chains", chains, 1)
     choices = _check_keep(keep)
     if threads is not None:
@@ -83,7 +91,14 @@ def infer(
             checkpoint_every=checkpoint_every,
             progress=progress,
             threads=threads,
+            seconds=seconds,
+            watch=watch,
         )
+        if not run.recorded and not run.interrupted:
+            raise MethodError(
+                f"expected seconds enough for the burn-in of {burn_in} sweeps and one more, but "
+                f"after {seconds:g} only {run.done} were done: give more, or a shorter burn_in"
+            )
         return _sampled(run)
     asked = (
         ("chains", chains != 1),
@@ -96,7 +111,7 @@ def infer(
             raise MethodError(
                 f"expected no {name} for {type(method).__name__}, which is not a sampler"
             )
-    return _solve(compiled, method, choices, sweeps, burn_in, progress)
+    return _solve(compiled, method, choices, sweeps, burn_in, seconds, progress, watch)
 
 
 def _check(model: Any, method: Any) -> None:
@@ -117,6 +132,20 @@ def _check_plan(plan: Plan, model: Any, method: Any) -> None:
         raise MethodError(
             f"expected a plan from compile(model) of {method!r:.200}, got one of {made_for!r:.200}"
         )
+
+
+def _sweeps(method: Any, sweeps: int | None, seconds: float | None) -> int:
+    """How many there are at most."""
+    if seconds is None:
+        return DEFAULT_SWEEPS if sweeps is None else _count("sweeps", sweeps, 1)
+    if not is_between(seconds, 0, np.inf) or seconds == 0:
+        raise MethodError(f"expected seconds above 0, got {seconds!r}")
+    if sweeps is None and hasattr(method, "schedule"):
+        raise MethodError(
+            f"expected sweeps for {type(method).__name__}, whose temperature falls from the first "
+            "to the last, got seconds alone: pass both"
+        )
+    return ENDLESS if sweeps is None else _count("sweeps", sweeps, 1)
 
 
 def _count(name: str, value: Any, least: int) -> int:
@@ -170,7 +199,8 @@ def _sampled(run: Run) -> Result:
     if Joint in keep:
         kept["joint"] = np.mean([_any(c.recorders[Joint]).joint() for c in chains], axis=0)
     if ErrorCurve in keep:
-        kept["curve"] = Curve(run.points, np.stack([chain.errors for chain in chains]))
+        errors = np.stack([chain.errors for chain in chains])
+        kept["curve"] = _curve(run.points, errors, run.sweeps, run.recorded)
     return Result(
         shape=model.shape,
         sweeps=run.recorded,
@@ -206,7 +236,14 @@ def _best(model: Any, recorders: list[Any]) -> Best:
 
 
 def _solve(
-    plan: Plan, method: Solver, keep: dict[type, Any], sweeps: int, burn_in: int, progress: Any
+    plan: Plan,
+    method: Solver,
+    keep: dict[type, Any],
+    sweeps: int,
+    burn_in: int,
+    seconds: float | None,
+    progress: bool | None,
+    watch: Watch | None,
 ) -> Result:
     model = plan.model
     curve: Any = keep.get(ErrorCurve)
@@ -217,13 +254,23 @@ def _solve(
     began = time.perf_counter()
     state = method.init(plan)
     total = 1 if method.one_shot else burn_in + sweeps
-    bar = Progress(progress, total, type(method).__name__)
-    with interruptible() as stop, closing(bar):
-        while state.sweep < total and not state.converged and not stop.is_set():
+    seconds = None if method.one_shot else seconds
+    bar = Progress.of_run(progress, type(method).__name__, total, seconds)
+    pace, so_far = Pace(16, seconds), 0.0
+    # Of what is found in one step there is no part to keep: Ctrl-C may raise as it always does.
+    alone = nullcontext(threading.Event()) if method.one_shot else interruptible()
+    with alone as stop, closing(bar):
+        while not (
+            state.sweep >= total or state.converged or stop.is_set() or pace.is_over(so_far)
+        ):
             later = points[points + burn_in > state.sweep] + burn_in
-            goal = min(total, state.sweep + 16, int(later[0]) if len(later) else total)
-            method.advance(plan, state, goal - state.sweep)
-            bar.update(state.sweep)
+            goal = min(total, state.sweep + pace.rows, int(later[0]) if len(later) else total)
+            before, step = so_far, goal - state.sweep
+            method.advance(plan, state, step)
+            so_far = time.perf_counter() - began
+            pace.learn(step, so_far - before, so_far)
+            note = watch(_moment(plan, method, state, so_far)) if watch else None
+            bar.update(state.sweep if seconds is None else int(so_far), note or "")
             for p in np.flatnonzero(points + burn_in == state.sweep):
                 errors[p] = _error(curve, model, method, method.answer(plan, state))
     answer = method.answer(plan, state)
@@ -238,10 +285,28 @@ def _solve(
             method,
             seconds=time.perf_counter() - began,
             sweeps=state.sweep,
-            interrupted=state.sweep < total and not state.converged,
+            interrupted=state.sweep < total and not (state.converged or pace.is_over(so_far)),
         ),
-        kept=_answered(model, answer, Curve(points, errors[None]) if curve else None),
+        kept=_answered(
+            model, answer, _curve(points, errors[None], sweeps, state.sweep) if curve else None
+        ),
     )
+
+
+def _moment(plan: Plan, method: Solver, state: Any, seconds: float) -> Moment:
+    """The run as it is now."""
+
+    def marginals() -> np.ndarray | None:
+        found = method.answer(plan, state).marginals
+        return None if found is None else found[None]
+
+    return Moment(state.sweep, seconds, marginals, lambda: method.answer(plan, state).log_score)
+
+
+def _curve(points: np.ndarray, errors: np.ndarray, sweeps: int, done: int) -> Curve:
+    """The errors, without the points that a run which the clock ended has not come to."""
+    reached = points <= (done if sweeps == ENDLESS else sweeps)
+    return Curve(points[reached], errors[:, reached])
 
 
 def _error(curve: Any, model: Any, method: Any, answer: Answer) -> float:

@@ -5,22 +5,45 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 PATIENCE = 0.5  # seconds before a bar appears: short runs stay silent and quick
 
 
+@dataclass(frozen=True)
+class Moment:
+    """A run as it is now, for whoever watches it; what takes time is computed when asked for."""
+
+    sweeps: int  # recorded, per chain
+    seconds: float
+    chain_marginals: Callable[[], Any]  # (chains, N, K), or None where there are none yet
+    best: Callable[[], float | None]  # the best log-score, where it is kept
+
+
+Watch = Callable[[Moment], str | None]
+
+
 class Progress:
     """Shows how far a run is, if anybody is watching and it takes a while."""
 
-    def __init__(self, wanted: bool | None, total: int, what: str) -> None:
+    def __init__(self, wanted: bool | None, total: int, what: str, units: str = "sweeps") -> None:
         seen = sys.stderr is not None and sys.stderr.isatty()
         self.watched = seen and (wanted is None or bool(wanted))
-        self.total, self.what = total, what
+        self.total, self.what, self.units = total, what, units
         self.began = time.perf_counter()
         self.bar: Any = None
         self.task: Any = None
+
+    @classmethod
+    def of_run(
+        cls, wanted: bool | None, what: str, sweeps: int, seconds: float | None
+    ) -> "Progress":
+        """Over sweeps, or over the seconds of a run that the clock ends."""
+        if seconds is None:
+            return cls(wanted, sweeps, what)
+        return cls(wanted, int(seconds), what, "seconds")
 
     def update(self, done: int, note: str = "") -> None:
         if not self.watched:
@@ -39,7 +62,7 @@ class Progress:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("sweeps"),
+            TextColumn(self.units),
             TimeRemainingColumn(),
             TextColumn("{task.fields[note]}"),
             console=Console(stderr=True),
@@ -53,7 +76,10 @@ class Progress:
             self.bar.stop()
 
 
+# -- Ctrl-C, and SIGTERM where the program handles it ------------------------------------------
+
 _halt: threading.Event | None = None
+_stop: threading.Event | None = None
 
 
 @contextlib.contextmanager
@@ -65,16 +91,11 @@ def interrupted_together() -> Iterator[None]:
     """
     global _halt
     _halt = halt = threading.Event()
-
-    def handle(number: int, frame: Any) -> None:
-        halt.set()
-
-    before = signal.signal(signal.SIGINT, handle)
     try:
-        yield
-        _raise_if(halt)
+        with _setting(halt, once=False):
+            yield
+            _raise_if(halt)
     finally:
-        signal.signal(signal.SIGINT, before)
         _halt = None
 
 
@@ -85,25 +106,50 @@ def _raise_if(event: threading.Event) -> None:
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets instead of raising; a second Ctrl-C raises as usual."""
-    stop = threading.Event()
+    """An event that Ctrl-C sets instead of raising; a second Ctrl-C raises as usual.
+
+    One within another shares its event.
+    """
+    global _stop
     if _halt is not None:
         yield _halt
         _raise_if(_halt)
-        return
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-    before = signal.getsignal(signal.SIGINT)
+    elif threading.current_thread() is not threading.main_thread():
+        yield threading.Event()
+    elif _stop is not None:
+        yield _stop
+    else:
+        _stop = stop = threading.Event()
+        try:
+            with _setting(stop, once=True):
+                yield stop
+        finally:
+            _stop = None
 
-    def handle(number: int, frame: Any) -> None:
-        stop.set()
-        signal.signal(signal.SIGINT, before)
 
-    if before is not None:
-        signal.signal(signal.SIGINT, handle)
+@contextlib.contextmanager
+def _setting(event: threading.Event, *, once: bool) -> Iterator[None]:
+    """Let SIGINT set `event`, and SIGTERM too where the program's handler of it interrupts."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def interrupt(number: int, frame: Any) -> None:
+        event.set()
+        if once:
+            signal.signal(number, before[signal.Signals(number)])
+
+    def terminate(number: int, frame: Any) -> None:
+        try:
+            before[signal.SIGTERM](number, frame)  # type: ignore[operator, misc]
+        except KeyboardInterrupt:
+            interrupt(number, frame)
+
+    if before[signal.SIGINT] is not None:
+        signal.signal(signal.SIGINT, interrupt)
+    if callable(before[signal.SIGTERM]):
+        signal.signal(signal.SIGTERM, terminate)
     try:
-        yield stop
+        yield
     finally:
-        if before is not None:
-            signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            if handler is not None:
+                signal.signal(number, handler)

@@ -1,6 +1,7 @@
 """The loop of a sampler: advance every chain by a block of sweeps, record, look up, go on.
 
 The bits of a run depend neither on the size of its blocks nor on threads nor on interruptions.
+Only where a run is given seconds does the clock decide how many sweeps there are.
 """
 
 import os
@@ -19,10 +20,11 @@ from herded.errors import CheckpointError, MethodError
 from herded.methods.protocol import Sampler
 from herded.methods.state import State
 from herded.models.arrays import whole_array
+from herded.pace import Pace
 from herded.plan.compile import Plan
 from herded.plan.support import check_start, start_state
-from herded.progress import Progress, interruptible
-from herded.record import ErrorCurve, MarginalRecorder, Marginals, Recorder
+from herded.progress import Moment, Progress, Watch, interruptible
+from herded.record import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
 from herded.resuming import resume, save
 from herded.stream import stream_key
 
@@ -77,6 +79,8 @@ def sample(
     checkpoint_every: float,
     progress: bool | None,
     threads: int | None,
+    seconds: float | None = None,
+    watch: Watch | None = None,
 ) -> Run:
     """Run `method` on `plan`, resuming from the checkpoint if there is one."""
     run = _prepare(plan, method, keep, sweeps, burn_in, chains, start)
@@ -85,20 +89,41 @@ def sample(
         resume(run, checkpoint)
     began = saved = time.perf_counter()
     before = run.seconds
-    bar = Progress(progress, run.total, type(method).__name__)
+    pace = Pace(len(run.chains[0].block), seconds)
+    bar = Progress.of_run(progress, type(method).__name__, run.total, seconds)
     with _pool(run, threads) as pool, interruptible() as stop, closing(bar):
-        while run.done < run.total and not stop.is_set():
-            _advance(run, pool)
-            bar.update(run.done)
+        while run.done < run.total and not stop.is_set() and not pace.is_over(run.seconds):
+            step = _advance(run, pool, pace.rows)
             now = time.perf_counter()
-            run.seconds = before + now - began
+            took, run.seconds = before + now - began - run.seconds, before + now - began
+            pace.learn(step, took, run.seconds)
+            note = watch(_moment(run)) if watch else None
+            bar.update(run.done if seconds is None else int(run.seconds), note or "")
             if checkpoint is not None and now - saved > checkpoint_every:
                 _try_to_save(run, checkpoint)
                 saved = now
-        run.interrupted = run.done < run.total
+        run.interrupted = run.done < run.total and not pace.is_over(run.seconds)
     if checkpoint is not None:
         _try_to_save(run, checkpoint)
     return run
+
+
+def _moment(run: Run) -> Moment:
+    """The run as it is now."""
+
+    def marginals() -> np.ndarray | None:
+        if not run.recorded or Marginals not in run.keep:
+            return None
+        averaged = run.keep[Marginals].rao_blackwell
+        return np.stack([estimate(chain, averaged) for chain in run.chains])
+
+    def best() -> float | None:
+        if not run.recorded or BestState not in run.keep:
+            return None
+        scores = [chain.recorders[BestState].arrays["score"] for chain in run.chains]
+        return float(np.max(scores, axis=0).sum())
+
+    return Moment(run.recorded, run.seconds, marginals, best)
 
 
 def _try_to_save(run: Run, path: Any) -> None:
@@ -188,14 +213,14 @@ def _pool(run: Run, threads: int | None) -> Any:
     return ThreadPoolExecutor(min(wanted, parts))
 
 
-def _advance(run: Run, pool: Executor | None) -> None:
+def _advance(run: Run, pool: Executor | None, most: int) -> int:
     """One block of sweeps for every chain, up to the next sweep where something happens."""
     if run.done == run.burn_in:
         for chain in run.chains:
             chain.state.memory.tally[:] = 0
     events = np.concatenate([run.points + run.burn_in, [run.burn_in, run.total]])
     step = int(events[events > run.done].min()) - run.done
-    step = min(step, len(run.chains[0].block))
+    step = min(step, most)
     if len(run.chains) > 1 and pool is not None:
         list(pool.map(lambda chain: _advance_chain(run, chain, step, None), run.chains))
     else:
@@ -205,6 +230,7 @@ def _advance(run: Run, pool: Executor | None) -> None:
     for p in np.flatnonzero(run.points == run.recorded):
         for chain in run.chains:
             chain.errors[p] = _error(run, chain)
+    return step
 
 
 def _advance_chain(run: Run, chain: Chain, step: int, pool: Executor | None) -> None:

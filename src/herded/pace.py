@@ -1,0 +1,26 @@
+"""A run that ends with the clock: when its time is up, and blocks short enough to notice.
+
+The bits of a run do not depend on the length of its blocks; how many sweeps it does in its time
+depends on the machine, and on what else that does.
+"""
+
+LONGEST = 0.1  # seconds of a block, once its speed is known
+ENDLESS = 2**60  # sweeps of a run that only the clock ends
+
+
+class Pace:
+    """How many sweeps the next block has, at most `most`."""
+
+    def __init__(self, most: int, seconds: float | None) -> None:
+        self.most, self.seconds = most, seconds
+        self.rows = most if seconds is None else 1
+
+    def is_over(self, seconds: float) -> bool:
+        """Whether a run that has taken so long has had its time."""
+        return self.seconds is not None and seconds >= self.seconds
+
+    def learn(self, sweeps: int, took: float, so_far: float) -> None:
+        """Set the length of the next block: `sweeps` took `took` seconds, the run `so_far`."""
+        if self.seconds is not None:
+            time = min(LONGEST, self.seconds - so_far)
+            self.rows = max(1, min(self.most, int(sweeps * time / max(took, 1e-9))))

@@ -1,0 +1,252 @@
+"""Runs that the clock ends, and those who watch them."""
+
+import math
+import os
+import signal
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import herded as hd
+import herded.inference
+import herded.sampling
+from herded.pace import LONGEST, Pace
+from herded.progress import interrupted_together, interruptible
+
+RNG = np.random.default_rng(3)
+MODEL = hd.chain(RNG.normal(size=(6, 3)), RNG.normal(size=(3, 3)))
+TRUTH = hd.infer(MODEL, hd.Exact()).marginals
+
+
+class Clock:
+    """A clock that a sweep of any chain moves on, and nothing else."""
+
+    def __init__(self, monkeypatch, per_sweep):
+        self.now, self.blocks = 0.0, []
+        fake = SimpleNamespace(perf_counter=lambda: self.now)
+        monkeypatch.setattr(herded.sampling, "time", fake)
+        monkeypatch.setattr(herded.inference, "time", fake)
+        gibbs, mean_field = hd.Gibbs.advance, hd.MeanField.advance
+
+        def sampler(method, plan, state, block, pool=None):
+            self.move(len(block), per_sweep)
+            gibbs(method, plan, state, block, pool)
+
+        def solver(method, plan, state, sweeps):
+            self.move(sweeps, per_sweep)
+            mean_field(method, plan, state, sweeps)
+
+        monkeypatch.setattr(hd.Gibbs, "advance", sampler)
+        monkeypatch.setattr(hd.MeanField, "advance", solver)
+
+    def move(self, sweeps, per_sweep):
+        self.blocks.append(sweeps)
+        self.now += sweeps * per_sweep
+
+
+# -- seconds -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("per_sweep", "expected"), [(0.01, 200), (0.3, 7), (5.0, 1)])
+def test_a_run_ends_with_the_clock(monkeypatch, per_sweep, expected):
+    clock = Clock(monkeypatch, per_sweep)
+    result = hd.infer(MODEL, hd.Gibbs(), seconds=2)
+    assert abs(result.sweeps - expected) <= 1
+    assert result.provenance["seconds"] == pytest.approx(result.sweeps * per_sweep)
+    assert not result.provenance["interrupted"]
+    assert all(sweeps == 1 or sweeps * per_sweep <= LONGEST + 1e-9 for sweeps in clock.blocks)
+    same = hd.infer(MODEL, hd.Gibbs(), sweeps=result.sweeps)
+    assert (result.marginals == same.marginals).all()
+
+
+def test_whichever_comes_first_ends_a_run(monkeypatch):
+    Clock(monkeypatch, 0.01)
+    assert hd.infer(MODEL, hd.Gibbs(), sweeps=20, seconds=2).sweeps == 20
+    assert hd.infer(MODEL, hd.Gibbs(), sweeps=2000, seconds=2).sweeps <= 201
+    assert not hd.infer(MODEL, hd.Gibbs(), sweeps=2000, seconds=2).provenance["interrupted"]
+
+
+def test_a_resumed_run_has_the_seconds_that_are_left(monkeypatch, tmp_path):
+    Clock(monkeypatch, 0.01)
+    path = tmp_path / "run.ckpt"
+    first = hd.infer(MODEL, hd.Gibbs(), seconds=1, checkpoint=path)
+    second = hd.infer(MODEL, hd.Gibbs(), seconds=3, checkpoint=path)
+    assert first.sweeps == pytest.approx(100, abs=1) and second.sweeps == pytest.approx(300, abs=2)
+    again = hd.infer(MODEL, hd.Gibbs(), seconds=2, checkpoint=path)
+    assert again.sweeps == second.sweeps and (again.marginals == second.marginals).all()
+
+
+def test_the_time_is_up_in_the_burn_in(monkeypatch, tmp_path):
+    Clock(monkeypatch, 0.01)
+    path = tmp_path / "run.ckpt"
+    with pytest.raises(hd.MethodError, match="burn-in of 1000 sweeps"):
+        hd.infer(MODEL, hd.Gibbs(), seconds=1, burn_in=1000, checkpoint=path)
+    result = hd.infer(MODEL, hd.Gibbs(), sweeps=10, burn_in=1000, checkpoint=path)
+    whole = hd.infer(MODEL, hd.Gibbs(), sweeps=10, burn_in=1000)
+    assert (result.marginals == whole.marginals).all()
+
+
+def test_a_solver_ends_with_the_clock(monkeypatch):
+    Clock(monkeypatch, 0.25)
+    result = hd.infer(MODEL, hd.MeanField(tolerance=0), seconds=2)
+    assert result.sweeps == 8 and not result.provenance["interrupted"]
+    assert not result.converged and result.provenance["seconds"] == 2
+
+
+def test_an_error_curve_ends_where_the_run_does(monkeypatch):
+    Clock(monkeypatch, 0.01)
+    keep = [hd.ErrorCurve(TRUTH)]
+    for method in (hd.Gibbs(), hd.MeanField(tolerance=0)):
+        curve = hd.infer(MODEL, method, seconds=1, keep=keep).curve
+        assert curve.sweeps.tolist() == [1, 2, 4, 8, 16, 32, 64]
+        assert np.isfinite(curve.errors).all()
+
+
+def test_real_seconds():
+    began = time.perf_counter()
+    result = hd.infer(MODEL, hd.HerdedGibbs(), seconds=0.3, chains=2)
+    assert result.sweeps > 10 and result.provenance["seconds"] >= 0.3
+    assert time.perf_counter() - began < 60  # compiling included, on a busy machine
+
+
+@pytest.mark.parametrize("seconds", [0, -1, math.nan, "2", True, None])
+def test_wrong_seconds(seconds):
+    if seconds is None:
+        with pytest.raises(hd.MethodError, match="expected sweeps for AnnealedGibbs"):
+            hd.infer(MODEL, hd.AnnealedGibbs(), seconds=1)
+    else:
+        with pytest.raises(hd.MethodError, match="expected seconds above 0"):
+            hd.infer(MODEL, hd.Gibbs(), seconds=seconds)
+
+
+def test_annealing_by_sweeps_and_seconds():
+    result = hd.infer(MODEL, hd.AnnealedGibbs(), sweeps=50, seconds=1000, keep=[hd.BestState()])
+    whole = hd.infer(MODEL, hd.AnnealedGibbs(), sweeps=50, keep=[hd.BestState()])
+    assert result.sweeps == 50 and result.best.log_score == whole.best.log_score
+
+
+def test_pace_of_a_block_that_took_no_time():
+    pace = Pace(1000, 10)
+    pace.learn(1, 0.0, 0.0)
+    assert pace.rows == 1000
+    pace.learn(1000, 100.0, 9.999)
+    assert pace.rows == 1 and not pace.is_over(9.999) and pace.is_over(10)
+
+
+# -- watch -------------------------------------------------------------------------------------
+
+
+def test_a_watch_sees_every_block(monkeypatch):
+    monkeypatch.setattr(herded.sampling, "BLOCK", 600)
+    seen = []
+
+    def watch(moment):
+        marginals = moment.chain_marginals()
+        seen.append((moment.sweeps, None if marginals is None else marginals.copy(), moment.best()))
+
+    keep = [hd.Marginals(rao_blackwell=True), hd.BestState()]
+    result = hd.infer(MODEL, hd.Gibbs(), sweeps=300, burn_in=100, chains=2, keep=keep, watch=watch)
+    assert [sweeps for sweeps, _, _ in seen] == [0, 100, 200, 300]
+    assert seen[0][1:] == (None, None)
+    assert (seen[-1][1] == result.chain_marginals).all()
+    assert seen[-1][2] == pytest.approx(result.best.log_score)
+
+
+def test_a_watch_of_a_run_that_keeps_something_else():
+    seen = []
+    hd.infer(
+        MODEL,
+        hd.Gibbs(),
+        sweeps=9,
+        keep=[hd.Joint()],
+        watch=lambda moment: seen.append((moment.chain_marginals(), moment.best())),
+    )
+    assert seen == [(None, None)]
+
+
+def test_a_watch_of_a_solver():
+    seen = []
+    result = hd.infer(
+        MODEL, hd.BeliefPropagation(), watch=lambda moment: seen.append(moment.chain_marginals())
+    )
+    assert (seen[-1] == result.chain_marginals).all()
+    hd.infer(MODEL, hd.Exact(), watch=lambda moment: seen.append(moment.best()))
+    assert seen[-1] == hd.infer(MODEL, hd.Exact()).best.log_score
+
+
+# -- signals -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _terminable():
+    """As in a program that ends with SIGTERM as it does with Ctrl-C."""
+
+    def handle(number, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, handle)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.usefixtures("_terminable")
+def test_sigterm_stops_after_the_sweep_where_the_program_handles_it():
+    before = signal.getsignal(signal.SIGTERM)
+    result = hd.infer(
+        MODEL, hd.Gibbs(), sweeps=10**10, watch=lambda _: os.kill(os.getpid(), signal.SIGTERM)
+    )
+    assert result.provenance["interrupted"] and result.sweeps > 0
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.usefixtures("_terminable")
+def test_sigterm_ends_all_runs_together():
+    ended = []
+
+    def runs():
+        with interrupted_together():
+            for _ in range(2):
+                hd.infer(
+                    MODEL,
+                    hd.Gibbs(),
+                    sweeps=5,
+                    watch=lambda _: os.kill(os.getpid(), signal.SIGTERM),
+                )
+                ended.append(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        runs()
+    assert ended == []
+
+
+def test_sigterm_is_left_alone_where_the_program_leaves_it():
+    seen = []
+    hd.infer(
+        MODEL, hd.Gibbs(), sweeps=5, watch=lambda _: seen.append(signal.getsignal(signal.SIGTERM))
+    )
+    assert seen == [signal.SIG_DFL]
+
+
+def test_one_interruptible_within_another_shares_its_event():
+    before = signal.getsignal(signal.SIGINT)
+    with interruptible() as outer:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert outer.wait(5)
+        with interruptible() as inner:
+            assert inner is outer
+        result = hd.infer(MODEL, hd.Gibbs(), sweeps=5)
+        assert result.sweeps == 0 and result.provenance["interrupted"]
+    assert signal.getsignal(signal.SIGINT) is before
+    assert hd.infer(MODEL, hd.Gibbs(), sweeps=5).sweeps == 5
+
+
+def test_ctrl_c_raises_at_once_where_there_is_no_part_to_keep(monkeypatch):
+    def pressed(self, plan, state, sweeps):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(5)
+
+    monkeypatch.setattr(hd.Exact, "advance", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        hd.infer(MODEL, hd.Exact())
