@@ -3,6 +3,7 @@
 import contextlib
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -17,9 +18,23 @@ def replacing(
     """A new file that takes the place of `path` once it is complete and on the disk.
 
     A reader sees the old file or the new one, never a part of either. What goes wrong is raised
-    as `error`; `what` names the argument that gave the path.
+    as `error`; `what` names the argument that gave the path. A device or a pipe is written to as
+    it is: nothing there may be replaced.
     """
     target = target_path(path, error, what)
+    try:
+        if _is_special(target):
+            with open(target, "wb") as file:
+                yield file
+        else:
+            with _beside(_followed(target), error) as file:
+                yield file
+    except OSError as problem:
+        raise error(f"expected to write {path}, but: {problem.strerror}") from problem
+
+
+@contextlib.contextmanager
+def _beside(target: Path, error: type[HerdedError]) -> Iterator[BinaryIO]:
     handle, temporary = open_beside(target, error)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -27,11 +42,23 @@ def replacing(
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
-    except OSError as problem:
-        raise error(f"expected to write {target}, but: {problem.strerror}") from problem
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+
+
+def _followed(target: Path) -> Path:
+    """A link stays one: what it leads to is replaced."""
+    return Path(os.path.realpath(target)) if target.is_symlink() else target
+
+
+def _is_special(target: Path) -> bool:
+    """Whether this is a device, a pipe or a socket."""
+    try:
+        mode = os.stat(target).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def target_path(path: str | os.PathLike[str], error: type[HerdedError], what: str) -> Path:
@@ -52,3 +79,18 @@ def open_beside(target: Path, error: type[HerdedError]) -> tuple[int, Path]:
         raise error(
             f"expected to write {target}, but: {problem.strerror}: give another file"
         ) from problem
+
+
+def check_writable(path: str | os.PathLike[str], error: type[HerdedError], what: str) -> None:
+    """Raise now what `replacing` would raise after the work of hours."""
+    target = target_path(path, error, what)
+    if target.is_dir():
+        raise error(
+            f"expected {what} as the name of a file, got the folder {path}: move it away, or give "
+            "another name"
+        )
+    if _is_special(target):
+        return
+    handle, temporary = open_beside(_followed(target), error)
+    os.close(handle)
+    os.unlink(temporary)

@@ -22,14 +22,6 @@ def write(
         np.savez(file, header=np.frombuffer(text, np.uint8), **arrays)  # type: ignore[arg-type]
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise now what `write` would raise after the work of hours."""
-    target = atomic.target_path(path, CheckpointError, "checkpoint=")
-    handle, temporary = atomic.open_beside(target, CheckpointError)
-    os.close(handle)
-    os.unlink(temporary)
-
-
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
     """The header and arrays of a checkpoint, or None where there is no file."""
     target = Path(path)

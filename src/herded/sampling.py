@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.checkpoint import check_writable
+from herded import atomic
 from herded.errors import CheckpointError, MethodError
 from herded.methods.protocol import Sampler
 from herded.methods.state import State
@@ -85,7 +85,7 @@ def sample(
     """Run `method` on `plan`, resuming from the checkpoint if there is one."""
     run = _prepare(plan, method, keep, sweeps, burn_in, chains, start)
     if checkpoint is not None:
-        check_writable(checkpoint)
+        atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
         resume(run, checkpoint)
     began = saved = time.perf_counter()
     before = run.seconds
