@@ -129,7 +129,7 @@ def test_annealing_by_sweeps_and_seconds():
 
 def test_pace_of_a_block_that_took_no_time():
     pace = Pace(1000, 10)
-    pace.learn(1, 0.0, 0.0)
+    pace.learn(1, 0.0, 1.0)
     assert pace.rows == 1000
     pace.learn(1000, 100.0, 9.999)
     assert pace.rows == 1 and not pace.is_over(9.999) and pace.is_over(10)

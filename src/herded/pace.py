@@ -4,7 +4,8 @@ The bits of a run do not depend on the length of its blocks; how many sweeps it 
 depends on the machine, and on what else that does.
 """
 
-LONGEST = 0.1  # seconds of a block, once its speed is known
+LONGEST = 0.1  # seconds of a block
+SHARE = 0.5  # of the time so far: early blocks are short, for those who watch
 ENDLESS = 2**60  # sweeps of a run that only the clock ends
 
 
@@ -22,5 +23,5 @@ class Pace:
     def learn(self, sweeps: int, took: float, so_far: float) -> None:
         """Set the length of the next block: `sweeps` took `took` seconds, the run `so_far`."""
         if self.seconds is not None:
-            time = min(LONGEST, self.seconds - so_far)
+            time = min(LONGEST, SHARE * so_far, self.seconds - so_far)
             self.rows = max(1, min(self.most, int(sweeps * time / max(took, 1e-9))))

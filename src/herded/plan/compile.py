@@ -8,7 +8,7 @@ factor   any model: conditionals summed from log-tables on each visit
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -83,6 +83,20 @@ class Plan:
         return hashlib.sha256(tables.tobytes()).hexdigest()[:16]
 
 
+class _Layout(NamedTuple):
+    """How a model that is no lattice would be laid out, and what that would take."""
+
+    kind: str
+    scalar: bool
+    factors: Any
+    free: np.ndarray
+    width: np.ndarray  # entries of one weight, per variable
+    rows: np.ndarray  # of the table of each variable
+    scan: Any
+    memory: float
+    chain_memory: float
+
+
 def compile_plan(
     model: Any,
     *,
@@ -98,12 +112,66 @@ def compile_plan(
     all variables are binary, `cap` limits the bytes of tables and weights.
     """
     limit = memory.limit(cap)
-    if isinstance(scan, str) and scan == "auto":
-        scan = "checkerboard" if isinstance(model, Lattice) else "sequential"
+    scan = _scan_of(model, scan)
     if kind not in (None, "lattice", "table", "factor"):
         raise MethodError(f'expected a plan "lattice", "table" or "factor", got {kind!r}')
     if kind == "lattice" or (kind is None and _fits_lattice(model, weights, scan, vector)):
         return _compile_lattice(model, weights, scan, vector, limit)
+    found = _lay_out(model, kind, weights, scan, vector, limit)
+    if found.kind == "table":
+        degree = np.diff(found.factors.neighbour_start)
+        herded = weights in TABULATED
+        memory.check_tables(
+            found.memory, limit, found.rows, lambda i: _name(model, i), degree, herded
+        )
+    elif weights in TABULATED:
+        raise MethodError(
+            f'expected weights="pooled", "lazy" or "full" on a factor plan, got {weights!r}, which '
+            "needs its conditionals tabulated"
+        )
+    else:
+        memory.check(found.memory, limit, "weights")
+    tables = None
+    if found.kind == "table":
+        clamped = np.maximum(model.as_factor_graph().evidence, 0)
+        tables = compile_table(found.factors, found.free, clamped, found.scalar)
+    return Plan(
+        model=model,
+        kind=found.kind,
+        scalar=found.scalar,
+        memory=found.memory,
+        chain_memory=found.chain_memory,
+        factors=found.factors,
+        tables=tables,
+        scan=found.scan,
+        contexts=compile_contexts(weights, tables, found.width),
+    )
+
+
+def plan_memory(
+    model: Any, *, weights: str | None = None, vector: bool = False, cap: float | None = None
+) -> tuple[str, float, float]:
+    """What `compile_plan` would take, without taking it.
+
+    The kind of plan, the bytes of tables and of one chain's weights, and those of every further
+    chain. Hashed weights ("lazy", "full") may grow from there.
+    """
+    limit, scan = memory.limit(cap), _scan_of(model, "auto")
+    if _fits_lattice(model, weights, scan, vector):
+        return "lattice", *_lattice_memory(model, weights)
+    found = _lay_out(model, None, weights, scan, vector, limit)
+    return found.kind, found.memory, found.chain_memory
+
+
+def _scan_of(model: Any, scan: Any) -> Any:
+    if isinstance(scan, str) and scan == "auto":
+        return "checkerboard" if isinstance(model, Lattice) else "sequential"
+    return scan
+
+
+def _lay_out(
+    model: Any, kind: str | None, weights: str | None, scan: Any, vector: bool, limit: float
+) -> _Layout:
     graph = model.as_factor_graph()
     if isinstance(scan, str) and scan == "jacobi" and graph.has_hard_zeros:
         raise MethodError(
@@ -125,30 +193,7 @@ def compile_plan(
         # p, and for the shared version each row's weight and a hash table of one variable's rows
         need += entries * 4.0
         need += 4.0 * rows.sum() + 32.0 * rows.max(initial=0) if weights == "shared" else 0.0
-        degree = np.diff(factors.neighbour_start)
-        herded = weights in TABULATED
-        memory.check_tables(need, limit, rows, lambda i: _name(model, i), degree, herded)
-    elif weights in TABULATED:
-        raise MethodError(
-            f'expected weights="pooled", "lazy" or "full" on a factor plan, got {weights!r}, which '
-            "needs its conditionals tabulated"
-        )
-    else:
-        memory.check(need, limit, "weights")
-    tables = None
-    if kind == "table":
-        tables = compile_table(factors, free, np.maximum(graph.evidence, 0), scalar)
-    return Plan(
-        model=model,
-        kind=kind,
-        scalar=scalar,
-        memory=need,
-        chain_memory=weights_need,
-        factors=factors,
-        tables=tables,
-        scan=order,
-        contexts=compile_contexts(weights, tables, width),
-    )
+    return _Layout(kind, scalar, factors, free, width, rows, order, need, weights_need)
 
 
 def _name(model: Any, i: int) -> str:
@@ -184,14 +229,23 @@ def _compile_lattice(
     reason = _why_no_lattice(model, weights, scan, vector)
     if reason:
         raise MethodError(f"expected a model for the lattice plan, but {reason}: drop plan=")
-    shared = model.counts_suffice and weights != "blanket"
-    need = 8.0 * (5 if shared else 16) * _lattice.n_places(*model.shape)
+    need, chain_need = _lattice_memory(model, weights)
     memory.check(need, limit, "a lattice with its weights")
     return Plan(
         model=model,
         kind="lattice",
         scalar=True,
         memory=need,
-        chain_memory=need / 2 if weights else 0.0,
-        lattice=_lattice.compile_lattice(model, shared),
+        chain_memory=chain_need,
+        lattice=_lattice.compile_lattice(model, _shares(model, weights)),
     )
+
+
+def _shares(model: Any, weights: str | None) -> bool:
+    """Whether a pixel's conditionals are told apart by how many neighbours are 1."""
+    return model.counts_suffice and weights != "blanket"
+
+
+def _lattice_memory(model: Any, weights: str | None) -> tuple[float, float]:
+    need = 8.0 * (5 if _shares(model, weights) else 16) * _lattice.n_places(*model.shape)
+    return need, need / 2 if weights else 0.0

@@ -1,0 +1,188 @@
+"""Which method for a model, and what it takes of memory."""
+
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import herded as hd
+from herded.choice import LinearFrom, annealed, choose, exact_seconds, herded, largest_blanket
+from herded.footprint import footprint
+from herded.methods.elimination import elimination_order
+from herded.plan.compile import compile_plan, plan_memory
+from tests.cases import MODELS
+from tests.strategies import lattices, models
+
+RNG = np.random.default_rng(2)
+GRID = hd.ising_grid(RNG.normal(size=(5, 5)), 0.5)
+
+
+def star(leaves, states=2):
+    """A hub that every leaf hangs on."""
+    factors = [((0, i), RNG.normal(size=(states, states))) for i in range(1, leaves + 1)]
+    return hd.FactorGraph([states] * (leaves + 1), factors)
+
+
+# -- the choice --------------------------------------------------------------------------------
+
+
+def test_exact_where_elimination_fits():
+    for task in ("mar", "map", "pr"):
+        chosen = choose(GRID, task)
+        assert chosen.name == "exact" and chosen.method == hd.Exact()
+        assert "treewidth 5" in chosen.reason or "treewidth 6" in chosen.reason
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "kind"),
+    [
+        ("mar", "herded", hd.HerdedGibbs),
+        ("map", "herded", hd.AnnealedHerdedGibbs),
+        ("pr", "bp", hd.BeliefPropagation),
+    ],
+)
+def test_without_elimination(task, name, kind):
+    small = elimination_order(GRID).memory - 1
+    for options in ({"cap": small}, {"exact": False}, {"seconds": 1e-6}):
+        chosen = choose(GRID, task, seed=0, **options)
+        assert chosen.name == name and isinstance(chosen.method, kind)
+        assert chosen.reason
+    assert "needs more than" in choose(GRID, task, cap=small).reason
+    assert "would take about" in choose(GRID, task, seconds=1e-6).reason
+    assert "goes on" in choose(GRID, task, exact=False).reason
+
+
+def test_weights_by_the_largest_blanket():
+    assert largest_blanket(star(10)) == 1024 and largest_blanket(star(11)) == 2048
+    assert herded(star(10)).weights == "blanket"
+    large = herded(star(11), seed=3)
+    assert (large.weights, large.slack, large.seed) == ("pooled", 1.5, 3)
+    assert largest_blanket(star(3, states=5)) == pytest.approx(125)
+    assert largest_blanket(star(11).given({1: 0})) == 1024  # its state is known
+    assert largest_blanket(star(11).given({0: 0})) == 1
+    assert largest_blanket(star(2000)) == 2.0**1000  # more than a float could hold
+    assert largest_blanket(hd.FactorGraph([2, 3], [])) == 1
+
+
+def test_annealing_starts_hot_where_factors_are_strong():
+    weak = hd.FactorGraph([2, 2], [((0, 1), [[0.0, 0.1], [0.1, 0.0]])])
+    strong = hd.FactorGraph([2, 2], [((0, 1), [[0.0, 8.0], [-np.inf, 0.0]]), ((0,), [0.0, 4.0])])
+    assert annealed(weak).schedule == LinearFrom(1.0)
+    assert annealed(strong).schedule == LinearFrom(6.0)
+    assert annealed(hd.FactorGraph([2], [])).schedule == LinearFrom(1.0)
+    temperatures = [LinearFrom(6.0)(sweep, 4) for sweep in range(4)]
+    assert temperatures == pytest.approx([6, 4, 2, 0]) and LinearFrom(6.0)(0, 1) == 0
+    assert isinstance(annealed(weak, herded=False), hd.AnnealedGibbs)
+    wide = hd.FactorGraph([255, 2], [((0, 1), np.zeros((255, 2)))])
+    assert isinstance(annealed(wide, seed=5), hd.AnnealedGibbs) and annealed(wide, seed=5).seed == 5
+
+
+def test_the_best_state_that_a_hot_start_finds():
+    """A strong, frustrated grid: from temperature 1 annealing freezes at once."""
+    rng = np.random.default_rng(0)
+    couplings = 6 * rng.normal(size=(8, 7)), 6 * rng.normal(size=(7, 8))
+    model = hd.ising_grid(rng.normal(size=(8, 8)), couplings)
+    best = hd.infer(model, hd.Exact()).best.log_score
+    keep = [hd.BestState()]
+    hot = hd.infer(model, annealed(model), sweeps=2000, chains=4, keep=keep).best.log_score
+    cold = hd.infer(
+        model, replace(annealed(model), schedule="linear"), sweeps=2000, chains=4, keep=keep
+    ).best.log_score
+    assert hot == pytest.approx(best) and cold < best - 1
+
+
+def test_the_time_of_elimination_grows_with_its_memory():
+    order = elimination_order(GRID)
+    more = order._replace(memory=1e10)
+    assert 0 < exact_seconds(GRID, order) < 1 < 30 < exact_seconds(GRID, more) < 300
+
+
+# -- memory ------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.one_of(models(zeros=(0.0,)), lattices()),
+    st.sampled_from([None, "blanket", "shared", "pooled", "lazy", "full"]),
+    st.booleans(),
+)
+def test_memory_is_told_without_being_taken(model, weights, vector):
+    vector = vector and weights is not None
+    told = plan_memory(model, weights=weights, vector=vector)
+    plan = compile_plan(model, weights=weights, vector=vector)
+    assert told == (plan.kind, plan.memory, plan.chain_memory)
+
+
+def wide():
+    factors = [((0, 1), RNG.normal(size=(150, 150))), ((1, 2), RNG.normal(size=(150, 2)))]
+    return hd.FactorGraph([150, 150, 2], factors)
+
+
+def scattered():
+    """Factors of three among a thousand variables."""
+    rng = np.random.default_rng(0)
+    scopes = [rng.choice(1000, 3, replace=False) for _ in range(600)]
+    return hd.FactorGraph([2] * 1000, [(scope, rng.normal(size=(2, 2, 2))) for scope in scopes])
+
+
+BUILDERS = {
+    "picture": lambda: hd.ising_grid(RNG.normal(size=(80, 80)), 0.3),
+    "potts": lambda: hd.potts_grid(RNG.normal(size=(25, 25, 4)), 0.5),
+    "chain": lambda: hd.chain(RNG.normal(size=(500, 4)), RNG.normal(size=(4, 4))),
+    "wide": wide,
+    "scattered": scattered,
+    "star": lambda: star(12),
+}
+RUNS = [
+    hd.Gibbs(),
+    hd.HerdedGibbs(),
+    hd.HerdedGibbs(weights="shared"),
+    hd.HerdedGibbs(weights="pooled", slack=1.5),
+    hd.HerdedGibbs(weights="lazy", max_weights=2**12),
+    hd.HerdedGibbs(weights="full", max_weights=2**12),
+    hd.AnnealedHerdedGibbs(weights="pooled"),
+    hd.MeanField(),
+    hd.BeliefPropagation(damping=0.5),
+    hd.Exact(),
+]
+
+
+@pytest.mark.parametrize("method", RUNS, ids=lambda m: f"{type(m).__name__}-{vars(m)!s:.24}")
+@pytest.mark.parametrize("name", BUILDERS)
+def test_a_run_stays_under_its_estimate(name, method):
+    cap = 300e6
+    try:
+        need = footprint(BUILDERS[name](), method, chains=2, cap=cap)
+    except hd.CapError:
+        assert method == hd.Exact() and name in ("scattered", "picture", "potts")
+        return
+    assert need < cap
+    options = {}
+    if hasattr(method, "init") and not hasattr(method, "one_shot"):
+        options = {"chains": 2, "keep": [hd.Marginals(rao_blackwell=True), hd.BestState()]}
+    hd.infer(BUILDERS[name](), method, sweeps=2, **options)  # compiles
+    model = BUILDERS[name]()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        hd.infer(model, method, sweeps=30, **options)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak - before < need
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_footprint_of_every_method_on_odd_models(name):
+    for method in RUNS:
+        assert 2**20 <= footprint(MODELS[name], method, chains=3) < 2**32
+
+
+def test_footprint_counts_chains_and_refuses_what_cannot_be():
+    one, four = (footprint(GRID, hd.HerdedGibbs(), chains=c) for c in (1, 4))
+    assert one < four < 4 * one
+    with pytest.raises(hd.CapError, match="exact inference"):
+        footprint(GRID, hd.Exact(), cap=1000)
