@@ -14,6 +14,7 @@ import pytest
 
 from herded import MethodError, __version__
 from herded.cli.main import main
+from herded.errors import CapError, CheckpointError, FileError, ModelError, SupportError
 from herded.io.images import read_image, write_image
 from herded.paper import denoising
 from herded.paper.denoising import drawn_picture
@@ -25,6 +26,15 @@ CLEAN = drawn_picture(64)
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _signals_as_before():
+    """An interrupted command ignores further signals, as its process is about to end."""
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGINT, before[0])
+    signal.signal(signal.SIGTERM, before[1])
 
 
 def run(*arguments, **options):
@@ -52,7 +62,11 @@ def test_version(capsys):
     assert left.value.code == 0 and capsys.readouterr().out == f"herded {__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["paper", "--help"], ["denoise", "-h"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--help"], ["paper", "--help"], ["denoise", "-h"]]
+    + [[command, "--help"] for command in ("infer", "info", "compare")],
+)
 def test_help(arguments, capsys):
     if arguments:
         with pytest.raises(SystemExit) as left:
@@ -75,6 +89,13 @@ def test_help(arguments, capsys):
         ["denoise", "a.png", "--out", "b.png", "--levels", "2.5"],
         ["paper", "--quick", "--full"],
         ["paper", "extra"],
+        ["infer"],
+        ["infer", "a.uai", "--sweeps", "5", "--seconds", "2"],
+        ["infer", "a.uai", "--method", "magic"],
+        ["infer", "a.uai", "--cap", "much"],
+        ["infer", "a.uai", "--cap", "0"],
+        ["info"],
+        ["compare", "a.uai", "--seconds", "soon"],
     ],
 )
 def test_a_command_line_that_is_not_understood(arguments, capsys):
@@ -85,7 +106,9 @@ def test_a_command_line_that_is_not_understood(arguments, capsys):
     assert out == "" and err.startswith("usage: herded")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["denoise", "--help"], ["paint"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["denoise", "--help"], ["infer", "--help"], ["paint"]]
+)
 def test_help_and_mistakes_import_nothing_heavy(arguments):
     program = (
         "import sys\nfrom herded.cli.main import main\n"
@@ -133,6 +156,50 @@ def test_interrupted_is_exit_code_130(capsys, monkeypatch):
     monkeypatch.setattr("herded.cli.denoise.denoise", interrupt)
     assert main(["denoise", "a", "--out", "b"]) == 130
     assert capsys.readouterr().err == "herded: interrupted\n"
+
+
+def test_terminated_is_exit_code_143(capsys, monkeypatch):
+    def terminate(options):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(5)
+
+    monkeypatch.setattr("herded.cli.denoise.denoise", terminate)
+    assert main(["denoise", "a", "--out", "b"]) == 143
+    assert capsys.readouterr().err == "herded: terminated\n"
+
+
+def test_a_signal_waits_for_the_imports(monkeypatch):
+    """Some libraries turn whatever is raised while they are imported into an ImportError."""
+    imported = []
+
+    def importing(name):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+        imported.append(name)
+
+    monkeypatch.setattr("importlib.import_module", importing)
+    assert main(["denoise", "a", "--out", "b"]) == 130
+    assert imported == ["herded.cli.denoise"]
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(FileError, 3), (CheckpointError, 3), (CapError, 4), (ModelError, 1), (SupportError, 1)],
+)
+def test_files_and_memory_have_exit_codes_of_their_own(error, code, capsys, monkeypatch):
+    def fail(options):
+        raise error("expected this, got that")
+
+    monkeypatch.setattr("herded.cli.denoise.denoise", fail)
+    assert main(["denoise", "a", "--out", "b"]) == code
+    assert capsys.readouterr().err == "herded: expected this, got that\n"
+
+
+def test_signals_are_given_back(monkeypatch):
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr("herded.cli.denoise.denoise", lambda options: 0)
+    assert main(["denoise", "a", "--out", "b"]) == 0
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")

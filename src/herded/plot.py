@@ -1,11 +1,13 @@
-"""The one place that imports matplotlib: figures as SVG text, drawn without a screen."""
+"""The one place that imports matplotlib: figures as SVG text or PNG, drawn without a screen."""
 
 import functools
 import io
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from herded.errors import MethodError
+
+Drawn = TypeVar("Drawn")
 
 GIBBS, HERDED, SHARED, OTHERS = "#2563a8", "#c4382f", "#d98a1f", ("#4d8f57", "#7d5ba6")
 
@@ -21,11 +23,11 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def in_style(draw: Callable[..., str]) -> Callable[..., str]:
+def in_style(draw: Callable[..., Drawn]) -> Callable[..., Drawn]:
     """Run all of `draw` in the house style: some of it counts when saving, not when drawing."""
 
     @functools.wraps(draw)
-    def styled(*arguments: Any) -> str:
+    def styled(*arguments: Any) -> Drawn:
         try:
             import matplotlib
         except ModuleNotFoundError as error:
@@ -55,3 +57,10 @@ def svg(figure: Any) -> str:
     figure.savefig(text, format="svg", metadata={"Date": None})
     document = text.getvalue()
     return document[document.index("<svg") :]
+
+
+def png(figure: Any, dots_per_inch: int = 160) -> bytes:
+    """The figure as the bytes of a PNG file."""
+    data = io.BytesIO()
+    figure.savefig(data, format="png", dpi=dots_per_inch, metadata={"Software": None})
+    return data.getvalue()

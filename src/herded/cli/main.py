@@ -5,19 +5,25 @@ Nothing heavy is imported before a command runs, so that help and mistakes answe
 
 import argparse
 import importlib
+import os
 import shlex
-import signal
 import sys
 from collections.abc import Sequence
 
-from herded.errors import HerdedError
+from herded.cli.infer_arguments import add_compare, add_infer, add_info
+from herded.cli.signals import Signals
+from herded.errors import CapError, CheckpointError, FileError, HerdedError
 from herded.version import __version__
 
 EXIT_CODES = """exit codes:
   0    done
   1    the input or an option makes no sense; the message says what to do
   2    the command line is not understood
-  130  interrupted
+  3    a file of a model cannot be read, or a result or a checkpoint cannot be written
+  4    it would take more memory than there is, or than --cap allows
+  130  interrupted (SIGINT); what was written is whole, and the message says what it holds
+  141  whoever read the output went away
+  143  terminated (SIGTERM), otherwise as 130
 """
 
 
@@ -67,6 +73,9 @@ def parser() -> argparse.ArgumentParser:
         "default: shared, or pooled for more than two levels",
     )
     denoise.add_argument("--truth", metavar="CLEAN", help="the clean picture, to print the error")
+    add_infer(commands, EXIT_CODES)
+    add_info(commands, EXIT_CODES)
+    add_compare(commands, EXIT_CODES)
     return top
 
 
@@ -79,13 +88,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command is None:
         top.print_help()
         return 0
-    try:
-        module = importlib.import_module(f"herded.cli.{options.command}")
-        return int(getattr(module, options.command)(options))
-    except HerdedError as error:
-        print(f"herded: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # one is enough: let it end in order
-        print("herded: interrupted", file=sys.stderr)
-        return 130
+    with Signals() as signals:
+        try:
+            with signals.held():
+                module = importlib.import_module(f"herded.cli.{options.command}")
+            code = int(getattr(module, options.command)(options))
+            sys.stdout.flush()
+            return code
+        except KeyboardInterrupt as why:
+            signals.ignore()
+            print(f"herded: {signals.word}{why}", file=sys.stderr)
+            return signals.code
+        except HerdedError as error:
+            print(f"herded: {error}", file=sys.stderr)
+            return _code(error)
+        except OSError as error:
+            _drop_output()
+            if isinstance(error, BrokenPipeError):
+                return 141
+            reason = error.strerror or error
+            print(f"herded: expected to write what was found, but: {reason}", file=sys.stderr)
+            return 3
+
+
+def _code(error: HerdedError) -> int:
+    if isinstance(error, (FileError, CheckpointError)):
+        return 3
+    return 4 if isinstance(error, CapError) else 1
+
+
+def _drop_output() -> None:
+    """Let what is left of the output go nowhere, or Python would complain about it at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,199 @@
+"""What `herded infer` found: as text for people, as JSON for programs."""
+
+import argparse
+import json
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from herded.cli import models
+from herded.cli.marginal_table import marginal_table
+from herded.cli.printing import and_more, columns, facts, finite
+from herded.cli.reference import Errors, Reference
+from herded.cli.setup import Setup
+from herded.errors import MethodError
+from herded.result import Result
+
+MOST_ROWS = 20
+KINDS = {
+    "exact": "exact",
+    "bp": "Bethe's estimate, not a bound",
+    "mean-field": "a lower bound",
+}
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An answer and all that is known of it."""
+
+    model: Any
+    setup: Setup
+    options: argparse.Namespace
+    sweeps: int
+    seconds: float
+    interrupted: bool
+    warnings: tuple[str, ...]
+    marginals: np.ndarray | None = None  # (N, K)
+    standard_error: np.ndarray | None = None  # (N, K)
+    errors: Errors | None = None
+    state: np.ndarray | None = None  # (N,)
+    log_score: float | None = None
+    log_z: float | None = None
+
+    def as_text(self) -> str:
+        """The answer, then what to think of it."""
+        if self.marginals is not None:
+            lines = marginal_table(self.model, self.marginals, self.standard_error, MOST_ROWS)
+        elif self.state is not None:
+            lines = _state_lines(self.model, self.state)
+        else:
+            lines = []
+        told = [*facts([("time", self._time())]), *lines, *facts(self._judged())]
+        return "\n".join(told).rstrip()
+
+    def _time(self) -> str:
+        done = f"{self.sweeps:,} sweeps in " if self.setup.choice.name != "exact" else ""
+        return f"{done}{self.seconds:.2f} s"
+
+    def _judged(self) -> list[tuple[str, str]]:
+        told = []
+        if self.log_score is not None:
+            proved = "the best there is" if self.setup.choice.name == "exact" else "the best found"
+            told.append(("log-score", f"{self.log_score:.10g}, {proved}"))
+        if self.log_z is not None:
+            kind = KINDS[self.setup.choice.name]
+            told.append(("log10 Z", f"{self.log_z / math.log(10):.10g}, {kind}"))
+            told.append(("log Z", f"{self.log_z:.10g}"))
+        if self.standard_error is not None:
+            spread = self._free(self.standard_error)
+            told.append(
+                (
+                    "error",
+                    f"standard error {spread.mean():.2g} on average, {spread.max():.2g} at most, "
+                    "from the spread of chains: a bias that they share is not in it",
+                )
+            )
+        if self.errors is not None:
+            e = self.errors
+            told.append(
+                (
+                    "reference",
+                    f"mean absolute error {e.mean_absolute:.3g}, at most {e.largest:.3g}, "
+                    f"Hellinger {e.hellinger:.3g}",
+                )
+            )
+        return told + [("warning", text) for text in self.warnings]
+
+    def _free(self, table: np.ndarray) -> np.ndarray:
+        """The entries that stand for something unknown."""
+        real = np.arange(table.shape[1]) < self.model.cardinalities[:, None]
+        return table[real & (self.model.evidence < 0)[:, None]]
+
+    def as_json(self) -> str:
+        """Everything, as one object."""
+        found: dict[str, Any] = {
+            "model": self.options.model,
+            "variables": self.model.n_variables,
+            "observed": int((self.model.evidence >= 0).sum()),
+            "task": self.options.task,
+            "method": self.setup.choice.name,
+            "reason": self.setup.choice.reason or None,
+            "settings": self.setup.settings(),
+            "sweeps": self.sweeps,
+            "burn_in": self.setup.burn_in,
+            "chains": self.setup.chains,
+            "seconds": self.seconds,
+            "memory": self.setup.memory,
+            "interrupted": self.interrupted,
+            "warnings": list(self.warnings),
+        }
+        if self.log_z is not None:
+            found["log_z"] = finite(self.log_z)
+            found["log10_z"] = finite(self.log_z / math.log(10))
+            found["log_z_is"] = KINDS[self.setup.choice.name]
+        if self.state is not None:
+            found["log_score"] = finite(self.log_score)
+            found["state"] = self.state.tolist()
+        if self.errors is not None:
+            found["reference"] = asdict(self.errors)
+        if self.standard_error is not None:
+            spread = self._free(self.standard_error)
+            found["standard_error"] = {"mean": float(spread.mean()), "max": float(spread.max())}
+        if self.marginals is not None:
+            found["marginals"] = self._rows()
+        if self.model.names:
+            found["names"] = list(self.model.names)
+        if self.model.state_names:
+            found["state_names"] = [list(names) for names in self.model.state_names]
+        return json.dumps(found, allow_nan=False)
+
+    def _rows(self) -> list[list[float]]:
+        """The marginal of each variable, as long as it has states."""
+        assert self.marginals is not None
+        cards = self.model.cardinalities.tolist()
+        return [row[:k] for row, k in zip(self.marginals.tolist(), cards, strict=True)]
+
+
+def answered(
+    model: Any,
+    setup: Setup,
+    options: argparse.Namespace,
+    result: Result,
+    reference: Reference | None,
+    told: list[str],
+) -> Answered:
+    """What the task asked for, taken from a result."""
+    common: dict[str, Any] = {
+        "sweeps": result.sweeps,
+        "seconds": float(result.provenance["seconds"]),
+        "interrupted": bool(result.provenance["interrupted"]),
+        "warnings": (*told, *getattr(result, "warnings", ()), *_doubts(setup, result)),
+    }
+    if options.task == "pr":
+        return Answered(model, setup, options, log_z=result.log_z, **common)
+    if options.task == "map":
+        state, score = result.best.state.reshape(-1), result.best.log_score
+        return Answered(model, setup, options, state=state, log_score=score, **common)
+    marginals = result.marginals.reshape(model.n_variables, -1)
+    return Answered(
+        model,
+        setup,
+        options,
+        marginals=marginals,
+        standard_error=_standard_error(setup, result),
+        errors=reference.errors(marginals) if reference else None,
+        **common,
+    )
+
+
+def _doubts(setup: Setup, result: Result) -> list[str]:
+    """What only a solver can be reproached with."""
+    if result.converged is False and not result.provenance["interrupted"]:
+        return [
+            f"{setup.choice.name} did not converge in {result.sweeps:,} sweeps: its answer may be "
+            "far off; compare it with --method herded"
+        ]
+    return []
+
+
+def _standard_error(setup: Setup, result: Result) -> np.ndarray | None:
+    """From several chains that differ."""
+    if not setup.samples:
+        return None
+    try:
+        return result.standard_error.reshape(int(np.prod(result.shape)), -1)
+    except MethodError:
+        return None
+
+
+def _state_lines(model: Any, state: np.ndarray) -> list[str]:
+    """A variable and its state per line."""
+    rows = [
+        (models.variable_name(model, i), models.state_name(model, i, int(state[i])))
+        for i in range(min(len(state), MOST_ROWS))
+    ]
+    more = len(state) - len(rows)
+    lines = columns([("variable", "state"), *rows], left=2)
+    return ["", *lines, *and_more(more), ""]

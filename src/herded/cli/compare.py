@@ -1,0 +1,198 @@
+"""`herded compare`: the error of several methods over time, on one model."""
+
+import argparse
+import csv
+import io
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from herded.choice import DAMPING, SLACK, herded
+from herded.cli import models
+from herded.cli.error_figure import figures
+from herded.cli.infer_arguments import METHODS, WEIGHTS
+from herded.cli.printing import columns, facts, say
+from herded.cli.reference import Errors, Reference
+from herded.errors import CapError, FileError, HerdedError, MethodError
+from herded.inference import infer
+from herded.io.files import write_bytes
+from herded.methods.belief_propagation import BeliefPropagation
+from herded.methods.exact import Exact
+from herded.methods.gibbs import Gibbs
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.mean_field import MeanField
+from herded.methods.protocol import Sampler
+from herded.progress import Moment, Watch, interrupted_together
+from herded.record import Marginals
+
+CLOSER = 1.15  # each look at the error comes this many times later than the one before
+FIRST_LOOK = 1e-3  # seconds
+
+
+@dataclass(frozen=True)
+class Point:
+    """The error of a method after a time."""
+
+    seconds: float
+    sweeps: int
+    errors: Errors
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Run one method after another; print a table, and write the curves."""
+    names = _names(options.methods)
+    if not 0 < options.seconds < math.inf:
+        raise MethodError(f"expected --seconds above 0, got {options.seconds:g}")
+    folder = _folder(options.out)
+    model = models.read(options)
+    methods = {name: _method(name, model, options) for name in names}
+    with interrupted_together():
+        reference, source = _reference(options, model)
+        say(*facts([("model", models.describe(options, model)), ("reference", source)]), "")
+        curves, problems = {}, {}
+        for name, method in methods.items():
+            try:
+                curves[name] = _curve(model, method, reference, options)
+            except HerdedError as error:
+                problems[name] = error
+    say(*_table(curves, options.seconds))
+    say(*facts(("cannot run", f"{name}: {error}") for name, error in problems.items()))
+    if folder is not None and curves:
+        _write(folder, curves)
+        say(f"wrote errors.csv, errors.svg and errors.png into {options.out}")
+    if not curves:
+        raise next(iter(problems.values()))
+    return 0
+
+
+def _names(text: str) -> list[str]:
+    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
+    known = (*METHODS[1:], *WEIGHTS)
+    for name in names:
+        if name not in known:
+            raise MethodError(f"expected --methods of {', '.join(known)}, got {name!r}")
+    return names
+
+
+def _method(name: str, model: Any, options: argparse.Namespace) -> Any:
+    if name in WEIGHTS:
+        slack = options.slack if options.slack is not None else SLACK if name == "pooled" else 0.0
+        return HerdedGibbs(weights=name, slack=slack, seed=options.seed)
+    if name == "herded":
+        suited = herded(model, options.seed)
+        return suited if options.slack is None else replace(suited, slack=options.slack)
+    others: dict[str, Any] = {
+        "gibbs": Gibbs(seed=options.seed),
+        "mean-field": MeanField(damping=DAMPING),
+        "bp": BeliefPropagation(damping=DAMPING),
+        "exact": Exact(),
+    }
+    return others[name]
+
+
+def _reference(options: argparse.Namespace, model: Any) -> tuple[Reference, str]:
+    """Given, or exact."""
+    if options.reference:
+        return Reference.read(options, model), options.reference
+    began = time.perf_counter()
+    try:
+        result = infer(model, Exact(), cap=options.cap)
+    except CapError as error:
+        raise CapError(
+            f"expected --reference, as this model is too large for an exact one: {error}"
+        ) from error
+    table = result.marginals.reshape(model.n_variables, -1)
+    return Reference(model, table), f"exact, in {time.perf_counter() - began:.2f} s"
+
+
+def _curve(
+    model: Any, method: Any, reference: Reference, options: argparse.Namespace
+) -> list[Point]:
+    """The error of one method as time goes on; compiling does not count."""
+    extra: dict[str, Any] = {"cap": options.cap, "progress": None}
+    if isinstance(method, Sampler):
+        extra["keep"] = [Marginals(rao_blackwell=True)]
+    plan = method.compile(model, cap=options.cap)
+    infer(model, method, sweeps=2, plan=plan, **extra)  # compiles
+    points: list[Point] = []
+    watch = _looking(reference, points)
+    result = infer(model, method, seconds=options.seconds, plan=plan, watch=watch, **extra)
+    last = reference.errors(result.marginals.reshape(model.n_variables, -1))
+    points.append(Point(float(result.provenance["seconds"]), result.sweeps, last))
+    return points
+
+
+def _looking(reference: Reference, points: list[Point]) -> Watch:
+    """Measures now and then, ever more rarely: what is drawn has a logarithmic axis."""
+
+    def watch(moment: Moment) -> str | None:
+        if points and moment.seconds < CLOSER * points[-1].seconds:
+            return None
+        chains = moment.chain_marginals()
+        if chains is not None and moment.seconds >= FIRST_LOOK:
+            errors = reference.errors(chains.mean(axis=0))
+            points.append(Point(moment.seconds, moment.sweeps, errors))
+        return None
+
+    return watch
+
+
+def _table(curves: dict[str, list[Point]], seconds: float) -> list[str]:
+    """The error of each method at some times, and at the end."""
+    times = [seconds / 100, seconds / 10, seconds]
+    head = ["method", *(f"{t:.3g} s" for t in times), "Hellinger", "sweeps", "seconds"]
+    rows = [
+        [
+            name,
+            *(_shown(_at(points, t)) for t in times),
+            f"{points[-1].errors.hellinger:.2e}",
+            f"{points[-1].sweeps:,}",
+            f"{points[-1].seconds:.2f}",
+        ]
+        for name, points in curves.items()
+    ]
+    return ["mean absolute error after", *columns([head, *rows])] if rows else []
+
+
+def _at(points: Sequence[Point], seconds: float) -> Point | None:
+    """The last point not after `seconds`; a little later counts, for the end of a run."""
+    before = [point for point in points if point.seconds <= 1.05 * seconds + 0.1 * (seconds > 1)]
+    return before[-1] if before else None
+
+
+def _shown(point: Point | None) -> str:
+    return "-" if point is None else f"{point.errors.mean_absolute:.2e}"
+
+
+def _folder(out: str | None) -> Path | None:
+    """The folder of --out, made now, so that a long run does not fail at its end."""
+    if out is None:
+        return None
+    try:
+        Path(out).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"expected a folder as --out {out}, but: {error.strerror}: give another"
+        ) from error
+    return Path(out)
+
+
+def _write(folder: Path, curves: dict[str, list[Point]]) -> None:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["method", "seconds", "sweeps", "mean_absolute", "largest", "hellinger"])
+    for name, points in curves.items():
+        for p in points:
+            e = p.errors
+            table.writerow([name, p.seconds, p.sweeps, e.mean_absolute, e.largest, e.hellinger])
+    write_bytes(folder / "errors.csv", [text.getvalue().encode()])
+    lines = {
+        name: ([p.seconds for p in points], [p.errors.mean_absolute for p in points])
+        for name, points in curves.items()
+    }
+    svg, png = figures(lines)
+    write_bytes(folder / "errors.svg", [svg.encode()])
+    write_bytes(folder / "errors.png", [png])

@@ -1,0 +1,146 @@
+"""`herded infer`: a model file in, its marginals, best state or log Z out."""
+
+import argparse
+import contextlib
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from herded import atomic
+from herded.cli import models
+from herded.cli.annealing import anneal
+from herded.cli.answer import Answered, answered
+from herded.cli.printing import facts, say
+from herded.cli.reference import Reference
+from herded.cli.setup import Setup, set_up
+from herded.cli.watching import watcher
+from herded.errors import FileError, MethodError
+from herded.inference import infer as run
+from herded.io.uai_results import write_mar, write_mpe, write_pr
+from herded.plan.memory import readable
+from herded.progress import interruptible
+from herded.record import Marginals
+from herded.result import Result
+
+
+def infer(options: argparse.Namespace) -> int:
+    """Read, choose, run, print, write."""
+    if options.reference and options.task != "mar":
+        raise MethodError(f"expected --reference with --task mar, got --task {options.task}")
+    if options.out:
+        atomic.check_writable(options.out, FileError, "--out")
+    model = models.read(options)
+    reference = Reference.read(options, model) if options.reference else None
+    setup = set_up(model, options)
+    if not options.json:
+        say(*facts(_heading(options, model, setup)))
+    with _told() as told:
+        result = _run(model, setup, options, reference)
+    if result.provenance["interrupted"] and not result.sweeps:
+        raise KeyboardInterrupt(f" before anything was found{_how_to_go_on(options, setup, told)}")
+    found = answered(model, setup, options, result, reference, told)
+    problem = _write(options, model, found)
+    say(found.as_json() if options.json else found.as_text())
+    if options.json:  # where a person may not look
+        for text in found.warnings[len(told) :]:
+            _warn(text)
+    if problem is not None:
+        raise problem
+    if options.out and not options.json:
+        say(f"wrote {options.out}")
+    if found.interrupted:
+        raise KeyboardInterrupt(_so_far(options, setup, result, told))
+    return 0
+
+
+def _heading(options: argparse.Namespace, model: Any, setup: Setup) -> Iterator[tuple[str, str]]:
+    """What is about to be done, and what it takes."""
+    yield "model", models.describe(options, model)
+    yield "method", setup.described()
+    if setup.unused:
+        yield "unused", f"{', '.join(setup.unused)}, which {setup.choice.name} has no use for"
+    if setup.choice.name != "exact":
+        yield "run", setup.run_described()
+    yield "memory", f"at most {readable(setup.memory)} beyond the model"
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[list[str]]:
+    """What the library warns of while it runs: said at once, and kept for the answer."""
+    told: list[str] = []
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        told.append(str(message))
+        _warn(str(message))
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield told
+
+
+def _warn(text: str) -> None:
+    print(f"herded: warning: {text}", file=sys.stderr)
+
+
+def _run(
+    model: Any, setup: Setup, options: argparse.Namespace, reference: Reference | None
+) -> Result:
+    watch = watcher(model, reference)
+    if setup.choice.name == "exact":
+        return run(model, setup.method, cap=options.cap, watch=watch)
+    if options.task == "map":
+        return anneal(model, setup, options, watch)
+    with interruptible():  # also while it is compiled
+        if not setup.samples:
+            return run(
+                model,
+                setup.method,
+                sweeps=setup.sweeps,
+                seconds=setup.seconds,
+                cap=options.cap,
+                watch=watch,
+            )
+        return run(
+            model,
+            setup.method,
+            sweeps=setup.sweeps,
+            seconds=setup.seconds,
+            burn_in=setup.burn_in,
+            chains=setup.chains,
+            keep=[Marginals(rao_blackwell=True)],
+            checkpoint=options.checkpoint,
+            checkpoint_every=options.checkpoint_every,
+            cap=options.cap,
+            threads=options.threads,
+            watch=watch,
+        )
+
+
+def _write(options: argparse.Namespace, model: Any, found: Answered) -> FileError | None:
+    """Write --out; what goes wrong is given back, so that the answer is printed all the same."""
+    if not options.out:
+        return None
+    try:
+        if options.task == "mar":
+            write_mar(found.marginals, options.out, model.cardinalities)
+        elif options.task == "map":
+            write_mpe(found.state, options.out)
+        elif found.log_z is not None:
+            write_pr(found.log_z, options.out)
+    except FileError as error:
+        return error
+    return None
+
+
+def _so_far(options: argparse.Namespace, setup: Setup, result: Result, told: list[str]) -> str:
+    """What an interrupted run has left."""
+    length = f" of {setup.sweeps:,}" if setup.sweeps is not None else ""
+    out = f"; {options.out} holds the answer of these" if options.out else ""
+    return f" after {result.sweeps:,}{length} sweeps{out}{_how_to_go_on(options, setup, told)}"
+
+
+def _how_to_go_on(options: argparse.Namespace, setup: Setup, told: list[str]) -> str:
+    if not (options.checkpoint and setup.samples) or any("checkpoint" in text for text in told):
+        return ""
+    return f"; run the same command again to go on from {options.checkpoint}"

@@ -1,0 +1,159 @@
+"""The arguments of the commands on model files: apart from them, so that help imports nothing
+heavy.
+"""
+
+import argparse
+import re
+import textwrap
+from typing import Any
+
+METHODS = ("auto", "herded", "gibbs", "mean-field", "bp", "exact")
+WEIGHTS = ("blanket", "shared", "pooled", "lazy", "full")
+UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+
+def add_infer(commands: Any, exit_codes: str) -> None:
+    """`herded infer`."""
+    infer = _add(
+        commands,
+        exit_codes,
+        "infer",
+        help="marginals, the most probable state or log Z of a model file",
+        description="Marginals (mar), the most probable state (map) or the normalising constant "
+        "(pr) of a model: UAI, BIF, XMLBIF, .npz or .safetensors.",
+    )
+    infer.add_argument(
+        "--task", choices=("mar", "map", "pr"), default="mar", help="default: %(default)s"
+    )
+    infer.add_argument(
+        "--method",
+        choices=METHODS,
+        default="auto",
+        help="default: exact where elimination fits in memory, else herded; it says which and why",
+    )
+    length = infer.add_mutually_exclusive_group()
+    length.add_argument(
+        "--sweeps",
+        type=int,
+        metavar="N",
+        help="default: 10000 of a sampler, at most 1000 of bp and mean-field",
+    )
+    length.add_argument(
+        "--seconds", type=float, metavar="S", help="run for so long; the clock decides the sweeps"
+    )
+    infer.add_argument("--chains", type=int, metavar="C", help="of a sampler; default: 4")
+    infer.add_argument(
+        "--burn-in",
+        type=int,
+        metavar="N",
+        help="sweeps that are not counted; default: a tenth, at most 1000; 100 with --seconds",
+    )
+    infer.add_argument("--weights", choices=WEIGHTS, help="of herded; chosen if not given")
+    infer.add_argument("--slack", type=float, metavar="C", help="of herded, from 0 to 64")
+    infer.add_argument("--seed", type=int, default=0, metavar="N", help="default: %(default)s")
+    infer.add_argument(
+        "--reference", metavar="F.MAR", help="known marginals: the error is shown, also live"
+    )
+    infer.add_argument(
+        "--checkpoint",
+        metavar="F",
+        help="written as a sampler runs; if it exists, the run goes on from it, to the same bits",
+    )
+    infer.add_argument(
+        "--checkpoint-every",
+        type=float,
+        default=30.0,
+        metavar="S",
+        help="seconds between two checkpoints; default: %(default)g",
+    )
+    infer.add_argument(
+        "--out", metavar="F", help="write the answer as a UAI file: MAR, MPE or PR by the task"
+    )
+    infer.add_argument("--json", action="store_true", help="print one JSON object, with everything")
+    infer.add_argument("--threads", type=int, metavar="N", help="default: as many as cores")
+
+
+def add_info(commands: Any, exit_codes: str) -> None:
+    """`herded info`."""
+    info = _add(
+        commands,
+        exit_codes,
+        "info",
+        help="what a model file holds, and which methods can run on it",
+        description="Variables, factors, degrees and zeros of a model, its treewidth, the memory "
+        "of each kind of weights, and whether each method can run.",
+    )
+    info.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_compare(commands: Any, exit_codes: str) -> None:
+    """`herded compare`."""
+    compare = _add(
+        commands,
+        exit_codes,
+        "compare",
+        help="the error of several methods over time",
+        description="Run several methods, one after another and each for the same time, and "
+        "measure the error of their marginals against a reference as they go.",
+    )
+    compare.add_argument(
+        "--methods",
+        default="herded,gibbs",
+        metavar="A,B,..",
+        help="herded, gibbs, mean-field, bp, exact, or blanket, shared, pooled, lazy, full for "
+        "herded with these weights; default: %(default)s",
+    )
+    compare.add_argument(
+        "--seconds", type=float, default=10.0, metavar="S", help="of each; default: %(default)g"
+    )
+    compare.add_argument("--slack", type=float, metavar="C", help="of all herded methods")
+    compare.add_argument("--seed", type=int, default=0, metavar="N", help="default: %(default)s")
+    compare.add_argument(
+        "--reference", metavar="F.MAR", help="known marginals; computed exactly if not given"
+    )
+    compare.add_argument(
+        "--out", metavar="DIR", help="write the errors as CSV and a figure as SVG and PNG"
+    )
+
+
+def _add(
+    commands: Any, exit_codes: str, name: str, help: str, description: str
+) -> argparse.ArgumentParser:
+    """A command on a model, with what all of them have."""
+    parser = commands.add_parser(
+        name,
+        help=help,
+        description=textwrap.fill(description, 80),
+        epilog=exit_codes,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", metavar="MODEL", help="a file, gzipped or not")
+    parser.add_argument("--evidence", metavar="F", help="a UAI .evid file")
+    parser.add_argument(
+        "--given",
+        action="append",
+        default=[],
+        metavar="NAME=STATE",
+        help="evidence by name or number; as often as needed",
+    )
+    parser.add_argument(
+        "--cap",
+        type=size,
+        metavar="BYTES",
+        help="most memory to take, such as 500M or 2G; default: half of what is free",
+    )
+    return parser
+
+
+def size(text: str) -> float:
+    """A number of bytes: 1000000, 1e6, 500M, 2 GiB."""
+    found = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) ?([kmgt]?)(?:i?b)?", text.strip().lower())
+    try:
+        value = float(found[1]) * UNITS[found[2]] if found else 0.0
+    except ValueError:
+        value = 0.0
+    if not value > 0:
+        raise argparse.ArgumentTypeError(
+            f"expected a number of bytes above 0, such as 500M or 2G, got {text!r}"
+        )
+    return value

@@ -1,0 +1,173 @@
+"""`herded info`: what a model file holds, what inference in it would take, and who can do it."""
+
+import argparse
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from herded.choice import choose, exact_seconds, largest_blanket
+from herded.cli import models
+from herded.cli.infer_arguments import WEIGHTS
+from herded.cli.printing import columns, count, facts, finite, say
+from herded.errors import CapError, HerdedError
+from herded.footprint import footprint
+from herded.methods.belief_propagation import BeliefPropagation
+from herded.methods.elimination import EliminationOrder, elimination_order
+from herded.methods.gibbs import Gibbs
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.mean_field import MeanField
+from herded.plan import memory
+from herded.plan.compile import plan_memory
+from herded.plan.conditional import compile_factors
+from herded.plan.scan import components
+from herded.plan.support import start_state
+from herded.stream import stream_key
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a method can run on a model, and what it takes or why not."""
+
+    method: str
+    can_run: bool
+    memory: float | None
+    reason: str
+
+
+def info(options: argparse.Namespace) -> int:
+    """Read, look, print."""
+    model = models.read(options)
+    limit = memory.limit(options.cap)
+    order = _order(model)
+    facts_of_it = _features(model)
+    verdicts = list(_verdicts(model, order, limit))
+    chosen = choose(model, cap=options.cap)
+    if options.json:
+        say(
+            json.dumps(
+                {
+                    "model": options.model,
+                    **facts_of_it,
+                    "treewidth": None if order is None else order.treewidth,
+                    "elimination_memory": None if order is None else order.memory,
+                    "weights_memory": {
+                        name: finite(plan_memory(model, weights=name, cap=options.cap)[1])
+                        for name in WEIGHTS
+                    },
+                    "methods": [{**vars(v), "memory": finite(v.memory)} for v in verdicts],
+                    "auto": chosen.name,
+                    "reason": chosen.reason,
+                },
+                allow_nan=False,
+            )
+        )
+        return 0
+    say(*facts(_lines(options, model, facts_of_it, order)), "")
+    say(*columns([("method", "can run", "memory", ""), *map(_row, verdicts)], left=4), "")
+    say(*facts([("auto", f"{chosen.name}: {chosen.reason}")]))
+    return 0
+
+
+def _features(model: Any) -> dict[str, Any]:
+    """Plain numbers that describe a model."""
+    graph = model.as_factor_graph()
+    free = graph.evidence < 0
+    arity, degree = np.diff(graph.factor_start), np.diff(graph.adjacency[0])
+    return {
+        "variables": graph.n_variables,
+        "observed": int((~free).sum()),
+        "factors": graph.n_factors,
+        "arities": {str(a): int((arity == a).sum()) for a in np.unique(arity)},
+        "entries": len(graph.log_tables),
+        "cardinalities": {str(k): int(c) for k, c in _counts(graph.cardinalities)},
+        "degree": {"mean": float(degree.mean()), "max": int(degree.max())},
+        "largest_blanket": largest_blanket(model),
+        "zeros": float(np.isneginf(graph.log_tables).mean()) if len(graph.log_tables) else 0.0,
+        "components": int(components(compile_factors(graph), free).max(initial=-1)) + 1,
+        "named": graph.names is not None,
+    }
+
+
+def _counts(values: np.ndarray) -> Iterator[tuple[int, int]]:
+    found, counts = np.unique(values, return_counts=True)
+    return zip(found.tolist(), counts.tolist(), strict=True)
+
+
+def _order(model: Any) -> EliminationOrder | None:
+    """An order of elimination, whatever its memory; none where clusters outgrow any array."""
+    try:
+        return elimination_order(model, math.inf)
+    except CapError:
+        return None
+
+
+def _lines(
+    options: argparse.Namespace, model: Any, found: dict[str, Any], order: EliminationOrder | None
+) -> Iterator[tuple[str, str]]:
+    yield "model", models.describe(options, model)
+    yield (
+        "factors",
+        ", ".join(f"{n:,} of {count(int(a), 'variable')}" for a, n in found["arities"].items())
+        or "none",
+    )
+    yield "entries", f"{found['entries']:,} in tables, {found['zeros']:.1%} of them zero"
+    yield "states", ", ".join(f"{n:,} x {k}" for k, n in list(found["cardinalities"].items())[:8])
+    degree, blanket = found["degree"], found["largest_blanket"]
+    yield (
+        "degree",
+        f"{degree['mean']:.3g} on average, {degree['max']:,} at most; a variable has at most "
+        f"{blanket:.4g} contexts",
+    )
+    yield "parts", f"{found['components']:,} that share no factor"
+    if order is None:
+        yield "treewidth", "over 63 in the order that was found: out of reach"
+    else:
+        yield (
+            "treewidth",
+            f"{order.treewidth} in the order that was found; elimination takes "
+            f"{memory.readable(order.memory)} and about {exact_seconds(model, order):.2g} s",
+        )
+
+
+def _verdicts(model: Any, order: EliminationOrder | None, limit: float) -> Iterator[Verdict]:
+    yield _exact(order, limit)
+    samplers = {f"herded, {weights}": HerdedGibbs(weights=weights) for weights in WEIGHTS}
+    start = _why_no_start(model)
+    for name, method in {**samplers, "gibbs": Gibbs()}.items():
+        yield Verdict(name, False, None, start) if start else _judged(name, model, method, limit)
+    yield _judged("bp", model, BeliefPropagation(), limit)
+    hard = "a heuristic where there are zeros" if model.as_factor_graph().has_hard_zeros else ""
+    yield _judged("mean-field", model, MeanField(), limit, hard)
+
+
+def _exact(order: EliminationOrder | None, limit: float) -> Verdict:
+    if order is None:
+        return Verdict("exact", False, None, "a cluster has more than 64 variables")
+    if order.memory > limit:
+        return Verdict("exact", False, order.memory, f"more than {memory.readable(limit)}")
+    return Verdict("exact", True, order.memory, "")
+
+
+def _why_no_start(model: Any) -> str:
+    """Why samplers cannot begin; empty if they can."""
+    try:
+        start_state(model, stream_key(0, 0, 3))
+    except HerdedError as error:
+        return str(error)
+    return ""
+
+
+def _judged(name: str, model: Any, method: Any, limit: float, remark: str = "") -> Verdict:
+    need = footprint(model, method, cap=limit)
+    if need > limit:
+        return Verdict(name, False, need, f"more than {memory.readable(limit)}")
+    return Verdict(name, True, need, remark)
+
+
+def _row(verdict: Verdict) -> tuple[str, str, str, str]:
+    size = memory.readable(verdict.memory) if verdict.memory is not None else ""
+    return verdict.method, "yes" if verdict.can_run else "no", size, verdict.reason

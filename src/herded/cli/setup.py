@@ -1,0 +1,197 @@
+"""What `herded infer` is about to do: the options as one method and its run, checked."""
+
+import argparse
+import os
+from dataclasses import dataclass, fields
+from typing import Any
+
+from herded.choice import DAMPING, SLACK, Choice, annealed, choose, herded
+from herded.cli.printing import count
+from herded.errors import CapError, MethodError
+from herded.footprint import footprint, tables_memory
+from herded.methods.annealed_herded_gibbs import AnnealedHerdedGibbs
+from herded.methods.belief_propagation import BeliefPropagation
+from herded.methods.exact import Exact
+from herded.methods.gibbs import Gibbs
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.mean_field import MeanField
+from herded.methods.protocol import Sampler
+from herded.plan import memory
+
+SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
+BURN_IN_OF_SECONDS = 100
+SAMPLERS_ONLY = ("chains", "burn_in", "checkpoint", "weights", "slack")
+SHOWN = ("weights", "slack", "damping", "seed")  # of a method's settings, to people
+REFUSED = {
+    "map": "expected --method exact, herded, gibbs or auto for --task map, got {!r}, which looks "
+    "for no state: choose another",
+    "pr": "expected --method exact, bp (Bethe's estimate), mean-field (a lower bound) or auto for "
+    "--task pr, got {!r}, which gives no estimate of log Z: choose another",
+}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A method and how long it runs."""
+
+    choice: Choice
+    sweeps: int | None  # None where the clock decides
+    seconds: float | None
+    burn_in: int
+    chains: int
+    memory: float  # bytes, beyond the model, at most
+    unused: tuple[str, ...]  # options that the chosen method has no use for
+
+    @property
+    def method(self) -> Any:
+        return self.choice.method
+
+    @property
+    def samples(self) -> bool:
+        """Whether the method is a sampler."""
+        return isinstance(self.method, Sampler)
+
+    def described(self) -> str:
+        """The method with its settings, and why."""
+        shown = {name: value for name, value in self.settings().items() if name in SHOWN}
+        told = [f"{name} {value}" for name, value in shown.items() if name == "seed" or value]
+        if hasattr(self.method, "schedule"):
+            told.append(f"annealed from temperature {self.method.schedule.temperature:g}")
+        reason = f": {self.choice.reason}" if self.choice.reason else ""
+        settings = f" ({', '.join(told)})" if told else ""
+        return f"{self.choice.name}{settings}{reason}"
+
+    def settings(self) -> dict[str, Any]:
+        """Its options, as plain values."""
+        values = {field.name: getattr(self.method, field.name) for field in fields(self.method)}
+        plain = {k: v if isinstance(v, (int, float, str)) else repr(v) for k, v in values.items()}
+        return {k: v for k, v in plain.items() if k != "max_weights"}
+
+    def run_described(self) -> str:
+        """How long, and how many."""
+        length = f"{self.seconds:g} seconds" if self.sweeps is None else f"{self.sweeps:,} sweeps"
+        if not self.samples:
+            return f"at most {length}"
+        after = f" after {self.burn_in:,} of burn-in" if self.burn_in else ""
+        return f"{length}{after}, {count(self.chains, 'chain')}"
+
+
+def set_up(model: Any, options: argparse.Namespace) -> Setup:
+    """The method, its run and its memory; raises what makes no sense before any work is done."""
+    choice = _choice(model, options)
+    samples = isinstance(choice.method, Sampler)
+    idle = [name for name in SAMPLERS_ONLY if not samples and getattr(options, name) is not None]
+    words = tuple(f"--{name.replace('_', '-')}" for name in idle)
+    if words and options.method != "auto":
+        raise MethodError(f"expected no {words[0]} with --method {options.method}: drop it")
+    chains = (CHAINS if options.chains is None else options.chains) if samples else 1
+    _check_counts(options)
+    return Setup(
+        choice,
+        _sweeps(choice, options),
+        options.seconds,
+        _burn_in(choice, options),
+        chains,
+        _memory(model, choice, chains, options.cap),
+        words,
+    )
+
+
+def _choice(model: Any, options: argparse.Namespace) -> Choice:
+    name, told = options.method, options.weights is not None or options.slack is not None
+    if told and name not in ("auto", "herded"):
+        raise MethodError(f"expected --weights and --slack with --method herded, got {name!r}")
+    if name == "auto" and told:
+        name = "herded"
+    if name == "auto":
+        return choose(
+            model,
+            options.task,
+            seconds=options.seconds,
+            cap=options.cap,
+            seed=options.seed,
+            exact=not (options.checkpoint and os.path.exists(options.checkpoint)),
+        )
+    if name in {"map": ("mean-field", "bp"), "pr": ("herded", "gibbs")}.get(options.task, ()):
+        raise MethodError(REFUSED[options.task].format(name))
+    if name == "herded":
+        return Choice(name, _herded(model, options), "")
+    if name == "gibbs" and options.task == "map":
+        return Choice(name, annealed(model, options.seed, herded=False), "")
+    solvers: dict[str, Any] = {
+        "gibbs": Gibbs(seed=options.seed),
+        "mean-field": MeanField(damping=DAMPING),
+        "bp": BeliefPropagation(damping=DAMPING),
+        "exact": Exact(),
+    }
+    return Choice(name, solvers[name], "")
+
+
+def _herded(model: Any, options: argparse.Namespace) -> Any:
+    """As told, and the rest as it suits the model."""
+    weights, slack, seed = options.weights, options.slack, options.seed
+    if options.task == "map":
+        if slack is not None:
+            raise MethodError("expected no --slack with --task map, which anneals: drop it")
+        suited = annealed(model, seed)
+        if weights is None:
+            return suited
+        return AnnealedHerdedGibbs(suited.schedule, weights=weights, seed=seed)
+    if weights is None and slack is None:
+        return herded(model, seed)
+    if weights is None:
+        weights = herded(model, seed).weights
+    if slack is None:
+        slack = SLACK if weights == "pooled" else 0.0
+    return HerdedGibbs(weights=weights, slack=slack, seed=seed)
+
+
+def _check_counts(options: argparse.Namespace) -> None:
+    for name, least in (("sweeps", 1), ("chains", 1), ("burn_in", 0), ("threads", 1)):
+        value = getattr(options, name)
+        if value is not None and value < least:
+            word = name.replace("_", "-")
+            raise MethodError(f"expected --{word} of {least} or more, got {value}")
+    if options.seconds is not None and not options.seconds > 0:
+        raise MethodError(f"expected --seconds above 0, got {options.seconds:g}")
+    if options.task == "map" and options.seconds is not None and options.checkpoint is not None:
+        raise MethodError(
+            "expected --sweeps with --task map and --checkpoint, got --seconds: rounds of "
+            "annealing that the clock ends cannot be resumed"
+        )
+    if not options.checkpoint_every >= 0:
+        raise MethodError(
+            f"expected --checkpoint-every of 0 or more, got {options.checkpoint_every:g}"
+        )
+
+
+def _sweeps(choice: Choice, options: argparse.Namespace) -> int | None:
+    if options.sweeps is not None or options.seconds is not None:
+        return options.sweeps
+    return SWEEPS if isinstance(choice.method, Sampler) else 1000
+
+
+def _burn_in(choice: Choice, options: argparse.Namespace) -> int:
+    """None for annealing, which is all burn-in, and for solvers."""
+    if not isinstance(choice.method, Sampler) or hasattr(choice.method, "schedule"):
+        if options.burn_in and isinstance(choice.method, Sampler):
+            raise MethodError("expected no --burn-in with --task map, which anneals: drop it")
+        return 0
+    if options.burn_in is not None:
+        return options.burn_in
+    if options.seconds is not None:
+        return BURN_IN_OF_SECONDS
+    return min(MOST_BURN_IN, (options.sweeps or SWEEPS) // 10)
+
+
+def _memory(model: Any, choice: Choice, chains: int, cap: float | None) -> float:
+    """Estimated before it is taken, and refused above the cap."""
+    need, limit = footprint(model, choice.method, chains=chains, cap=cap), memory.limit(cap)
+    if isinstance(choice.method, Sampler) and tables_memory(model, choice.method, cap)[1] > limit:
+        choice.method.compile(model, cap=cap)  # refuses, and says which variable is to blame
+    if need > limit:
+        raise CapError(
+            f"expected a run of at most {memory.readable(limit)}, but this one may need "
+            f"{memory.readable(need)}: raise --cap, or use fewer --chains or --weights pooled"
+        )
+    return need

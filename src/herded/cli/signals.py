@@ -1,0 +1,64 @@
+"""SIGINT and SIGTERM while a command runs: both end it in order, and the exit code tells which."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+ENDINGS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Signals:
+    """Within it either signal raises KeyboardInterrupt; the first only, so that the end is orderly.
+
+    `herded.progress.interruptible` takes over while samples are drawn.
+    """
+
+    def __init__(self) -> None:
+        self.seen = signal.SIGINT  # what a KeyboardInterrupt from elsewhere means
+        self._held = self._came = False
+        self._before: dict[signal.Signals, Any] = {}
+
+    @property
+    def code(self) -> int:
+        """The exit code of a command that a signal has ended."""
+        return 128 + self.seen
+
+    @property
+    def word(self) -> str:
+        return "terminated" if self.seen == signal.SIGTERM else "interrupted"
+
+    def __enter__(self) -> "Signals":
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.getsignal(number) for number in ENDINGS}
+            for number in ENDINGS:
+                signal.signal(number, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+
+    def _handle(self, number: int, frame: Any) -> None:
+        self.seen = signal.Signals(number)
+        self._came = True
+        if not self._held:
+            raise KeyboardInterrupt
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Wait with the exception: an import may turn what is raised in it into another error."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+        if self._came:
+            raise KeyboardInterrupt
+
+    def ignore(self) -> None:
+        """From now on until the process ends: one was enough."""
+        for number in self._before:
+            signal.signal(number, signal.SIG_IGN)
+        self._before = {}
