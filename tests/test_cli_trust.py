@@ -1,0 +1,280 @@
+"""What a command leaves behind when it is stopped, when the disk is full, when nobody listens."""
+
+import json
+import os
+import pty
+import re
+import resource
+import signal
+import subprocess
+import threading
+
+import numpy as np
+import pytest
+
+import herded as hd
+import herded.sampling
+from tests.command import environment, found, run, small_grid, start
+
+GRID = small_grid()
+SAMPLE = ("infer", "grid.uai", "--method", "gibbs", "--sweeps", 600, "--burn-in", 50)
+KEPT = ("--checkpoint", "run.ckpt", "--out", "out.MAR")
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    hd.write_uai(GRID, "grid.uai")
+
+
+@pytest.fixture(autouse=True)
+def _signals_as_before():
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGINT, before[0])
+    signal.signal(signal.SIGTERM, before[1])
+
+
+def signalled(monkeypatch, number, after):
+    """Let this process get a signal in block `after` of a run, of a hundred sweeps per block."""
+    monkeypatch.setattr(herded.sampling, "BLOCK", 1600)
+    advance, count = hd.Gibbs.advance, []
+
+    def advancing(*args, **kwargs):
+        count.append(1)
+        if len(count) == after:
+            os.kill(os.getpid(), number)
+        advance(*args, **kwargs)
+
+    monkeypatch.setattr(hd.Gibbs, "advance", advancing)
+
+
+# -- signals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "word"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+def test_a_stopped_run_says_what_it_leaves_and_goes_on(number, code, word, capsys, monkeypatch):
+    whole = found(capsys, *SAMPLE, "--out", "whole.MAR")
+    with monkeypatch.context() as patch:
+        signalled(patch, number, 10)
+        left, out, err = run(capsys, *SAMPLE, *KEPT)
+    assert left == code
+    assert err == (
+        f"herded: {word} after 200 of 600 sweeps; out.MAR holds the answer of these; run the same "
+        "command again to go on from run.ckpt\n"
+    )
+    assert "time       200 sweeps in " in out
+    part = hd.infer(
+        hd.read_model("grid.uai"),
+        hd.Gibbs(),
+        sweeps=200,
+        burn_in=50,
+        chains=4,
+        keep=[hd.Marginals(rao_blackwell=True)],
+    )
+    assert (hd.read_mar("out.MAR") == part.marginals).all()
+    rest = found(capsys, *SAMPLE, *KEPT)
+    assert rest["marginals"] == whole["marginals"] and rest["sweeps"] == 600
+    with open("out.MAR", "rb") as one, open("whole.MAR", "rb") as other:
+        assert one.read() == other.read()
+
+
+def test_stopped_in_the_burn_in_nothing_is_written(capsys, monkeypatch):
+    signalled(monkeypatch, signal.SIGTERM, 1)
+    left, out, err = run(capsys, *SAMPLE[:-1], 10**6, *KEPT)
+    assert left == 143 and "variable" not in out.split("memory")[1]
+    assert err == (
+        "herded: terminated before anything was found; run the same command again to go on from "
+        "run.ckpt\n"
+    )
+    assert sorted(os.listdir()) == ["grid.uai", "run.ckpt"]
+
+
+def test_a_stopped_run_in_json(capsys, monkeypatch):
+    signalled(monkeypatch, signal.SIGINT, 10)
+    left, out, err = run(capsys, *SAMPLE, "--json")
+    answer = json.loads(out)
+    assert left == 130 and answer["interrupted"] and answer["sweeps"] == 200
+    assert err == "herded: interrupted after 200 of 600 sweeps\n"
+
+
+def test_stopped_while_it_is_compiled(capsys, monkeypatch):
+    """A compiler may lose an exception: the signal waits, and no sweep is done."""
+    compile_plan = hd.Gibbs.compile
+
+    def compiling(*args, **kwargs):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return compile_plan(*args, **kwargs)
+
+    monkeypatch.setattr(hd.Gibbs, "compile", compiling)
+    left, _, err = run(capsys, *SAMPLE)
+    assert left == 143 and err == "herded: terminated before anything was found\n"
+
+
+def test_stopped_while_it_reads(capsys, monkeypatch):
+    monkeypatch.setattr(
+        "herded.cli.models.read_model", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
+    )
+    assert run(capsys, *SAMPLE) == (130, "", "herded: interrupted\n")
+
+
+def test_a_stopped_search_for_the_best_state(capsys, monkeypatch):
+    advance, count = hd.AnnealedHerdedGibbs.advance, []
+
+    def advancing(*args, **kwargs):
+        count.append(1)
+        if len(count) == 40:
+            os.kill(os.getpid(), signal.SIGINT)
+        advance(*args, **kwargs)
+
+    monkeypatch.setattr(hd.AnnealedHerdedGibbs, "advance", advancing)
+    options = ("--task", "map", "--method", "herded", "--seconds", "60", "--out", "out.MPE")
+    left, _, err = run(capsys, "infer", "grid.uai", *options)
+    assert left == 130 and "; out.MPE holds the answer of these\n" in err
+    assert GRID.log_score(hd.read_mpe("out.MPE")) > GRID.log_score(np.zeros(16, int))
+
+
+def test_one_signal_stops_exact_inference_at_once(capsys, monkeypatch):
+    def solving(*args):
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise AssertionError("went on")
+
+    monkeypatch.setattr("herded.methods.exact._solve", solving)
+    left, _, err = run(capsys, "infer", "grid.uai", "--out", "out.MAR")
+    assert left == 143 and err == "herded: terminated\n" and os.listdir() == ["grid.uai"]
+
+
+# -- full disks and closed pipes ---------------------------------------------------------------
+
+
+needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+
+
+@needs_full
+def test_a_full_disk_costs_the_file_but_not_the_answer(capsys):
+    left, out, err = run(capsys, "infer", "grid.uai", "--out", "/dev/full")
+    assert left == 3 and "variable" in out
+    assert err == "herded: expected to write /dev/full, but: No space left on device\n"
+
+
+@needs_full
+def test_standard_output_on_a_full_disk():
+    with open("/dev/full", "w") as full:
+        child = start("infer", "grid.uai", "--json", "--out", "out.MAR", stdout=full)
+        _, err = child.communicate(timeout=120)
+    assert child.returncode == 3
+    assert err == "herded: expected to write what was found, but: No space left on device\n"
+    assert hd.read_mar("out.MAR").shape == (16, 2)  # the file is there all the same
+
+
+def test_nobody_reads_the_output():
+    child = start("info", "grid.uai")
+    assert child.stdout is not None and child.stderr is not None
+    child.stdout.close()
+    err = child.stderr.read()
+    assert child.wait(timeout=120) == 141 and err == ""
+
+
+def limited(n_bytes):
+    """As if the disk were full after so many bytes of a file."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
+
+
+def test_no_room_for_a_checkpoint_costs_no_run():
+    child = start(
+        *(*SAMPLE, "--json", "--checkpoint", "run.ckpt", "--checkpoint-every", "0"),
+        preexec_fn=limited(1000),
+        env=environment(HERDED_CACHE="0"),
+    )
+    out, err = child.communicate(timeout=300)
+    assert child.returncode == 0, err
+    answer = json.loads(out)
+    assert answer["sweeps"] == 600 and "goes on without this checkpoint" in answer["warnings"][0]
+    assert "herded: warning: expected to write run.ckpt, but: File too large" in err
+    assert "Traceback" not in err and os.listdir() == ["grid.uai"]
+
+
+def test_no_room_for_the_answer():
+    child = start(
+        *("infer", "grid.uai", "--out", "out.MAR"),
+        preexec_fn=limited(100),
+        env=environment(HERDED_CACHE="0"),
+    )
+    out, err = child.communicate(timeout=300)
+    assert child.returncode == 3 and "variable" in out
+    assert err == "herded: expected to write out.MAR, but: File too large\n"
+    assert os.listdir() == ["grid.uai"]
+
+
+def test_an_unwritable_folder(capsys):
+    os.mkdir("shut", 0o500)
+    if os.access("shut", os.W_OK):
+        pytest.skip("this user may write everywhere")
+    left, out, err = run(capsys, "infer", "grid.uai", "--out", "shut/out.MAR")
+    assert left == 3 and out == "" and "Permission denied" in err
+
+
+# -- others in the same folder, and somebody at a terminal -------------------------------------
+
+
+def test_two_processes_in_one_folder(capsys):
+    whole = found(capsys, *SAMPLE)
+    options = ("--json", "--out", "both.MAR", "--checkpoint-every", "0")
+    children = [
+        start(*SAMPLE, *options, "--checkpoint", f"{name}.ckpt", env=environment()) for name in "ab"
+    ]
+    for child in children:
+        out, err = child.communicate(timeout=300)
+        assert child.returncode == 0 and err == ""
+        assert json.loads(out)["marginals"] == whole["marginals"]
+    assert hd.read_mar("both.MAR").tolist() == whole["marginals"]
+    assert sorted(os.listdir()) == ["a.ckpt", "b.ckpt", "both.MAR", "grid.uai"]
+
+
+def seen_at_a_terminal(*arguments):
+    """What is shown on stderr where that is a terminal."""
+    master, slave = pty.openpty()
+    seen = []
+
+    def read():
+        while True:
+            try:
+                data = os.read(master, 4096)
+            except OSError:
+                return
+            if not data:
+                return
+            seen.append(data)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    child = start(
+        *arguments,
+        stdout=subprocess.DEVNULL,
+        stderr=slave,
+        env=environment(TERM="xterm", COLUMNS="140"),
+    )
+    assert child.wait(timeout=300) == 0
+    os.close(slave)
+    reader.join(timeout=30)
+    os.close(master)
+    return b"".join(seen).decode()
+
+
+def test_progress_at_a_terminal():
+    hd.write_mar(hd.infer(GRID, hd.Exact()).marginals, "grid.MAR")
+    method = ("infer", "grid.uai", "--method", "herded", "--seconds", "3")
+    shown = seen_at_a_terminal(*method, "--reference", "grid.MAR")
+    assert "HerdedGibbs" in shown and "seconds" in shown
+    assert re.search(r"standard error [\d.e-]+, error [\d.e-]+, Hellinger [\d.e-]+", shown)
+    shown = seen_at_a_terminal(*method, "--task", "map")
+    assert "best log-score" in shown
+
+
+def test_nothing_but_the_answer_in_a_pipe():
+    child = start(*SAMPLE[:4], "--seconds", "1.5", "--json")
+    out, err = child.communicate(timeout=300)
+    assert child.returncode == 0 and err == "" and json.loads(out)["sweeps"] > 0
