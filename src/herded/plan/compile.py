@@ -14,6 +14,7 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.models.lattice import Lattice
+from herded.models.names import called
 from herded.plan import lattice as _lattice
 from herded.plan import memory
 from herded.plan.conditional import compile_factors
@@ -127,7 +128,7 @@ def compile_plan(
         need += 4.0 * rows.sum() + 32.0 * rows.max(initial=0) if weights == "shared" else 0.0
         degree = np.diff(factors.neighbour_start)
         herded = weights in TABULATED
-        memory.check_tables(need, limit, rows, lambda i: _name(model, i), degree, herded)
+        memory.check_tables(need, limit, rows, lambda i: called(model, i), degree, herded)
     elif weights in TABULATED:
         raise MethodError(
             f'expected weights="pooled", "lazy" or "full" on a factor plan, got {weights!r}, which '
@@ -149,10 +150,6 @@ def compile_plan(
         scan=order,
         contexts=compile_contexts(weights, tables, width),
     )
-
-
-def _name(model: Any, i: int) -> str:
-    return repr(model.names[i]) if model.names else str(i)
 
 
 def _why_no_lattice(model: Any, weights: str | None, scan: Any, vector: bool) -> str:
