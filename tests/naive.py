@@ -293,8 +293,10 @@ def naive_choose(w, p, slack=0, bits=0):
         return x, phi - SCALAR * x
     possible = [k for k in range(len(p)) if p[k] > 0]
     grown = [w[k] + p[k] for k in range(len(p))]
-    if slack and max(abs(w[k]) for k in possible) <= slack:
-        x = naive_pick(p, bits)
+    left = [p[k] if w[k] >= -slack else 0 for k in range(len(p))]  # without those overdrawn
+    if slack and sum(left) and max(w[k] for k in possible) <= 64 * VECTOR:
+        pick = ((bits >> 40) * sum(left)) >> 24
+        x = next(k for k in range(len(p)) if pick < sum(left[: k + 1]))
     else:
         x = max(possible, key=lambda k: (grown[k], -k))
     grown[x] -= VECTOR

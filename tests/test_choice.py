@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.choice import LinearFrom, annealed, choose, exact_seconds, herded, largest_blanket
+from herded.choice import LinearFrom, annealed, choose, exact_seconds, largest_blanket
 from herded.footprint import footprint
 from herded.methods.elimination import elimination_order
 from herded.plan.compile import compile_plan, plan_memory
@@ -55,16 +55,21 @@ def test_without_elimination(task, name, kind):
     assert "goes on" in choose(GRID, task, exact=False).reason
 
 
-def test_weights_by_the_largest_blanket():
-    assert largest_blanket(star(10)) == 1024 and largest_blanket(star(11)) == 2048
-    assert herded(star(10)).weights == "blanket"
-    large = herded(star(11), seed=3)
-    assert (large.weights, large.slack, large.seed) == ("pooled", 1.5, 3)
+def test_the_largest_blanket():
+    assert largest_blanket(star(10)) == 1024
     assert largest_blanket(star(3, states=5)) == pytest.approx(125)
     assert largest_blanket(star(11).given({1: 0})) == 1024  # its state is known
     assert largest_blanket(star(11).given({0: 0})) == 1
     assert largest_blanket(star(2000)) == 2.0**1000  # more than a float could hold
     assert largest_blanket(hd.FactorGraph([2, 3], [])) == 1
+
+
+def test_herded_as_it_is_recommended():
+    for leaves in (4, 12):
+        model = star(leaves)
+        chosen = choose(model, exact=False, seed=3)
+        assert chosen.method == hd.recommended(model, seed=3)
+        assert f"at most {2**leaves} contexts" in chosen.reason
 
 
 def test_annealing_starts_hot_where_factors_are_strong():

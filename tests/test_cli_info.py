@@ -195,13 +195,13 @@ def test_compare_slack_is_for_herded_methods():
     model = hd.read_model("grid.uai")
 
     class Options:
-        slack, seed = 0.7, 3
+        slack, seed, cap = 0.7, 3, None
 
     for name in ("herded", "blanket", "pooled"):
         method = comparing._method(name, model, Options)
         assert method.slack == 0.7 and method.seed == 3
     Options.slack = None
-    assert comparing._method("pooled", model, Options).slack == 1.5
+    assert comparing._method("pooled", model, Options).slack == 4
     assert comparing._method("lazy", model, Options).slack == 0
     assert comparing._method("gibbs", model, Options) == hd.Gibbs(seed=3)
 

@@ -17,6 +17,7 @@ _HOMES = {
     "herded.models.convert_bqm": ["from_bqm", "to_bqm"],
     "herded.models.convert_pgmpy": ["from_pgmpy"],
     "herded.methods.herded_gibbs": ["HerdedGibbs"],
+    "herded.methods.recommended": ["recommended"],
     "herded.methods.annealed_herded_gibbs": ["AnnealedHerdedGibbs"],
     "herded.methods.gibbs": ["AnnealedGibbs", "Gibbs"],
     "herded.methods.mean_field": ["MeanField"],
@@ -114,6 +115,7 @@ if TYPE_CHECKING:
     from herded.methods.herded_gibbs import HerdedGibbs
     from herded.methods.herding import herd, herding
     from herded.methods.mean_field import MeanField
+    from herded.methods.recommended import recommended
     from herded.methods.viterbi import Viterbi
     from herded.models.chain import chain, skip_chain
     from herded.models.convert import from_networkx

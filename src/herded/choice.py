@@ -1,9 +1,8 @@
 """Which method for a model, and why: what `herded infer --method auto` does.
 
-Exact where elimination fits in memory and time; else herded Gibbs, with weights that the largest
-blanket decides: tabulated as in Algorithm 1 while every context is met often, and pooled with
-slack where there are more contexts than sweeps (`docs/benchmarks.md`, high degree). For the most
-probable state it anneals, and for log Z it takes Bethe's estimate: samplers have none.
+Exact where elimination fits in memory and time; else herded Gibbs with the weights that are
+recommended for the model. For the most probable state it anneals, and for log Z it takes Bethe's
+estimate: samplers have none.
 """
 
 from dataclasses import dataclass
@@ -17,12 +16,12 @@ from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination import EliminationOrder, elimination_order
 from herded.methods.exact import Exact
 from herded.methods.gibbs import AnnealedGibbs
-from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.recommended import recommended
 from herded.methods.schedule import linear
 from herded.plan import memory
+from herded.plan.conditional import compile_factors
+from herded.plan.table import count_rows
 
-MOST_CONTEXTS = 2**10  # of a variable with weights of its own for each
-SLACK = 1.5  # of pooled weights
 DAMPING = 0.5  # of belief propagation and mean field, which may not settle without
 
 
@@ -66,7 +65,8 @@ def choose(
         return Choice("bp", method, f"{why_not}, and samplers give no estimate of log Z")
     if task == "map":
         return Choice("herded", annealed(model, seed), why_not)
-    return Choice("herded", herded(model, seed), f"{why_not}; {weights_reason(model)}")
+    contexts = f"a variable has at most {largest_blanket(model):.4g} contexts"
+    return Choice("herded", recommended(model, seed=seed, cap=cap), f"{why_not}; {contexts}")
 
 
 def exact_seconds(model: Any, order: EliminationOrder) -> float:
@@ -77,25 +77,7 @@ def exact_seconds(model: Any, order: EliminationOrder) -> float:
 def largest_blanket(model: Any) -> float:
     """How many contexts a variable has at most: states of its free neighbours."""
     graph = model.as_factor_graph()
-    start, members = graph.adjacency
-    bits = np.where(graph.evidence < 0, np.log2(graph.cardinalities), 0.0)[members]
-    total = np.concatenate([[0.0], np.cumsum(bits)])
-    own = (total[start[1:]] - total[start[:-1]])[graph.evidence < 0]
-    return float(2.0 ** min(1000.0, own.max(initial=0.0)))
-
-
-def herded(model: Any, seed: int = 0) -> HerdedGibbs:
-    """Herded Gibbs with weights that suit the model."""
-    if largest_blanket(model) <= MOST_CONTEXTS:
-        return HerdedGibbs(seed=seed)
-    return HerdedGibbs(weights="pooled", slack=SLACK, seed=seed)
-
-
-def weights_reason(model: Any) -> str:
-    """Why `herded` chose these weights."""
-    contexts = largest_blanket(model)
-    few = "few enough" if contexts <= MOST_CONTEXTS else "too many"
-    return f"at most {contexts:.4g} contexts of a variable, {few} for a weight each"
+    return float(count_rows(compile_factors(graph), graph.evidence < 0).max(initial=1.0))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from herded.choice import DAMPING, SLACK, herded
+from herded.choice import DAMPING
 from herded.cli import models
 from herded.cli.error_figure import figures
 from herded.cli.infer_arguments import METHODS, WEIGHTS
@@ -25,6 +25,7 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Sampler
+from herded.methods.recommended import SLACK, recommended
 from herded.progress import Moment, Watch, interrupted_together
 from herded.record import Marginals
 
@@ -82,7 +83,7 @@ def _method(name: str, model: Any, options: argparse.Namespace) -> Any:
         slack = options.slack if options.slack is not None else SLACK if name == "pooled" else 0.0
         return HerdedGibbs(weights=name, slack=slack, seed=options.seed)
     if name == "herded":
-        suited = herded(model, options.seed)
+        suited = recommended(model, seed=options.seed, cap=options.cap)
         return suited if options.slack is None else replace(suited, slack=options.slack)
     others: dict[str, Any] = {
         "gibbs": Gibbs(seed=options.seed),

@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass, fields
 from typing import Any
 
-from herded.choice import DAMPING, SLACK, Choice, annealed, choose, herded
+from herded.choice import DAMPING, Choice, annealed, choose
 from herded.cli.printing import count
 from herded.errors import CapError, MethodError
 from herded.footprint import footprint, tables_memory
@@ -16,6 +16,7 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Sampler
+from herded.methods.recommended import SLACK, recommended
 from herded.plan import memory
 
 SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
@@ -138,9 +139,9 @@ def _herded(model: Any, options: argparse.Namespace) -> Any:
             return suited
         return AnnealedHerdedGibbs(suited.schedule, weights=weights, seed=seed)
     if weights is None and slack is None:
-        return herded(model, seed)
+        return recommended(model, seed=seed, cap=options.cap)
     if weights is None:
-        weights = herded(model, seed).weights
+        weights = recommended(model, cap=options.cap).weights
     if slack is None:
         slack = SLACK if weights == "pooled" else 0.0
     return HerdedGibbs(weights=weights, slack=slack, seed=seed)

@@ -5,8 +5,10 @@ Scalar rule. With phase phi = w + 1 - pi in (0, 1], stored at scale 2^31 one qua
 form). Lemma 1 holds in integers, for ever: |count of ones - sum of p / 2^31| <= 1.
 
 Vector rule. w += p; x = argmax w over the possible states (the first of equals); w[x] -= 1.
-With slack c > 0 ("bounded-error Gibbs") x is drawn from p while every possible state's weight is
-within c of balance, and is the argmax otherwise.
+With slack c > 0 ("bounded-error Gibbs") x is drawn from p, less the states that are overdrawn: that
+were taken over c times more than was due. What is left keeps its proportions: contexts that share a
+weight would be biased towards each other by an argmax, which forgets p, and of K states spread
+evenly some weight is beyond any small c in nearly every visit.
 """
 
 import numpy as np
@@ -16,6 +18,7 @@ from herded.jit import jit
 PHASE = np.uint32(0x7FFFFFFF)
 ONE = 1 << 24
 LOWEST = -(1 << 40)
+MOST_OWED = 64 * ONE  # beyond it the argmax rules: 32 bits hold twice as much
 _33, _40 = np.uint64(33), np.uint64(40)
 
 
@@ -65,14 +68,19 @@ def draw_vector(bits, p, p_at, states):
 
 @jit
 def slack_vector(w, at, p, p_at, states, slack, bits):
-    """As herd_vector, but a random state while all weights are within `slack` of balance."""
-    widest = np.int64(0)
+    """A random state, none overdrawn; as herd_vector where all are or where much is owed."""
+    share, owed = np.int64(0), np.int64(0)
     for k in range(states):
-        distance = abs(np.int64(w[at + k])) if p[p_at + k] > 0 else np.int64(0)
-        widest = distance if distance > widest else widest
-    if widest > slack:
+        weight, chance = np.int64(w[at + k]), np.int64(p[p_at + k])
+        share += chance if weight >= -slack else 0
+        owed = weight if weight > owed and chance > 0 else owed
+    if share == 0 or owed > MOST_OWED:
         return herd_vector(w, at, p, p_at, states)
-    x = draw_vector(bits, p, p_at, states)
+    left = (np.int64(bits >> _40) * share) >> 24
+    x = 0
+    while w[at + x] < -slack or left >= p[p_at + x]:
+        left -= p[p_at + x] if w[at + x] >= -slack else 0
+        x += 1
     for k in range(states):
         w[at + k] += p[p_at + k]
     w[at + x] -= ONE

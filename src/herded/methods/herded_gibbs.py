@@ -36,7 +36,7 @@ class HerdedGibbs:
 
     weights      which weight a visit uses: "blanket" (Algorithm 1), "shared", "pooled", "lazy"
                  or "full"; see `herded.plan.contexts`
-    slack        0 is herding; c > 0 draws while all weights are within c of balance
+    slack        0 is herding; c > 0 draws, but no state that was taken c times more than was due
     scan         "auto" (checkerboard on lattices, else sequential), "sequential",
                  "checkerboard", "random", "jacobi", or a permutation of the variables
     phases       where the weights start: "half" way, or "random"; chains after the first

@@ -30,6 +30,15 @@ def check_state_names(
     )
 
 
+def called(model: Any, i: int) -> str:
+    """What to call variable `i` in a message: its name, its pixel or its number."""
+    if model.names:
+        return repr(model.names[i])
+    if len(model.shape) > 1:
+        return str(tuple(int(p) for p in np.unravel_index(i, model.shape)))
+    return str(int(i))
+
+
 def _distinct(names: Any, n: int, what: str) -> tuple[str, ...]:
     if not isinstance(names, Iterable):
         raise ModelError(f"expected {n} {what}, got {shown(names)}")

@@ -14,6 +14,7 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.models.lattice import Lattice
+from herded.models.names import called
 from herded.plan import lattice as _lattice
 from herded.plan import memory
 from herded.plan.conditional import compile_factors
@@ -122,7 +123,7 @@ def compile_plan(
         degree = np.diff(found.factors.neighbour_start)
         herded = weights in TABULATED
         memory.check_tables(
-            found.memory, limit, found.rows, lambda i: _name(model, i), degree, herded
+            found.memory, limit, found.rows, lambda i: called(model, i), degree, herded
         )
     elif weights in TABULATED:
         raise MethodError(
@@ -194,10 +195,6 @@ def _lay_out(
         need += entries * 4.0
         need += 4.0 * rows.sum() + 32.0 * rows.max(initial=0) if weights == "shared" else 0.0
     return _Layout(kind, scalar, factors, free, width, rows, order, need, weights_need)
-
-
-def _name(model: Any, i: int) -> str:
-    return repr(model.names[i]) if model.names else str(i)
 
 
 def _why_no_lattice(model: Any, weights: str | None, scan: Any, vector: bool) -> str:

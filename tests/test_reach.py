@@ -1,0 +1,154 @@
+"""Where single moves can lead: against an obvious twin, against all moves, on known cases."""
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import models, seeds
+
+import herded as hd
+from herded.plan.reach import reach
+from herded.plan.support import possible_states, start_state
+from herded.stream import stream_key
+
+relaxed = settings(deadline=None, max_examples=150)
+
+
+def hard_models(**options):
+    zeros = models(zeros=(0.3, 0.6, 0.8), **options)
+    return zeros.filter(lambda model: model.has_hard_zeros)
+
+
+def naive_reach(model, x):
+    """The definition: add what every hard factor has an entry for, until nothing is added."""
+    inside = [{int(k)} for k in x]
+    factors = [model.factor(f) for f in range(model.n_factors)]
+    hard = [(scope, table) for scope, table in factors if np.isneginf(table).any()]
+    while True:
+        added = False
+        for i in np.flatnonzero(model.evidence < 0):
+            mine = [(scope.tolist(), table) for scope, table in hard if i in scope]
+            for k in set(range(model.cardinalities[i])) - inside[i]:
+                if all(
+                    any(
+                        table[entry] > -np.inf
+                        for entry in itertools.product(
+                            *([k] if j == i else inside[j] for j in scope)
+                        )
+                    )
+                    for scope, table in mine
+                ):
+                    inside[i].add(k)
+                    added = True
+        if not added:
+            break
+    width = int(model.cardinalities.max())
+    return np.array([[k in states for k in range(width)] for states in inside])
+
+
+def moves(model, x):
+    """Every state that moves of single variables lead to from `x`."""
+    found, new = {tuple(x)}, [tuple(x)]
+    while new:
+        state = new.pop()
+        for i in np.flatnonzero(model.evidence < 0):
+            for k in range(model.cardinalities[i]):
+                other = (*state[:i], k, *state[i + 1 :])
+                if other not in found and model.log_score(np.array(other)) > -np.inf:
+                    found.add(other)
+                    new.append(other)
+    return np.array(sorted(found))
+
+
+@relaxed
+@given(model=hard_models(), seed=seeds)
+def test_reach_is_its_twin(model, seed):
+    x = start_state(model, stream_key(seed))
+    np.testing.assert_array_equal(reach(model, x), naive_reach(model, x))
+
+
+@relaxed
+@given(model=hard_models(max_variables=4, max_states=3), seed=seeds)
+def test_no_move_leaves_it(model, seed):
+    x = start_state(model, stream_key(seed))
+    inside = reach(model, x)
+    for state in moves(model, x):
+        assert inside[np.arange(model.n_variables), state].all()
+
+
+@relaxed
+@given(model=models(zeros=(0.0, 0.3, 0.8)))
+def test_possible_states_keep_every_possible_state(model):
+    left = possible_states(model)
+    for state in itertools.product(*map(range, model.cardinalities)):
+        if model.log_score(np.array(state)) > -np.inf:
+            assert left[np.arange(model.n_variables), state].all()
+    assert not left[np.arange(left.shape[1]) >= model.cardinalities[:, None]].any()
+
+
+def test_possible_states_drop_what_has_no_support():
+    same = np.where(np.eye(3), 0.0, -np.inf)
+    model = hd.FactorGraph([3, 3, 2], [([0, 1], same), ([2], [0.0, 0.0])]).given({0: 2})
+    expected = [[False, False, True], [False, False, True], [True, True, False]]
+    np.testing.assert_array_equal(possible_states(model), expected)
+
+
+def test_possible_states_of_an_empty_support():
+    same = np.where(np.eye(2), 0.0, -np.inf)
+    model = hd.FactorGraph([2, 2], [([0, 1], same), ([0], [0, -np.inf]), ([1], [-np.inf, 0])])
+    assert not possible_states(model).any()
+
+
+def parity(n):
+    """An even number of ones among n, each by itself free."""
+    ones = np.indices((2,) * n).sum(axis=0)
+    return np.where(ones % 2, -np.inf, 0.0)
+
+
+@pytest.mark.parametrize("n", [2, 3, 8])
+def test_parity_freezes_all(n):
+    model = hd.FactorGraph([2] * n, [(list(range(n)), parity(n))])
+    x = start_state(model, stream_key(1))
+    np.testing.assert_array_equal(reach(model, x), np.eye(2, dtype=bool)[x])
+
+
+def test_what_hangs_on_parity_is_free():
+    """A soft neighbour of a frozen variable moves; so does one with a zero of its own."""
+    some = np.array([[0.0, -np.inf, 0.0], [0.0, 0.0, 0.0]])
+    factors = [([0, 1, 2], parity(3)), ([2, 3], np.zeros((2, 2))), ([2, 4], some)]
+    model = hd.FactorGraph([2, 2, 2, 2, 3], factors)
+    found = reach(model, np.array([1, 1, 0, 0, 0]))
+    assert found[:3].sum(axis=1).tolist() == [1, 1, 1] and found[3].tolist() == [True, True, False]
+    assert found[4].tolist() == [True, False, True]
+
+
+def test_halves_of_a_domain():
+    """States 0 and 1 of both variables, or 2 and 3: each half is in reach of itself only."""
+    half = np.arange(4) // 2
+    model = hd.FactorGraph([4, 4], [([0, 1], np.where(half[:, None] == half, 0.0, -np.inf))])
+    np.testing.assert_array_equal(reach(model, np.array([3, 2])), [half == 1] * 2)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(1, 12), seeds)
+def test_colourings_with_colours_to_spare_are_free(n, seed):
+    """Five colours on a chain: nothing is out of reach."""
+    differ = np.where(np.eye(5), -np.inf, 0.0)
+    model = hd.FactorGraph([5] * (n + 1), [([i, i + 1], differ) for i in range(n)])
+    assert reach(model, start_state(model, stream_key(seed))).all()
+
+
+def test_thousands_of_variables_of_a_hundred_states():
+    """Linear in the tables: 2,000 ties of 100 x 100 in about a second at most."""
+    n, k = 2001, 100
+    near = np.abs(np.subtract.outer(np.arange(k), np.arange(k))) <= 1
+    table = np.where(near, 0.0, -np.inf)
+    model = hd.FactorGraph([k] * n, [([i, i + 1], table) for i in range(n - 1)])
+    x = start_state(model, stream_key(0))
+    reach(model, x)  # compiles
+    began = time.perf_counter()
+    assert reach(model, x).all()
+    assert time.perf_counter() - began < 10
