@@ -11,27 +11,10 @@ from pathlib import Path
 import numpy as np
 
 import herded as hd
+from benchmarks.uai import read
 
 NEARBY = Path(__file__).parents[2] / "shared" / "data" / "uai"
 SWEEPS = (1_000, 10_000)
-
-
-def read(folder: Path, name: str) -> tuple[hd.FactorGraph, np.ndarray]:
-    """A UAI model and its exact marginals."""
-    words = iter((folder / name / f"{name}.uai").read_text().split()[1:])
-    cards = [int(next(words)) for _ in range(int(next(words)))]
-    scopes = [[int(next(words)) for _ in range(int(next(words)))] for _ in range(int(next(words)))]
-    factors = []
-    for scope in scopes:
-        table = np.array([float(next(words)) for _ in range(int(next(words)))])
-        with np.errstate(divide="ignore"):
-            factors.append((scope, np.log(table).reshape([cards[i] for i in scope])))
-    words = iter((folder / name / f"{name}.uai.MAR").read_text().split()[1:])
-    marginals = np.zeros((int(next(words)), max(cards)))
-    for row in marginals:
-        k = int(next(words))
-        row[:k] = [float(next(words)) for _ in range(k)]
-    return hd.FactorGraph(cards, factors), marginals
 
 
 def lines(quick: bool) -> Iterator[str]:
@@ -47,7 +30,7 @@ def lines(quick: bool) -> Iterator[str]:
     yield "| model | degree | method | " + " | ".join(f"{s:,} sweeps" for s in SWEEPS) + " |"
     yield "|---|---|---|" + "---|" * len(SWEEPS)
     for name in ("Alchemy_11", "CSP_12"):
-        model, truth = read(folder, name)
+        model, truth = read(folder / name / f"{name}.uai")
         degree = max(len(model.neighbours(i)) for i in range(model.n_variables))
         for label, method in (
             ("Gibbs", lambda seed: hd.Gibbs(seed=seed)),
