@@ -29,8 +29,8 @@ def lines(quick: bool) -> Iterator[str]:
         return
     sweeps, seeds = (QUICK_SWEEPS, 2) if quick else (SWEEPS, SEEDS)
     yield f"`auto` is what `herded infer` does: exact inference where it fits, else {CHAINS} herded"
-    yield f"chains of {sweeps:,} sweeps after {sweeps // 10:,} of burn-in; the seconds and the warning"
-    yield f"are its. Beside it the mean error of {seeds} single chains of {sweeps:,} sweeps,"
+    yield f"chains of {sweeps:,} sweeps after {sweeps // 10:,} of burn-in; seconds and warning are"
+    yield f"its own. Beside it the mean error of {seeds} single chains of {sweeps:,} sweeps,"
     yield "herded (`hd.recommended(model)`) and Gibbs, from the same starts, and what the herded"
     yield "ones warn of. Errors are mean absolute errors of marginals, Rao-Blackwellised, against"
     yield "the .MAR file."

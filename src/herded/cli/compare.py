@@ -59,8 +59,8 @@ def compare(options: argparse.Namespace) -> int:
                 curves[name] = _curve(model, method, reference, options)
             except HerdedError as error:
                 problems[name] = error
-    say(*_table(curves, options.seconds))
-    say(*facts(("cannot run", f"{name}: {error}") for name, error in problems.items()))
+    refused = facts(("cannot run", f"{name}: {error}") for name, error in problems.items())
+    say(*_table(curves, options.seconds), *refused)
     if folder is not None and curves:
         _write(folder, curves)
         say(f"wrote errors.csv, errors.svg and errors.png into {options.out}")

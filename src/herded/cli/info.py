@@ -114,7 +114,8 @@ def _lines(
         ", ".join(f"{n:,} of {count(int(a), 'variable')}" for a, n in found["arities"].items())
         or "none",
     )
-    yield "entries", f"{found['entries']:,} in tables, {found['zeros']:.1%} of them zero"
+    zeros = f"{found['zeros']:.1%}" if found["zeros"] else "none"
+    yield "entries", f"{found['entries']:,} in tables, {zeros} of them zero"
     yield "states", ", ".join(f"{n:,} x {k}" for k, n in list(found["cardinalities"].items())[:8])
     degree, blanket = found["degree"], found["largest_blanket"]
     yield (

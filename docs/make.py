@@ -1,0 +1,151 @@
+"""python -m docs.make [PAGE ...]: run the commands that the pages show, and write what they print.
+
+A command stands in a block that begins with ```console, after "$ ", its further lines after "> ";
+what it prints follows. The commands of a page run in the order of the page, in a folder of their
+own, where `herded` and `python` are those that run this. Further words after ```console:
+
+    fails    a command here ends with an error, and is meant to
+    varies   the output depends on the clock or the machine: --check leaves it out
+
+With --check nothing is written: the pages that are out of date are named. Seconds, and digits that
+the machine's arithmetic decides, may differ.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+BLOCK = re.compile(r"^```console(?P<words>[^\n]*)\n(?P<text>.*?)^```$", re.M | re.S)
+CLOCK = re.compile(r"\b\d+(\.\d+)?(e[-+]?\d+)?(?= s\b| seconds\b)")
+DIGITS = re.compile(r"(\.\d{8})\d+")
+
+
+@dataclass(frozen=True)
+class Command:
+    """What is typed, and what is printed."""
+
+    typed: str  # with its further lines
+    printed: str
+
+    def as_text(self) -> str:
+        first, *more = self.typed.split("\n")
+        return (
+            "\n".join([f"$ {first}", *(f"> {line}".rstrip() for line in more)])
+            + "\n"
+            + self.printed
+        )
+
+
+def commands(text: str) -> list[Command]:
+    """The commands of a block."""
+    found: list[Command] = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            found.append(Command(line[2:], ""))
+        elif not found:
+            raise ValueError(f"expected a command after '$ ' in a console block, got {line!r}")
+        elif (line + " ").startswith("> ") and not found[-1].printed:
+            found[-1] = Command(f"{found[-1].typed}\n{line[2:]}", "")
+        else:
+            found[-1] = Command(found[-1].typed, f"{found[-1].printed}{line}\n")
+    return found
+
+
+def refreshed(page: str, check: bool = False) -> str:
+    """The page with what its commands print now; if `check`, without those that vary."""
+    with tempfile.TemporaryDirectory(prefix="herded-docs-") as name:
+        folder = Path(name)
+        (folder / "bin").mkdir()
+        (folder / "work").mkdir()
+        _offer(folder / "bin" / "herded", "-m herded")
+        _offer(folder / "bin" / "python", "")
+
+        def renew(block: re.Match[str]) -> str:
+            words = block["words"].split()
+            if check and "varies" in words:
+                return block[0]
+            text = "".join(
+                Command(c.typed, run(c.typed, folder, "fails" in words)).as_text()
+                for c in commands(block["text"])
+            )
+            return f"```console{block['words']}\n{text}```"
+
+        return BLOCK.sub(renew, page)
+
+
+def _offer(path: Path, arguments: str) -> None:
+    """A command of that name, which runs this Python."""
+    path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {arguments} "$@"\n')
+    path.chmod(0o755)
+
+
+def run(typed: str, folder: Path, may_fail: bool) -> str:
+    """What a command prints, errors included."""
+    sources = [str(FOLDER.parent / "src"), os.environ.get("PYTHONPATH", "")]
+    environment = {
+        **os.environ,
+        "PATH": os.pathsep.join([str(folder / "bin"), os.environ["PATH"]]),
+        "PYTHONPATH": os.pathsep.join(path for path in sources if path),
+        "COLUMNS": "88",
+    }
+    left = subprocess.run(
+        ["bash", "-c", typed],
+        cwd=folder / "work",
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    if left.returncode and not may_fail:
+        raise ValueError(f"{typed!r} ended with {left.returncode}:\n{left.stdout}")
+    return "".join(f"{line.rstrip()}\n" for line in left.stdout.splitlines())
+
+
+def is_current(page: str) -> bool:
+    """Whether the commands print what the page says, but for seconds and last digits."""
+    return _blurred(refreshed(page, check=True)) == _blurred(page)
+
+
+def _blurred(page: str) -> str:
+    return DIGITS.sub(r"\1", CLOCK.sub("_", page))
+
+
+def pages(names: list[str]) -> Iterator[Path]:
+    """The pages of these names, or all that show commands."""
+    for path in sorted(FOLDER.glob("*.md")):
+        if path.stem in names or (not names and BLOCK.search(path.read_text(encoding="utf-8"))):
+            yield path
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(
+        prog="python -m docs.make", description=__doc__.split("\n")[0]
+    )
+    options.add_argument("pages", nargs="*", metavar="PAGE", help="such as infer; default: all")
+    options.add_argument("--check", action="store_true", help="write nothing, name what is old")
+    chosen = options.parse_args()
+    old = 0
+    for path in pages(chosen.pages):
+        page = path.read_text(encoding="utf-8")
+        if chosen.check:
+            current = is_current(page)
+            old += not current
+            print(f"{path.name}: {'current' if current else 'out of date'}")
+        else:
+            path.write_text(refreshed(page), encoding="utf-8")
+            print(f"{path.name}: written")
+    return 1 if old else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

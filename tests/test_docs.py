@@ -1,0 +1,77 @@
+"""The pages of the docs show what their commands print."""
+
+from pathlib import Path
+
+import pytest
+
+from docs.make import FOLDER, Command, commands, is_current, pages, refreshed
+
+PAGE = """# A page
+
+```console
+$ echo one; python -c "print(6 * 7)"
+$ cat <<END
+> two
+>
+> END
+old
+```
+
+```console fails
+$ ls missing >log 2>&1
+```
+
+```console varies
+$ date
+yesterday
+```
+
+```python
+$ not this
+```
+"""
+
+
+def test_the_commands_of_a_block():
+    found = commands("$ a\n> b\n>\nc\n> d\n$ e\n")
+    assert found == [Command("a\nb\n", "c\n> d\n"), Command("e", "")]
+    assert "".join(command.as_text() for command in found) == "$ a\n> b\n>\nc\n> d\n$ e\n"
+    with pytest.raises(ValueError, match="a command after"):
+        commands("no command\n$ a\n")
+
+
+def test_a_page_is_refreshed():
+    page = refreshed(PAGE)
+    assert "one\n42\n$ cat <<END\n> two\n>\n> END\ntwo\n\n```" in page
+    assert "yesterday" not in page and "$ not this" in page and "old" not in page
+    assert not is_current(PAGE) and is_current(page)
+    assert "yesterday" in refreshed(PAGE, check=True)
+    assert not is_current(page.replace("\n42", "\n43"))
+
+
+def test_seconds_and_last_digits_may_differ():
+    page = "```console\n$ echo 3.25 s, 7 seconds, 0.12345678987654 and 5\n"
+    page += "3.25 s, 7 seconds, 0.12345678987654 and 5\n```"
+    assert is_current(page)
+    said, printed = page.split("\n3.25")
+    for old, new in (("7 s", "6 s"), ("987654", "911")):
+        assert is_current(f"{said}\n3.25{printed.replace(old, new)}")
+    assert not is_current(f"{said}\n3.25{printed.replace('and 5', 'and 6')}")
+
+
+def test_a_command_that_fails_unasked():
+    with pytest.raises(ValueError, match="ended with 3"):
+        refreshed("```console\n$ exit 3\n```")
+
+
+def test_all_pages_that_show_commands_are_found():
+    assert {"files", "infer"} <= {path.stem for path in pages([])}
+    assert "architecture" not in {path.stem for path in pages([])}
+    assert [path.stem for path in pages(["infer"])] == ["infer"]
+
+
+@pytest.mark.parametrize("name", ["files", "infer"])
+def test_pages_are_current(name):
+    """If not, and rightly so: python -m docs.make"""
+    page = Path(FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    assert is_current(page), f"python -m docs.make {name}"
