@@ -56,6 +56,17 @@ def fails(capsys, code, *arguments):
     return err
 
 
+def warning(infer, *sentences):
+    """`infer`, whose results have these warnings."""
+
+    def warned(*args, **kwargs):
+        result = infer(*args, **kwargs)
+        object.__setattr__(result, "warnings", sentences)
+        return result
+
+    return warned
+
+
 def start(*arguments, **options):
     """The command in a process of its own."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}

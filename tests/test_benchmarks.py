@@ -6,7 +6,7 @@ import numpy as np
 
 import herded as hd
 from benchmarks import uai
-from tests.command import small_grid
+from tests.command import small_grid, warning
 
 
 def write(folder, name, model, reference=None, evidence=None):
@@ -26,7 +26,7 @@ def test_the_page_of_models(tmp_path, monkeypatch):
     write(tmp_path, "b", large, np.full((1600, 2), 0.5))
     write(tmp_path, "c", small)
     monkeypatch.setenv("HERDED_UAI", str(tmp_path))
-    monkeypatch.setattr(hd.Result, "warnings", ("look | here",), raising=False)
+    monkeypatch.setattr(hd, "infer", warning(hd.infer, "look | here"))
     page = list(uai.lines(quick=True))
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page[-3:]]
     assert all(len(row) == 10 for row in rows)

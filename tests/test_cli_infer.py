@@ -9,7 +9,7 @@ import pytest
 
 import herded as hd
 from herded.cli.infer_arguments import size
-from tests.command import fails, found, run, small_grid, weather
+from tests.command import fails, found, run, small_grid, warning, weather
 
 GRID = small_grid()
 TRUTH = hd.infer(GRID, hd.Exact())
@@ -179,7 +179,7 @@ def test_a_solver_that_does_not_converge_is_doubted(capsys):
 
 def test_warnings_of_a_result_are_passed_on(capsys, monkeypatch):
     sentence = "chains disagree about variable 3: run longer"
-    monkeypatch.setattr(hd.Result, "warnings", (sentence,), raising=False)
+    monkeypatch.setattr("herded.cli.infer.run", warning(hd.infer, sentence))
     options = ("infer", "grid.uai", "--method", "gibbs", "--sweeps", 10)
     code, out, err = run(capsys, *options)
     assert code == 0 and f"\nwarning    {sentence}\n" in out and err == ""
