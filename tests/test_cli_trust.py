@@ -7,6 +7,7 @@ import re
 import resource
 import signal
 import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -112,6 +113,22 @@ def test_stopped_while_it_is_compiled(capsys, monkeypatch):
     monkeypatch.setattr(hd.Gibbs, "compile", compiling)
     left, _, err = run(capsys, *SAMPLE)
     assert left == 143 and err == "herded: terminated before anything was found\n"
+
+
+def test_the_exit_code_of_a_signal_that_comes_while_it_compiles():
+    """Through `exec`, as compilers use it, a KeyboardInterrupt would end Python with SIGINT."""
+    program = (
+        "import os, sys\n"
+        "from herded.cli import setup\n"
+        "from herded.cli.main import main\n"
+        "compiled = 'import os, time; os.kill(os.getpid(), 15); time.sleep(0.01)'\n"
+        "setup.footprint = lambda *args, **options: exec(compiled) or 0.0\n"
+        f"sys.exit(main({[str(word) for word in SAMPLE]!r}))"
+    )
+    left = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, check=False
+    )
+    assert left.returncode == 143, left.stderr
 
 
 def test_stopped_while_it_reads(capsys, monkeypatch):

@@ -13,7 +13,7 @@ import herded as hd
 import herded.inference
 import herded.sampling
 from herded.pace import LONGEST, Pace
-from herded.progress import interrupted_together, interruptible
+from herded.progress import interrupted_afterwards, interrupted_together, interruptible
 
 RNG = np.random.default_rng(3)
 MODEL = hd.chain(RNG.normal(size=(6, 3)), RNG.normal(size=(3, 3)))
@@ -240,6 +240,21 @@ def test_one_interruptible_within_another_shares_its_event():
         assert result.sweeps == 0 and result.provenance["interrupted"]
     assert signal.getsignal(signal.SIGINT) is before
     assert hd.infer(MODEL, hd.Gibbs(), sweeps=5).sweeps == 5
+
+
+def test_ctrl_c_may_wait_for_the_end_of_a_block():
+    done = []
+
+    def work():
+        with interrupted_afterwards():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)
+            done.append(1)
+        done.append(2)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done == [1] and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_ctrl_c_raises_at_once_where_there_is_no_part_to_keep(monkeypatch):

@@ -128,6 +128,18 @@ def interruptible() -> Iterator[threading.Event]:
 
 
 @contextlib.contextmanager
+def interrupted_afterwards() -> Iterator[None]:
+    """Let Ctrl-C raise its KeyboardInterrupt at the end of the block, not within it.
+
+    For imports and compilers, which may lose an exception or turn it into another one, and make
+    Python forget that it was handled.
+    """
+    with interruptible() as stop:
+        yield
+    _raise_if(stop)
+
+
+@contextlib.contextmanager
 def _setting(event: threading.Event, *, once: bool) -> Iterator[None]:
     """Let SIGINT set `event`, and SIGTERM too where the program's handler of it interrupts."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -49,8 +49,8 @@ def compare(options: argparse.Namespace) -> int:
         raise MethodError(f"expected --seconds above 0, got {options.seconds:g}")
     folder = _folder(options.out)
     model = models.read(options)
-    methods = {name: _method(name, model, options) for name in names}
     with interrupted_together():
+        methods = {name: _method(name, model, options) for name in names}
         reference, source = _reference(options, model)
         say(*facts([("model", models.describe(options, model)), ("reference", source)]), "")
         curves, problems = {}, {}
@@ -59,11 +59,11 @@ def compare(options: argparse.Namespace) -> int:
                 curves[name] = _curve(model, method, reference, options)
             except HerdedError as error:
                 problems[name] = error
-    refused = facts(("cannot run", f"{name}: {error}") for name, error in problems.items())
-    say(*_table(curves, options.seconds), *refused)
-    if folder is not None and curves:
-        _write(folder, curves)
-        say(f"wrote errors.csv, errors.svg and errors.png into {options.out}")
+        refused = facts(("cannot run", f"{name}: {error}") for name, error in problems.items())
+        say(*_table(curves, options.seconds), *refused)
+        if folder is not None and curves:
+            _write(folder, curves)
+            say(f"wrote errors.csv, errors.svg and errors.png into {options.out}")
     if not curves:
         raise next(iter(problems.values()))
     return 0

@@ -19,7 +19,7 @@ from herded.errors import FileError, MethodError
 from herded.inference import infer as run
 from herded.io.uai_results import write_mar, write_mpe, write_pr
 from herded.plan.memory import readable
-from herded.progress import interruptible
+from herded.progress import interrupted_afterwards, interruptible
 from herded.record import Marginals
 from herded.result import Result
 
@@ -32,7 +32,8 @@ def infer(options: argparse.Namespace) -> int:
         atomic.check_writable(options.out, FileError, "--out")
     model = models.read(options)
     reference = Reference.read(options, model) if options.reference else None
-    setup = set_up(model, options)
+    with interrupted_afterwards():
+        setup = set_up(model, options)
     if not options.json:
         say(*facts(_heading(options, model, setup)))
     with _told() as told:

@@ -25,6 +25,7 @@ from herded.plan.compile import plan_memory
 from herded.plan.conditional import compile_factors
 from herded.plan.scan import components
 from herded.plan.support import start_state
+from herded.progress import interrupted_afterwards
 from herded.stream import stream_key
 
 
@@ -41,11 +42,11 @@ class Verdict:
 def info(options: argparse.Namespace) -> int:
     """Read, look, print."""
     model = models.read(options)
-    limit = memory.limit(options.cap)
-    order = _order(model)
-    facts_of_it = _features(model)
-    verdicts = list(_verdicts(model, order, limit))
-    chosen = choose(model, cap=options.cap)
+    with interrupted_afterwards():
+        order = _order(model)
+        facts_of_it = _features(model)
+        verdicts = list(_verdicts(model, order, memory.limit(options.cap)))
+        chosen = choose(model, cap=options.cap)
     if options.json:
         say(
             json.dumps(

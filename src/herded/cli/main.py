@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from herded.cli.infer_arguments import add_compare, add_infer, add_info
 from herded.cli.signals import Signals
 from herded.errors import CapError, CheckpointError, FileError, HerdedError
+from herded.progress import interrupted_afterwards
 from herded.version import __version__
 
 EXIT_CODES = """exit codes:
@@ -90,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     with Signals() as signals:
         try:
-            with signals.held():
+            with interrupted_afterwards():
                 module = importlib.import_module(f"herded.cli.{options.command}")
             code = int(getattr(module, options.command)(options))
             sys.stdout.flush()

@@ -5,6 +5,8 @@ import math
 import sys
 from collections.abc import Iterable, Sequence
 
+from rich.cells import cell_len
+
 LONGEST_NAME = 40
 
 
@@ -28,8 +30,6 @@ def facts(pairs: Iterable[tuple[str, str]]) -> list[str]:
 
 def columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     """Rows of cells as lines: the first `left` columns aligned left, the others right."""
-    from rich.cells import cell_len
-
     widths = [max(cell_len(row[c]) for row in rows if c < len(row)) for c in range(_most(rows))]
     lines = []
     for row in rows:

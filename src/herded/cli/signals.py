@@ -1,23 +1,20 @@
 """SIGINT and SIGTERM while a command runs: both end it in order, and the exit code tells which."""
 
-import contextlib
 import signal
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Signals:
-    """Within it either signal raises KeyboardInterrupt; the first only, so that the end is orderly.
+    """Within it either signal raises KeyboardInterrupt.
 
-    `herded.progress.interruptible` takes over while samples are drawn.
+    `herded.progress` takes over where that would do harm, and while samples are drawn.
     """
 
     def __init__(self) -> None:
         self.seen = signal.SIGINT  # what a KeyboardInterrupt from elsewhere means
-        self._held = self._came = False
         self._before: dict[signal.Signals, Any] = {}
 
     @property
@@ -42,20 +39,7 @@ class Signals:
 
     def _handle(self, number: int, frame: Any) -> None:
         self.seen = signal.Signals(number)
-        self._came = True
-        if not self._held:
-            raise KeyboardInterrupt
-
-    @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
-        """Wait with the exception: an import may turn what is raised in it into another error."""
-        self._held = True
-        try:
-            yield
-        finally:
-            self._held = False
-        if self._came:
-            raise KeyboardInterrupt
+        raise KeyboardInterrupt
 
     def ignore(self) -> None:
         """From now on until the process ends: one was enough."""
