@@ -125,9 +125,10 @@ def test_the_exit_code_of_a_signal_that_comes_while_it_compiles():
         "setup.footprint = lambda *args, **options: exec(compiled) or 0.0\n"
         f"sys.exit(main({[str(word) for word in SAMPLE]!r}))"
     )
-    left = subprocess.run(
-        [sys.executable, "-c", program], env=environment(), capture_output=True, check=False
-    )
+    with open("program.py", "w") as file:
+        file.write(program)
+    command = [sys.executable, "-m", "program"]  # `python file` would not mind
+    left = subprocess.run(command, env=environment(), capture_output=True, check=False)
     assert left.returncode == 143, left.stderr
 
 
