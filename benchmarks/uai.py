@@ -94,4 +94,4 @@ def _error(model: Any, method: Any, truth: np.ndarray, sweeps: int, seeds: int) 
 
 
 def _warnings(result: hd.Result) -> str:
-    return " ".join(getattr(result, "warnings", ())).replace("|", "/").replace("\n", " ")
+    return " ".join(result.warnings).replace("|", "/").replace("\n", " ")

@@ -35,3 +35,7 @@ class CheckpointError(HerdedError, ValueError):
 
 class NotKeptError(HerdedError, AttributeError):
     """The result was asked for something the run was not told to keep."""
+
+
+class HerdedWarning(UserWarning):
+    """A result that is not to be trusted, for the reason it gives."""

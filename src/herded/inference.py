@@ -3,13 +3,15 @@
 import platform
 import threading
 import time
+import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import closing, nullcontext
 from typing import Any
 
 import numpy as np
 
-from herded.errors import MethodError, ModelError
+from herded.doubts import confinement, disagreement
+from herded.errors import HerdedWarning, MethodError, ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between, is_whole
 from herded.methods.protocol import Answer, Sampler, Solver
@@ -49,7 +51,8 @@ def infer(
                 earlier when they converge
     seconds     when to stop, also without `sweeps`: how many sweeps there are then depends on the
                 clock. A resumed run has the seconds that are left
-    chains      independent runs with other phases, draws and starts
+    chains      independent runs with other phases, draws and starts. Chains that disagree are the
+                one sign of several modes: with 1, or where all fall into one mode, none is seen
     keep        what to record: `Marginals()` (the default), `BestState()`, `Samples(every=10)`,
                 `PairMarginals()`, `Joint()`, `ErrorCurve(reference)`
     state       where to start: a state (N,), one for each chain (chains, N), or the `state` of
@@ -61,6 +64,9 @@ def infer(
     plan        a kind of kernel to force ("lattice", "table", "factor"), or a compiled plan
     cap         most bytes of tables and weights; by default half of the free memory
     threads     how many; the result does not depend on it
+
+    What speaks against the result, such as chains that disagree or hard zeros that no move of one
+    variable at a time can pass, is in `result.warnings` and issued as `HerdedWarning`.
     """
     method = HerdedGibbs() if method is None else method
     _check(model, method)
@@ -99,7 +105,10 @@ def infer(
                 f"expected seconds enough for the burn-in of {burn_in} sweeps and one more, but "
                 f"after {seconds:g} only {run.done} were done: give more, or a shorter burn_in"
             )
-        return _sampled(run)
+        result = _sampled(run)
+        for sentence in result.warnings:
+            warnings.warn(sentence, HerdedWarning, stacklevel=2)
+        return result
     asked = (
         ("chains", chains != 1),
         ("state", state),
@@ -216,7 +225,20 @@ def _sampled(run: Run) -> Result:
         ),
         state=tuple(chain.state for chain in chains),
         kept=kept,
+        warnings=_doubts(run),
     )
+
+
+def _doubts(run: Run) -> tuple[str, ...]:
+    """What speaks against a run of fixed temperature; annealing ends in one mode by design."""
+    if not run.recorded or hasattr(run.method, "schedule"):
+        return ()
+    model, chains = run.plan.model, run.chains
+    found = [confinement(model, np.stack([chain.state.values(run.plan) for chain in chains]))]
+    if Marginals in chains[0].recorders:
+        frequencies = np.stack([estimate(chain, False) for chain in chains])
+        found.append(disagreement(model, frequencies, run.recorded))
+    return tuple(sentence for sentence in found if sentence)
 
 
 def _any(recorder: Any) -> Any:

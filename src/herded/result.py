@@ -51,6 +51,7 @@ class Result:
     provenance: dict[str, Any]
     state: tuple[Any, ...] = field(default=(), repr=False)  # continue with infer(state=...)
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
 
     def _get(self, name: str, remedy: str) -> Any:
         if self.kept.get(name) is None:

@@ -22,7 +22,7 @@ from herded.methods.state import State
 from herded.models.arrays import whole_array
 from herded.pace import Pace
 from herded.plan.compile import Plan
-from herded.plan.support import check_start, start_state
+from herded.plan.support import check_start, dispersed_starts
 from herded.progress import Moment, Progress, Watch, interruptible
 from herded.record import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
 from herded.resuming import resume, save
@@ -194,7 +194,7 @@ def _are_states(start: Any) -> bool:
 def _starts(plan: Plan, method: Sampler, chains: int, start: Any) -> list[np.ndarray]:
     model = plan.model
     if start is None:
-        return [start_state(model, stream_key(method.seed, c, 3)) for c in range(chains)]
+        return dispersed_starts(model, [stream_key(method.seed, c, 3) for c in range(chains)])
     x = whole_array("the start", start)
     if x.shape[:1] == (chains,) and x.ndim in (2, 1 + len(model.shape)) and x.shape != model.shape:
         return [check_start(model, one) for one in x]

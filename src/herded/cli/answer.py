@@ -10,7 +10,7 @@ import numpy as np
 
 from herded.cli import models
 from herded.cli.marginal_table import marginal_table
-from herded.cli.printing import and_more, columns, facts, finite
+from herded.cli.printing import and_more, columns, facts, finite, safe
 from herded.cli.reference import Errors, Reference
 from herded.cli.setup import Setup
 from herded.errors import MethodError
@@ -84,7 +84,7 @@ class Answered:
                     f"Hellinger {e.hellinger:.3g}",
                 )
             )
-        return told + [("warning", text) for text in self.warnings]
+        return told + [("warning", safe(text, len(text))) for text in self.warnings]
 
     def _free(self, table: np.ndarray) -> np.ndarray:
         """The entries that stand for something unknown."""
@@ -149,7 +149,7 @@ def answered(
         "sweeps": result.sweeps,
         "seconds": float(result.provenance["seconds"]),
         "interrupted": bool(result.provenance["interrupted"]),
-        "warnings": (*told, *getattr(result, "warnings", ()), *_doubts(setup, result)),
+        "warnings": (*told, *result.warnings, *_doubts(setup, result)),
     }
     if options.task == "pr":
         return Answered(model, setup, options, log_z=result.log_z, **common)

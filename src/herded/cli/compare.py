@@ -5,6 +5,7 @@ import csv
 import io
 import math
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,9 +15,9 @@ from herded.choice import DAMPING
 from herded.cli import models
 from herded.cli.error_figure import figures
 from herded.cli.infer_arguments import METHODS, WEIGHTS
-from herded.cli.printing import columns, facts, say
+from herded.cli.printing import columns, facts, safe, say
 from herded.cli.reference import Errors, Reference
-from herded.errors import CapError, FileError, HerdedError, MethodError
+from herded.errors import CapError, FileError, HerdedError, HerdedWarning, MethodError
 from herded.inference import infer
 from herded.io.files import write_bytes
 from herded.methods.belief_propagation import BeliefPropagation
@@ -53,14 +54,15 @@ def compare(options: argparse.Namespace) -> int:
         methods = {name: _method(name, model, options) for name in names}
         reference, source = _reference(options, model)
         say(*facts([("model", models.describe(options, model)), ("reference", source)]), "")
-        curves, problems = {}, {}
+        curves, problems, doubts = {}, {}, []
         for name, method in methods.items():
             try:
-                curves[name] = _curve(model, method, reference, options)
+                curves[name], warned = _curve(model, method, reference, options)
+                doubts += [("warning", f"{name}: {safe(text, len(text))}") for text in warned]
             except HerdedError as error:
                 problems[name] = error
-        refused = facts(("cannot run", f"{name}: {error}") for name, error in problems.items())
-        say(*_table(curves, options.seconds), *refused)
+        refused = [("cannot run", f"{name}: {error}") for name, error in problems.items()]
+        say(*_table(curves, options.seconds), *facts(refused), *facts(doubts))
         if folder is not None and curves:
             _write(folder, curves)
             say(f"wrote errors.csv, errors.svg and errors.png into {options.out}")
@@ -111,19 +113,21 @@ def _reference(options: argparse.Namespace, model: Any) -> tuple[Reference, str]
 
 def _curve(
     model: Any, method: Any, reference: Reference, options: argparse.Namespace
-) -> list[Point]:
-    """The error of one method as time goes on; compiling does not count."""
+) -> tuple[list[Point], tuple[str, ...]]:
+    """The error of one method as time goes on, and what it warns of; compiling does not count."""
     extra: dict[str, Any] = {"cap": options.cap, "progress": None}
     if isinstance(method, Sampler):
         extra["keep"] = [Marginals(rao_blackwell=True)]
     plan = method.compile(model, cap=options.cap)
-    infer(model, method, sweeps=2, plan=plan, **extra)  # compiles
     points: list[Point] = []
     watch = _looking(reference, points)
-    result = infer(model, method, seconds=options.seconds, plan=plan, watch=watch, **extra)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HerdedWarning)  # a result has them too
+        infer(model, method, sweeps=2, plan=plan, **extra)  # compiles
+        result = infer(model, method, seconds=options.seconds, plan=plan, watch=watch, **extra)
     last = reference.errors(result.marginals.reshape(model.n_variables, -1))
     points.append(Point(float(result.provenance["seconds"]), result.sweeps, last))
-    return points
+    return points, result.warnings
 
 
 def _looking(reference: Reference, points: list[Point]) -> Watch:

@@ -11,11 +11,11 @@ from herded import atomic
 from herded.cli import models
 from herded.cli.annealing import anneal
 from herded.cli.answer import Answered, answered
-from herded.cli.printing import facts, say
+from herded.cli.printing import facts, safe, say
 from herded.cli.reference import Reference
 from herded.cli.setup import Setup, set_up
 from herded.cli.watching import watcher
-from herded.errors import FileError, MethodError
+from herded.errors import FileError, HerdedWarning, MethodError
 from herded.inference import infer as run
 from herded.io.uai_results import write_mar, write_mpe, write_pr
 from herded.plan.memory import readable
@@ -76,12 +76,13 @@ def _told() -> Iterator[list[str]]:
         _warn(str(message))
 
     with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HerdedWarning)  # a result has them too
         warnings.showwarning = show
         yield told
 
 
 def _warn(text: str) -> None:
-    print(f"herded: warning: {text}", file=sys.stderr)
+    print(f"herded: warning: {safe(text, len(text))}", file=sys.stderr)
 
 
 def _run(

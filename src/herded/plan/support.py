@@ -5,6 +5,7 @@ constraint satisfaction problem, searched in `herded.plan.domains`. It is NP-har
 when exhausted, it has proved the support empty.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,20 @@ def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarr
     decided = domains.size == 1
     x[decided] = domains.states[hard.state_start[:-1][decided]]
     return x
+
+
+def dispersed_starts(model: Any, keys: Sequence[np.uint64]) -> list[np.ndarray]:
+    """A random start for each key; where all states are possible, two of another kind.
+
+    The second has every variable in its first state, the third in its last: opposite modes of every
+    model whose variables attract each other, where random starts might all fall to one side.
+    """
+    starts = [start_state(model, key) for key in keys]
+    if not model.has_hard_zeros:
+        extremes = (np.zeros_like(model.cardinalities), model.cardinalities - 1)
+        for chain, x in zip(range(1, len(keys)), extremes, strict=False):
+            starts[chain] = np.where(model.evidence >= 0, model.evidence, x)
+    return starts
 
 
 def possible_states(model: Any) -> np.ndarray:
