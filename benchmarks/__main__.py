@@ -10,7 +10,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import accuracy, complete, cost, degree, denoising, picture_size
+from benchmarks import accuracy, complete, cost, degree, denoising, ner, picture_size
 
 PARTS = {
     "accuracy": accuracy,
@@ -19,6 +19,7 @@ PARTS = {
     "denoising": denoising,
     "picture-size": picture_size,
     "cost": cost,
+    "ner": ner,
 }
 
 

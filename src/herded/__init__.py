@@ -35,6 +35,7 @@ _HOMES = {
     "herded.errors": [
         "CapError",
         "CheckpointError",
+        "CorpusError",
         "HerdedError",
         "MethodError",
         "ModelError",
@@ -43,7 +44,7 @@ _HOMES = {
     ],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("theory", "vision")
+_MODULES = ("ner", "theory", "vision")
 
 __all__ = ["__version__", *_MODULES, *sorted(_HOME_OF)]
 
@@ -64,10 +65,11 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from herded import theory, vision
+    from herded import ner, theory, vision
     from herded.errors import (
         CapError,
         CheckpointError,
+        CorpusError,
         HerdedError,
         MethodError,
         ModelError,

@@ -29,5 +29,9 @@ class CheckpointError(HerdedError, ValueError):
     """A checkpoint cannot be read, or belongs to another run."""
 
 
+class CorpusError(HerdedError, ValueError):
+    """A text, its labels or the file they come from cannot be read, or make no sense."""
+
+
 class NotKeptError(HerdedError, AttributeError):
     """The result was asked for something the run was not told to keep."""

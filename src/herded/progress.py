@@ -14,10 +14,10 @@ PATIENCE = 0.5  # seconds before a bar appears: short runs stay silent and quick
 class Progress:
     """Shows how far a run is, if anybody is watching and it takes a while."""
 
-    def __init__(self, wanted: bool | None, total: int, what: str) -> None:
+    def __init__(self, wanted: bool | None, total: int, what: str, units: str = "sweeps") -> None:
         seen = sys.stderr is not None and sys.stderr.isatty()
         self.watched = seen and (wanted is None or bool(wanted))
-        self.total, self.what = total, what
+        self.total, self.what, self.units = total, what, units
         self.began = time.perf_counter()
         self.bar: Any = None
         self.task: Any = None
@@ -39,7 +39,7 @@ class Progress:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("sweeps"),
+            TextColumn(self.units),
             TimeRemainingColumn(),
             TextColumn("{task.fields[note]}"),
             console=Console(stderr=True),

@@ -5,11 +5,13 @@ Nothing heavy is imported before a command runs, so that help and mistakes answe
 
 import argparse
 import importlib
+import os
 import shlex
 import signal
 import sys
 from collections.abc import Sequence
 
+from herded.cli.ner_arguments import add_ner
 from herded.errors import HerdedError
 from herded.version import __version__
 
@@ -18,6 +20,7 @@ EXIT_CODES = """exit codes:
   1    the input or an option makes no sense; the message says what to do
   2    the command line is not understood
   130  interrupted
+  141  whoever read the output went away
 """
 
 
@@ -41,6 +44,14 @@ def parser() -> argparse.ArgumentParser:
     size.add_argument("--quick", action="store_true", help="small sizes, in seconds")
     size.add_argument("--full", action="store_true", help="the paper's own sizes and more")
     paper.add_argument("--only", metavar="PART", help="theory, two-variables, denoising or ner")
+    paper.add_argument(
+        "--corpus",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="labelled text for the ner part, such as the folder of IE-ER or an .npz of chains; "
+        "may be repeated. Default: our own sample, and IE-ER if NLTK has it",
+    )
     paper.add_argument("--out", default="herded-paper", metavar="DIR", help="default: %(default)s")
     denoise = commands.add_parser(
         "denoise",
@@ -67,6 +78,7 @@ def parser() -> argparse.ArgumentParser:
         "default: shared, or pooled for more than two levels",
     )
     denoise.add_argument("--truth", metavar="CLEAN", help="the clean picture, to print the error")
+    add_ner(commands)
     return top
 
 
@@ -81,7 +93,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     try:
         module = importlib.import_module(f"herded.cli.{options.command}")
-        return int(getattr(module, options.command)(options))
+        code = int(getattr(module, options.command)(options))
+        sys.stdout.flush()
+        return code
     except HerdedError as error:
         print(f"herded: {error}", file=sys.stderr)
         return 1
@@ -89,3 +103,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # one is enough: let it end in order
         print("herded: interrupted", file=sys.stderr)
         return 130
+    except OSError as error:  # of standard output: others have become errors of ours
+        # What is left goes nowhere, or Python would complain about it at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return 141
+        print(f"herded: expected to write what was found, but: {error}", file=sys.stderr)
+        return 1

@@ -1,0 +1,61 @@
+"""Files written whole or not at all."""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from herded.errors import HerdedError
+
+
+@contextlib.contextmanager
+def replacing(
+    path: str | os.PathLike[str], error: type[HerdedError], what: str
+) -> Iterator[BinaryIO]:
+    """A new file that takes the place of `path` once it is complete and on the disk.
+
+    A reader sees the old file or the new one, never a part of either. What goes wrong is raised
+    as `error`; `what` names the argument that gave the path.
+    """
+    target = target_path(path, error, what)
+    handle, temporary = open_beside(target, error)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except OSError as problem:
+        raise error(f"expected to write {target}, but: {problem.strerror}") from problem
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def target_path(path: str | os.PathLike[str], error: type[HerdedError], what: str) -> Path:
+    """`path` as a path, or the sentence that it is none."""
+    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(name, str) or not Path(name).name or "\0" in name:
+        raise error(f"expected {what} as the name of a file, got {path!r}")
+    return Path(name)
+
+
+def open_beside(target: Path, error: type[HerdedError]) -> tuple[int, Path]:
+    """A new temporary file in the directory of `target`, as readable as any other new file."""
+    temporary = target.with_name(f".herded-{secrets.token_hex(8)}.part")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        return os.open(temporary, flags, 0o666), temporary
+    except OSError as problem:
+        raise error(
+            f"expected to write {target}, but: {problem.strerror}: give another file"
+        ) from problem
+
+
+def check_writable(path: str | os.PathLike[str], error: type[HerdedError], what: str) -> None:
+    """Raise now what `replacing` would raise after the work of hours."""
+    handle, temporary = open_beside(target_path(path, error, what), error)
+    os.close(handle)
+    os.unlink(temporary)
