@@ -61,11 +61,11 @@ def section(size: str, tell: Tell, corpora: Sequence[str] = ()) -> Section:
         verdicts.append(f"IE-ER, the paper's corpus, was not found: {WHERE} puts it where we look.")
     return Section(
         title="Named entity recognition (section 4.3, table 3)",
-        text="Decoders of the same chain CRF, all from one random labelling with the same scan, "
-        "and of the skip-chain CRF, whose words are tied to their next mention in the document. "
-        "The best sample is kept per sentence of a chain, per set of linked sentences of a "
-        "skip-chain. The paper's recogniser cannot be had, so F1 is that of our model, which was "
-        "trained on other corpora; the relations between the decoders are what is compared.",
+        text="Decoders of the same chain CRF, all from the same random labellings with the same "
+        "scan, and of the skip-chain CRF, whose words are tied to their next mention in the "
+        "document. The best sample is kept per sentence of a chain, per set of linked sentences "
+        "of a skip-chain. The paper's recogniser cannot be had, so F1 is that of our model, which "
+        "was trained on other corpora; the relations between the decoders are what is compared.",
         verdicts=verdicts,
         parts=parts,
     )
@@ -110,7 +110,7 @@ def _add_chains(
         Table(
             _slug(task.name),
             f"{task.name}, {task.n_words} words. Nats below: log-score lost against Viterbi's, "
-            f"over all sentences. Annealed Gibbs and Gibbs: mean of {seeds} seeds.",
+            f"over all sentences. Means of {seeds} random starts, the same for all methods.",
             CHAIN_HEAD,
             [_chain_cells(task, row) for row in rows],
         )
@@ -153,12 +153,16 @@ def _add_skips(
     first = [Row("Viterbi of the chain", 1, [task.chain_best], 0.0)]
     if task.rounds is not None:
         first.append(Row("Viterbi by sentence, with ties", 1, [task.rounds], 0.0))
-    for title, start in (("a random start", task.random_start), ("Viterbi's", task.chain_best)):
-        rows = first + skip_rows(task, counts, seeds, start, tell)
+    random = [task.random_start(seed) for seed in range(seeds)]
+    for title, starts in (
+        ("random labellings", random),
+        ("Viterbi's labelling", [task.chain_best]),
+    ):
+        rows = first + skip_rows(task, counts, starts, seeds, tell)
         parts.append(
             Table(
                 _slug(f"{task.name} from {title}"),
-                f"{task.name} from {title} labelling. Above the chain: F1 less that of the "
+                f"{task.name} from {title}, {seeds} seeds. Above the chain: F1 less that of the "
                 "chain's Viterbi, first seed, and where 95 % of resamples of the documents have "
                 "it. Nats gained: log-score above that of the chain's Viterbi.",
                 SKIP_HEAD,

@@ -1,4 +1,4 @@
-"""The decoders of section 4.3, each run on a task: same start, same scan, same sweeps, same code.
+"""The decoders of section 4.3, each run on a task: same starts, same scan, same sweeps, same code.
 
 Annealed Gibbs falls linearly from temperature 1 to 0. "Best" is the best sample of each connected
 component, "last" is where the run ends. Seconds are those of `infer`, from the model to the
@@ -8,6 +8,7 @@ labels: what makes the model, such as features, is not counted.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,42 +53,44 @@ class Row:
 def chain_rows(
     task: Task, counts: Sequence[int], seeds: int, tell: Callable[[str], None]
 ) -> list[Row]:
-    """All decoders on chains, from one random start."""
+    """All decoders on chains, each from the same random starts."""
     _warm_up(task, linked=False)
-    start = task.random_start
+    starts = [task.random_start(seed) for seed in range(seeds)]
     rows = [_timed("Viterbi", 1, lambda: infer(task.model, Viterbi()).best.state)]
     tell(f"{task.name}: ICM")
-    rows.append(_icm(task, start))
+    rows.append(_icm(task, starts))
     for sweeps in counts:
         tell(f"{task.name}: {sweeps} sweeps")
-        rows += _annealed(task, sweeps, seeds, start)
-        rows.append(_many("Gibbs, best", task, Gibbs, sweeps, seeds, start)[0])
-        rows.append(_many("Herded Gibbs, best", task, HerdedGibbs, sweeps, 1, start)[0])
+        rows += _annealed(task, sweeps, starts)
+        rows.append(_many("Gibbs, best", task, Gibbs, sweeps, starts)[0])
+        rows.append(_many("Herded Gibbs, best", task, HerdedGibbs, sweeps, starts)[0])
     return rows
 
 
 def skip_rows(
-    task: Task, counts: Sequence[int], seeds: int, start: np.ndarray, tell: Callable[[str], None]
+    task: Task,
+    counts: Sequence[int],
+    starts: Sequence[np.ndarray],
+    seeds: int,
+    tell: Callable[[str], None],
 ) -> list[Row]:
-    """All decoders on skip-chains, from a start."""
+    """All decoders on skip-chains, each from the same starts.
+
+    From a single start, methods that draw run with several seeds; herding has only one way to go.
+    """
     _warm_up(task, linked=True)
-    rows = [_icm(task, start)]
+    drawn = list(starts) if len(starts) > 1 else [starts[0]] * seeds
+    rows = [_icm(task, starts)]
     for sweeps in counts:
         tell(f"{task.name}: {sweeps} sweeps")
-        rows += _annealed(task, sweeps, seeds, start)
-        rows.append(_many("Gibbs, best", task, Gibbs, sweeps, seeds, start)[0])
-        herded = _many("Herded Gibbs, best", task, _lazy, sweeps, 1, start)[0]
+        rows += _annealed(task, sweeps, drawn)
+        rows.append(_many("Gibbs, best", task, Gibbs, sweeps, drawn)[0])
+        herded = _many("Herded Gibbs, best", task, _lazy, sweeps, starts)[0]
+        polished = _icm(task, herded.labels)
+        both = herded.seconds + polished.seconds
         rows.append(herded)
-        polished = _icm(task, herded.labels[0])
-        rows.append(
-            Row(
-                "Herded Gibbs, best, then ICM",
-                sweeps,
-                polished.labels,
-                herded.seconds + polished.seconds,
-            )
-        )
-        rows.append(_many("Annealed herded, best", task, AnnealedHerdedGibbs, sweeps, 1, start)[0])
+        rows.append(Row("Herded Gibbs, best, then ICM", sweeps, polished.labels, both))
+        rows.append(_many("Annealed herded, best", task, AnnealedHerdedGibbs, sweeps, starts)[0])
     return rows
 
 
@@ -95,8 +98,8 @@ def _lazy(seed: int) -> HerdedGibbs:
     return HerdedGibbs(weights="lazy", seed=seed)
 
 
-def _annealed(task: Task, sweeps: int, seeds: int, start: np.ndarray) -> list[Row]:
-    return list(_many("Annealed Gibbs", task, AnnealedGibbs, sweeps, seeds, start, last=True))
+def _annealed(task: Task, sweeps: int, starts: Sequence[np.ndarray]) -> list[Row]:
+    return list(_many("Annealed Gibbs", task, AnnealedGibbs, sweeps, starts, last=True))
 
 
 def _many(
@@ -104,14 +107,13 @@ def _many(
     task: Task,
     method: Callable[..., Any],
     sweeps: int,
-    seeds: int,
-    start: np.ndarray,
+    starts: Sequence[np.ndarray],
     last: bool = False,
 ) -> tuple[Row, ...]:
-    """The best samples of some seeds, and with `last` also where those runs ended."""
+    """The best samples, a seed for each start, and with `last` also where those runs ended."""
     best, ends, seconds = [], [], []
     keep = [BestState(), Samples(every=sweeps)] if last else [BestState()]
-    for seed in range(seeds):
+    for seed, start in enumerate(starts):
         began = time.perf_counter()
         found = infer(task.model, method(seed=seed), sweeps=sweeps, state=start, keep=keep)
         seconds.append(time.perf_counter() - began)
@@ -124,14 +126,9 @@ def _many(
     return Row(f"{name}, best", sweeps, best, mean), Row(f"{name}, last", sweeps, ends, mean)
 
 
-def _icm(task: Task, start: np.ndarray) -> Row:
-    def run() -> np.ndarray:
-        keep = [BestState()]
-        return infer(
-            task.model, AnnealedGibbs(cold), sweeps=POLISH, state=start, keep=keep
-        ).best.state
-
-    return _timed("ICM", POLISH, run)
+def _icm(task: Task, starts: Sequence[np.ndarray]) -> Row:
+    coldest = partial(AnnealedGibbs, cold)
+    return _many("ICM", task, coldest, POLISH, starts)[0]
 
 
 def _timed(name: str, sweeps: int, run: Callable[[], np.ndarray]) -> Row:
@@ -148,4 +145,6 @@ def _warm_up(task: Task, linked: bool) -> None:
     if linked:
         methods.append(AnnealedHerdedGibbs())
     for method in methods:
-        infer(task.model, method, sweeps=1, keep=[BestState(), Samples()], state=task.random_start)
+        infer(
+            task.model, method, sweeps=1, keep=[BestState(), Samples()], state=task.random_start(0)
+        )
