@@ -14,6 +14,8 @@ _HOMES = {
     "herded.models.lattice": ["Lattice", "denoising_model", "ising_grid", "potts_grid"],
     "herded.models.chain": ["chain", "skip_chain"],
     "herded.models.convert": ["from_networkx"],
+    "herded.models.convert_bqm": ["from_bqm", "to_bqm"],
+    "herded.models.convert_pgmpy": ["from_pgmpy"],
     "herded.methods.herded_gibbs": ["HerdedGibbs"],
     "herded.methods.annealed_herded_gibbs": ["AnnealedHerdedGibbs"],
     "herded.methods.gibbs": ["AnnealedGibbs", "Gibbs"],
@@ -32,10 +34,25 @@ _HOMES = {
         "Samples",
     ],
     "herded.result": ["Result"],
+    "herded.io.arrays": ["load_model", "save_model"],
+    "herded.io.models": ["read_model"],
+    "herded.io.bif": ["read_bif", "write_bif"],
+    "herded.io.xmlbif": ["read_xmlbif", "write_xmlbif"],
+    "herded.io.uai": ["read_uai", "write_uai"],
+    "herded.io.uai_evidence": ["read_evidence", "read_evidences", "write_evidence"],
+    "herded.io.uai_results": [
+        "read_mar",
+        "read_mpe",
+        "read_pr",
+        "write_mar",
+        "write_mpe",
+        "write_pr",
+    ],
     "herded.errors": [
         "CapError",
         "CheckpointError",
         "CorpusError",
+        "FileError",
         "HerdedError",
         "MethodError",
         "ModelError",
@@ -70,6 +87,7 @@ if TYPE_CHECKING:
         CapError,
         CheckpointError,
         CorpusError,
+        FileError,
         HerdedError,
         MethodError,
         ModelError,
@@ -77,6 +95,20 @@ if TYPE_CHECKING:
         SupportError,
     )
     from herded.inference import infer
+    from herded.io.arrays import load_model, save_model
+    from herded.io.bif import read_bif, write_bif
+    from herded.io.models import read_model
+    from herded.io.uai import read_uai, write_uai
+    from herded.io.uai_evidence import read_evidence, read_evidences, write_evidence
+    from herded.io.uai_results import (
+        read_mar,
+        read_mpe,
+        read_pr,
+        write_mar,
+        write_mpe,
+        write_pr,
+    )
+    from herded.io.xmlbif import read_xmlbif, write_xmlbif
     from herded.methods.annealed_herded_gibbs import AnnealedHerdedGibbs
     from herded.methods.belief_propagation import BeliefPropagation
     from herded.methods.exact import Exact
@@ -87,6 +119,8 @@ if TYPE_CHECKING:
     from herded.methods.viterbi import Viterbi
     from herded.models.chain import chain, skip_chain
     from herded.models.convert import from_networkx
+    from herded.models.convert_bqm import from_bqm, to_bqm
+    from herded.models.convert_pgmpy import from_pgmpy
     from herded.models.factor_graph import FactorGraph
     from herded.models.lattice import Lattice, denoising_model, ising_grid, potts_grid
     from herded.models.pairwise import pairwise

@@ -1,14 +1,13 @@
 """A run on disk: arrays without pickle, written whole or not at all."""
 
-import contextlib
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from herded import atomic
 from herded.errors import CheckpointError
 
 FORMAT = 1
@@ -18,39 +17,14 @@ def write(
     path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, np.ndarray]
 ) -> None:
     """Write atomically: a reader sees the old file or the new one, never a part of either."""
-    target = Path(path)
     text = json.dumps({"format": FORMAT, **header}).encode()
-    handle, temporary = _open_beside(target)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, header=np.frombuffer(text, np.uint8), **arrays)  # type: ignore[arg-type]
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except OSError as error:
-        raise CheckpointError(f"expected to write {target}, but: {error.strerror}") from error
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
+    with atomic.replacing(path, CheckpointError, "checkpoint=") as file:
+        np.savez(file, header=np.frombuffer(text, np.uint8), **arrays)  # type: ignore[arg-type]
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise now what `write` would raise after the work of hours."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise CheckpointError(f"expected checkpoint= as the name of a file, got {path!r}")
-    handle, temporary = _open_beside(Path(path))
-    os.close(handle)
-    os.unlink(temporary)
-
-
-def _open_beside(target: Path) -> tuple[int, str]:
-    """A new temporary file in the directory of `target`."""
-    try:
-        return tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    except OSError as error:
-        raise CheckpointError(
-            f"expected to write {target}, but: {error.strerror}: give another file"
-        ) from error
+    atomic.check_writable(path, CheckpointError, "checkpoint=")
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:

@@ -25,6 +25,10 @@ class CapError(HerdedError, MemoryError):
     """The memory needed, estimated before anything is allocated, exceeds the cap."""
 
 
+class FileError(HerdedError, ValueError):
+    """A file cannot be read as what it should be, or cannot be written."""
+
+
 class CheckpointError(HerdedError, ValueError):
     """A checkpoint cannot be read, or belongs to another run."""
 

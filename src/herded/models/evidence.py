@@ -7,9 +7,10 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.models.arrays import shown, whole_number
+from herded.models.names import state_index
 
 
-def merge(model: Any, evidence: Mapping[Any, int]) -> np.ndarray:
+def merge(model: Any, evidence: Mapping[Any, int | str]) -> np.ndarray:
     """The model's evidence array with `evidence` added; keys are indices, names or pixels."""
     if not isinstance(evidence, Mapping):
         raise ModelError(f"expected evidence as {{variable: value}}, got {shown(evidence)}")
@@ -17,13 +18,7 @@ def merge(model: Any, evidence: Mapping[Any, int]) -> np.ndarray:
     flat = clamped.reshape(-1)
     for key, value in evidence.items():
         i = index_of(model, key)
-        k = int(model.cardinalities[i])
-        state = whole_number(f"evidence for {key!r}", value)
-        if not 0 <= state < k:
-            raise ModelError(
-                f"expected evidence from 0 to {k - 1} for variable {key!r}, got {value}"
-            )
-        flat[i] = state
+        flat[i] = state_index(model, i, key, value)
     return clamped
 
 

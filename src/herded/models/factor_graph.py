@@ -15,6 +15,7 @@ import numpy as np
 from herded.errors import ModelError
 from herded.models import evidence as _evidence
 from herded.models.arrays import number_array, shown, whole_array
+from herded.models.names import check_names, check_state_names
 
 Factor = tuple[Sequence[int], Any]
 
@@ -31,6 +32,7 @@ class FactorGraph:
     log_tables: np.ndarray
     evidence: np.ndarray  # (N,) the clamped value, or -1 where free
     names: tuple[str, ...] | None
+    state_names: tuple[tuple[str, ...], ...] | None  # of every variable
     shape: tuple[int, ...]  # of the variables, for what is shown; (N,) unless they form a picture
 
     def __init__(
@@ -39,6 +41,7 @@ class FactorGraph:
         factors: Iterable[Factor],
         *,
         names: Sequence[str] | None = None,
+        state_names: Sequence[Sequence[str]] | None = None,
     ) -> None:
         cards = _check_cardinalities(cardinalities)
         scopes, tables = [], []
@@ -53,6 +56,7 @@ class FactorGraph:
             np.concatenate([np.empty(0, np.int64), *scopes]),
             np.concatenate([np.empty(0), *(table.ravel() for table in tables)]),
             names=names,
+            state_names=state_names,
         )
 
     @classmethod
@@ -64,12 +68,19 @@ class FactorGraph:
         log_tables: np.ndarray,
         *,
         names: Sequence[str] | None = None,
+        state_names: Sequence[Sequence[str]] | None = None,
         shape: tuple[int, ...] | None = None,
     ) -> Self:
         """The same model from flat arrays, for builders with many factors."""
         model = cls.__new__(cls)
         model._set(
-            cardinalities, factor_start, factor_variables, log_tables, names=names, shape=shape
+            cardinalities,
+            factor_start,
+            factor_variables,
+            log_tables,
+            names=names,
+            state_names=state_names,
+            shape=shape,
         )
         return model
 
@@ -81,6 +92,7 @@ class FactorGraph:
         log_tables: np.ndarray,
         *,
         names: Sequence[str] | None = None,
+        state_names: Sequence[Sequence[str]] | None = None,
         shape: tuple[int, ...] | None = None,
     ) -> None:
         cardinalities = _check_cardinalities(cardinalities)
@@ -108,7 +120,8 @@ class FactorGraph:
         for name, array in fields.items():
             kind = np.float64 if name == "log_tables" else np.int64
             object.__setattr__(self, name, locked(array, kind))
-        object.__setattr__(self, "names", _check_names(names, n))
+        object.__setattr__(self, "names", check_names(names, n))
+        object.__setattr__(self, "state_names", check_state_names(state_names, cardinalities))
         object.__setattr__(self, "shape", shape or (n,))
         _check_unaries(self)
 
@@ -200,8 +213,9 @@ class FactorGraph:
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
-    def given(self, evidence: Mapping[Any, int]) -> "FactorGraph":
-        """The same model with variables (by index, name or pixel) clamped to values."""
+    def given(self, evidence: Mapping[Any, int | str]) -> "FactorGraph":
+        """The same model with variables (by index, name or pixel) clamped to states (by index, or
+        by name where states have names)."""
         model = object.__new__(FactorGraph)
         model.__dict__.update(
             {k: v for k, v in self.__dict__.items() if k in self.__dataclass_fields__}
@@ -217,6 +231,13 @@ def locked(array: Any, kind: Any) -> np.ndarray:
     copy = np.array(array, dtype=kind, order="C")
     copy.flags.writeable = False
     return copy
+
+
+def as_graph(model: Any) -> FactorGraph:
+    """A model of any kind with its factors written out."""
+    if not hasattr(model, "as_factor_graph"):
+        raise ModelError(f"expected a model, got {type(model).__name__}")
+    return model.as_factor_graph()
 
 
 def check_states(model: Any, states: Any) -> np.ndarray:
@@ -372,17 +393,3 @@ def _check_unaries(model: FactorGraph) -> None:
             f"expected a possible state for every variable, but the unary factors of variable "
             f"{min(stuck)} forbid all of its states: the support is empty"
         )
-
-
-def _check_names(names: Sequence[str] | None, n: int) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    if not isinstance(names, Iterable):
-        raise ModelError(f"expected {n} names, got {shown(names)}")
-    result = tuple(str(name) for name in names)
-    if len(result) != n:
-        raise ModelError(f"expected {n} names, got {len(result)}")
-    if len(set(result)) != n:
-        twice = next(name for k, name in enumerate(result) if name in result[:k])
-        raise ModelError(f"expected distinct names, got {twice!r} twice")
-    return result

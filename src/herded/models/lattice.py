@@ -32,6 +32,7 @@ class Lattice:
     periodic: bool
     clamped: np.ndarray = field(repr=False)  # (H, W) evidence, -1 where free
     names: None = None
+    state_names: None = None
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -1,0 +1,196 @@
+"""Our own models on disk, to the bit: the arrays of a model in one .npz or .safetensors file.
+
+No pickle: a file holds numbers and a header of JSON, and reading it runs nothing. What a file says
+of its sizes is checked against what it holds before memory is taken.
+"""
+
+import io
+import json
+import math
+import warnings
+import zipfile
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from herded import atomic
+from herded.errors import FileError, HerdedError, ModelError
+from herded.io.files import FilePath, read_bytes, too_large
+from herded.models.arrays import number, whole_array
+from herded.models.factor_graph import FactorGraph
+from herded.models.lattice import Lattice, potts_grid
+from herded.plan import memory
+
+FORMAT = 1
+EXPANSION = 8  # bytes of memory per byte of an array, while it is read and checked
+GRAPH: tuple[str, ...] = (
+    "cardinalities",
+    "factor_start",
+    "factor_variables",
+    "log_tables",
+    "evidence",
+)
+LATTICE: tuple[str, ...] = ("log_unary", "right", "down", "clamped")
+Arrays = dict[str, np.ndarray]
+
+
+def save_model(model: FactorGraph | Lattice, path: FilePath) -> None:
+    """Write a model, its evidence and its names; the suffix tells how: .npz or .safetensors."""
+    suffix = atomic.target_path(path, FileError, "the path").suffix
+    if suffix not in (".npz", ".safetensors"):
+        raise FileError(f"expected a file named .npz or .safetensors to save to, got {path}")
+    arrays = _arrays_of(model)
+    packed = b"" if suffix == ".npz" else _safetensors().save(arrays)
+    with atomic.replacing(path, FileError, "the path") as file:
+        if packed:
+            file.write(packed)
+        else:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def load_model(path: FilePath, *, cap: float | None = None) -> FactorGraph | Lattice:
+    """The model that `save_model` wrote: the same bits, the same `content_hash`.
+
+    `cap` is the memory in bytes that reading may take, by default half of what is free.
+    """
+    data = read_bytes(path, cap, EXPANSION)
+    try:
+        return _model_of(_unpacked(path, data, cap))
+    except ModelError as error:
+        raise FileError(f"{error} (in {path})") from error
+    except HerdedError:
+        raise
+    except Exception as error:  # whatever is in that file: zip, JSON and numpy have many ways
+        raise FileError(
+            f"expected a model that save_model wrote at {path}, got something unreadable "
+            f"({type(error).__name__}): give another file, or use read_model"
+        ) from error
+
+
+# -- models as arrays --------------------------------------------------------------------------
+
+
+def _arrays_of(model: Any) -> Arrays:
+    header: dict[str, Any] = {"format": FORMAT}
+    if isinstance(model, Lattice):
+        header |= {"model": "lattice", "unlike": model.unlike, "periodic": model.periodic}
+        names = LATTICE
+    elif isinstance(model, FactorGraph):
+        header |= {"model": "factor graph", "names": model.names, "shape": model.shape}
+        header |= {"state_names": model.state_names}
+        names = GRAPH
+    else:
+        raise ModelError(f"expected a FactorGraph or a Lattice, got {type(model).__name__}")
+    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    return {"header": text, **{name: getattr(model, name) for name in names}}
+
+
+def _model_of(arrays: Arrays) -> FactorGraph | Lattice:
+    header = json.loads(arrays["header"].tobytes())
+    if header["format"] != FORMAT:
+        raise ModelError(
+            f"expected a model of format {FORMAT}, got {header['format']!r:.40}: get a version of "
+            "herded that knows it"
+        )
+    if header["model"] == "lattice":
+        return _lattice(header, *(arrays[name] for name in LATTICE))
+    if header["model"] == "factor graph":
+        return _graph(header, *(arrays[name] for name in GRAPH))
+    raise ModelError(f"expected a factor graph or a lattice, got {header['model']!r:.40}")
+
+
+def _graph(
+    header: dict[str, Any],
+    cardinalities: np.ndarray,
+    factor_start: np.ndarray,
+    factor_variables: np.ndarray,
+    log_tables: np.ndarray,
+    evidence: np.ndarray,
+) -> FactorGraph:
+    flat = (cardinalities, factor_start, factor_variables, log_tables, evidence)
+    within = (factor_start >= 0) & (factor_start <= len(factor_variables))
+    shape = tuple(whole_array("the shape", header["shape"]).reshape(-1).tolist())
+    if any(array.ndim != 1 for array in flat) or not within.all():
+        raise ModelError("expected flat arrays, and factors that begin within them, got others")
+    if min(shape, default=0) < 1 or math.prod(shape) != len(cardinalities):
+        raise ModelError(f"expected a shape of {len(cardinalities)} variables, got {shape!r:.60}")
+    graph = FactorGraph.from_arrays(
+        cardinalities,
+        factor_start,
+        factor_variables,
+        log_tables,
+        names=header["names"],
+        state_names=header["state_names"],
+        shape=shape,
+    )
+    return _given(graph, evidence)
+
+
+def _lattice(
+    header: dict[str, Any],
+    log_unary: np.ndarray,
+    right: np.ndarray,
+    down: np.ndarray,
+    clamped: np.ndarray,
+) -> Lattice:
+    unlike, periodic = number("unlike", header["unlike"]), header["periodic"]
+    if not math.isfinite(unlike) or not isinstance(periodic, bool):
+        raise ModelError(f"expected a number and a truth value, got {unlike} and {periodic!r:.40}")
+    grid = replace(potts_grid(log_unary, (right, down), periodic=periodic), unlike=unlike)
+    if clamped.shape != grid.shape:
+        raise ModelError(f"expected evidence of shape {grid.shape}, got {clamped.shape}")
+    return _given(grid, clamped.reshape(-1))
+
+
+def _given(model: Any, evidence: np.ndarray) -> Any:
+    """The model with its evidence, which is -1 where there is none."""
+    if len(evidence) != model.n_variables or (evidence < -1).any():
+        raise ModelError(f"expected evidence of {model.n_variables} variables, got other")
+    clamped = np.flatnonzero(evidence >= 0).tolist()
+    return model.given({i: evidence[i] for i in clamped}) if clamped else model
+
+
+# -- arrays as bytes ---------------------------------------------------------------------------
+
+
+def _unpacked(path: FilePath, data: bytes, cap: float | None) -> Arrays:
+    if data[:2] != b"PK":
+        if data[8:9] != b"{":
+            raise ValueError("neither a zip nor safetensors")
+        return _safetensors().load(data)
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        members = file.infolist()
+        most = int(memory.limit(cap) / EXPANSION)
+        if sum(member.file_size for member in members) > most:
+            raise too_large(path, most, EXPANSION)
+        return {member.filename.removesuffix(".npy"): _array(file, member) for member in members}
+
+
+def _array(file: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
+    """An array whose header says no more than its bytes hold."""
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError("others are unpacked without bounds")
+    with file.open(member) as source:
+        data = source.read(member.file_size + 1)  # never more, whatever the size really is
+    stream = io.BytesIO(data)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("arrays of numbers have headers of version 1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of headers that numpy would rather not read
+        shape, fortran, kind = np.lib.format.read_array_header_1_0(stream)
+    begin = stream.tell()
+    if kind.hasobject or fortran or len(data) - begin != math.prod(shape) * kind.itemsize:
+        raise ValueError("not the array it says")
+    return np.frombuffer(data, kind, offset=begin).reshape(shape)
+
+
+def _safetensors() -> Any:
+    try:
+        import safetensors.numpy
+    except ImportError as error:
+        raise FileError(
+            "expected safetensors for such a file, but it is not installed: "
+            "pip install 'herded[io]', or save as .npz"
+        ) from error
+    return safetensors.numpy

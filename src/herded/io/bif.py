@@ -1,0 +1,205 @@
+"""Bayes nets in the Interchange Format (BIF), as the repositories of bnlearn and others have them.
+
+    network "rain" { }
+    variable rain { type discrete [ 2 ] { yes, no }; }
+    variable wet { type discrete [ 2 ] { yes, no }; }
+    probability ( rain ) { table 0.2, 0.8; }
+    probability ( wet | rain ) { (yes) 0.9, 0.1; default 0.1, 0.9; }
+
+Commas and bars mean nothing, and properties are skipped. A `table` with parents has the variable
+itself varying slowest, and then its parents in their order.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+
+from herded.errors import ModelError
+from herded.io.bayes_net import Conditional, NetFile, as_bayes_net
+from herded.io.bif_tokens import Row, Tokens
+from herded.io.files import FilePath, write_bytes
+from herded.io.numbers import read_text
+from herded.models.factor_graph import FactorGraph
+from herded.plan import memory
+
+KEYWORDS = {"network", "variable", "probability", "property", "type", "table", "default"}
+PLAIN = re.compile(r"(?:[\w.<>=+*%:&-]|/(?![/*]))+")  # a name that needs no quotes
+UNWRITABLE = re.compile(r'["\ud800-\udfff]')  # also what UTF-8 has no bytes for
+TABLE_COPIES = 6  # of a table, while a model is made of it
+
+
+def read_bif(path: FilePath, *, cap: float | None = None) -> FactorGraph:
+    """The Bayes net of a .bif file, gzipped or not, with the names of variables and states.
+
+    `cap` is the memory in bytes that reading may take, by default half of what is free.
+    """
+    tokens = Tokens(path, read_text(path, cap))
+    net, definitions = NetFile(path, tokens.line), []
+    while tokens.left:
+        word = tokens.next()
+        if word == "network":
+            tokens.name("the name of the network")
+            for _ in tokens.statements():
+                raise tokens.wrong("a property", "write `property ...;`, or drop it")
+        elif word == "variable":
+            _read_variable(tokens, net)
+        elif word == "probability":
+            definitions.append(_read_definition(tokens))
+        else:
+            raise tokens.wrong("network, variable or probability", "make other text a // comment")
+    _check_memory(net, definitions, memory.limit(cap))
+    return net.graph([_conditional(tokens, net, definition) for definition in definitions])
+
+
+def write_bif(model: FactorGraph, path: FilePath) -> None:
+    """Write a Bayes net; what `read_bif` read is written so that it reads the same, to the bit."""
+    states, conditionals = as_bayes_net(model)
+    write_bytes(path, [block.encode() for block in _written(states, conditionals)])
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+@dataclass
+class _Definition:
+    """A probability block as it stands."""
+
+    where: int
+    child: str
+    parents: tuple[str, ...]
+    rows: list[tuple[list[str], Row]] = field(default_factory=list)
+    whole: dict[str, Row] = field(default_factory=dict)  # of `table` and `default`
+
+
+def _read_variable(tokens: Tokens, net: NetFile) -> None:
+    where = tokens.at
+    name = tokens.name("the name of a variable")
+    states: list[str] | None = None
+    for word in tokens.statements():
+        if word != "type" or states is not None:
+            raise tokens.wrong("one type, and properties", "drop it")
+        tokens.expect("discrete", "[")
+        count = tokens.name("the number of states")
+        tokens.expect("]", "{")
+        states = tokens.names("the name of a state", "}")
+        if count != str(len(states)):
+            raise tokens.wrong(f"{count} states of {name!r}, not {len(states)}", "correct it")
+        tokens.expect(";")
+    net.declare(name, states or [], where)
+
+
+def _read_definition(tokens: Tokens) -> _Definition:
+    where = tokens.at
+    tokens.expect("(")
+    names = tokens.names("the name of a variable", ")")
+    if not names:
+        raise tokens.wrong("the name of a variable", "name it")
+    found = _Definition(where, names[0], tuple(names[1:]))
+    for word in tokens.statements():
+        if word == "(":
+            parents = tokens.names("the state of a parent", ")")
+            found.rows.append((parents, tokens.numbers()))
+        elif word in ("table", "default") and word not in found.whole:
+            found.whole[word] = tokens.numbers()
+        else:
+            raise tokens.wrong(
+                "one table, one default, or states of the parents in brackets", "drop it"
+            )
+    if "table" in found.whole and (found.rows or "default" in found.whole):
+        raise tokens.wrong("either a table or rows, not both", "drop one of them", where)
+    return found
+
+
+def _check_memory(net: NetFile, definitions: list[_Definition], cap: float) -> None:
+    """A `default` of one line can stand for a table of any size."""
+    need = 0
+    for definition in definitions:
+        rows, k = net.shape(definition.child, definition.parents, definition.where)
+        if "default" in definition.whole:
+            need += TABLE_COPIES * 8 * rows * k
+            memory.check(need, cap, f"the table of {definition.child!r} and those before it")
+
+
+def _conditional(tokens: Tokens, net: NetFile, definition: _Definition) -> Conditional:
+    child, parents, where = definition.child, definition.parents, definition.where
+    n_rows, k = net.shape(child, parents, where)
+    if "table" in definition.whole:
+        values = _checked(tokens, definition.whole["table"], n_rows * k)
+        rows = values.reshape(k, n_rows).T
+    else:
+        rows = _rows(tokens, net, definition, n_rows, k)
+    return Conditional(child, parents, np.ascontiguousarray(rows), where)
+
+
+def _rows(tokens: Tokens, net: NetFile, definition: _Definition, n_rows: int, k: int) -> np.ndarray:
+    """The rows that are written out, and the default for the others."""
+    default, rows = definition.whole.get("default"), definition.rows
+    if default is None and len(rows) != n_rows:
+        raise net.wrong(
+            definition.where,
+            f"{n_rows} rows of {definition.child!r}, one for each state of its parents",
+            str(len(rows)),
+            "add the others, or a default",
+        )
+    for _, numbers in rows:
+        _checked(tokens, numbers, k)  # before memory is taken for all of them
+    table = np.full((n_rows, k), np.nan)
+    if default is not None:
+        table[:] = _checked(tokens, default, k)
+    states = [{s: i for i, s in enumerate(net.states[name])} for name in definition.parents]
+    seen = set()
+    for names, numbers in rows:
+        row = 0
+        if len(names) == len(states):
+            for index, name in zip(states, names, strict=True):
+                row = row * len(index) + index.get(name, n_rows)
+        if len(names) != len(states) or row >= n_rows or row in seen:
+            raise tokens.wrong(
+                f"one state of each parent of {definition.child!r}, and no row twice, before it",
+                "correct the row",
+                numbers.end,
+            )
+        seen.add(row)
+        table[row] = numbers.values
+    return table
+
+
+def _checked(tokens: Tokens, numbers: Row, count: int) -> np.ndarray:
+    got = len(numbers.values)
+    if got != count:
+        raise tokens.wrong(f"{count} numbers before it, not {got}", "correct it", numbers.end)
+    return numbers.values
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+def _written(
+    states: dict[str, tuple[str, ...]], conditionals: Sequence[Conditional]
+) -> Iterator[str]:
+    quoted = {name: [_quoted(state) for state in states[name]] for name in states}
+    yield "network unknown {\n}\n"
+    for name, of_name in quoted.items():
+        listed = f"[ {len(of_name)} ] {{ {', '.join(of_name)} }}"
+        yield f"variable {_quoted(name)} {{\n  type discrete {listed};\n}}\n"
+    for conditional in conditionals:
+        parents = ", ".join(map(_quoted, conditional.parents))
+        given = f" | {parents}" if parents else ""
+        yield f"probability ( {_quoted(conditional.child)}{given} ) {{\n"
+        combinations = product(*(quoted[name] for name in conditional.parents))
+        for row, values in zip(combinations, conditional.rows.tolist(), strict=True):
+            label = f"({', '.join(row)})" if row else "table"
+            yield f"  {label} {', '.join(map(repr, values))};\n"
+        yield "}\n"
+
+
+def _quoted(name: str) -> str:
+    """A name as a token: in quotes if it would be several, or mean something else."""
+    if PLAIN.fullmatch(name) and name not in KEYWORDS:
+        return name
+    if UNWRITABLE.search(name):
+        raise ModelError(f"expected names without quotes for a BIF file, got {name!r}: rename it")
+    return f'"{name}"'

@@ -1,0 +1,140 @@
+"""The words, names and brackets of a BIF file, one after another."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from herded.errors import FileError
+from herded.io.files import FilePath
+from herded.io.numbers import floats, line_at
+from herded.models.arrays import shown
+
+TOKEN = re.compile(
+    r"""
+      //[^\n\r]*                           # comments: what is never closed goes on to the end
+    | /\*.*?(?:\*/|\Z)
+    | "[^"]*(?:"|\Z)                       # names in quotes
+    | property(?=[\s;])(?:[^;"]+|"[^"]*(?:"|\Z))*+(?:;|\Z)
+    | [{}()\[\];]
+    | (?:[^\s{}()\[\];,|"/]+|/(?![/*]))+   # other words: yes, <5, 12+, w/o, 0.25
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+BRACKETS = frozenset("{}()[];")
+
+
+@dataclass(frozen=True)
+class Row:
+    """Numbers in a row, and which token, a semicolon, ends it."""
+
+    values: np.ndarray
+    end: int
+
+
+class Tokens:
+    """The tokens of a file without comments, and how far they are read."""
+
+    def __init__(self, path: FilePath, text: bytes) -> None:
+        try:
+            self.text = text.decode()
+        except UnicodeDecodeError as error:
+            raise FileError(
+                f"expected text in UTF-8 in line {line_at(text, error.start)} of {path}, got other "
+                "bytes: convert the file"
+            ) from error
+        self.path = path
+        self.at = 0
+        self.tokens = [token for token in TOKEN.findall(self.text) if not _is_comment(token)]
+        if self.tokens and _is_open(self.tokens[-1]):
+            last = len(self.tokens) - 1
+            raise self.wrong("an end of this comment, name or property", "close it", last)
+
+    @property
+    def left(self) -> bool:
+        """Whether there are more."""
+        return self.at < len(self.tokens)
+
+    def wrong(self, expected: str, remedy: str, at: int | None = None) -> FileError:
+        """What to say when the last token, or token `at`, is not what was expected."""
+        at = self.at - 1 if at is None else at
+        got = shown(self.tokens[at]) if at < len(self.tokens) else "the end of the file"
+        return FileError(
+            f"expected {expected} in line {self.line(at)} of {self.path}, got {got}: {remedy}"
+        )
+
+    def line(self, at: int) -> int:
+        """The line of token `at`."""
+        matches = (m for m in TOKEN.finditer(self.text) if not _is_comment(m.group()))
+        match = next(islice(matches, at, None), None)
+        return line_at(self.text, match.start() if match else len(self.text.rstrip()))
+
+    def next(self) -> str:
+        """The next token; "" at the end."""
+        self.at += 1
+        return self.tokens[self.at - 1] if self.at <= len(self.tokens) else ""
+
+    def expect(self, *words: str) -> None:
+        """The next tokens are these."""
+        for word in words:
+            if self.next() != word:
+                raise self.wrong(repr(word), "correct the file")
+
+    def name(self, what: str) -> str:
+        """The next token as a name, without its quotes."""
+        token = self.next()
+        if not token or token in BRACKETS or is_property(token):
+            raise self.wrong(what, "name it")
+        return token[1:-1] if token.startswith('"') else token
+
+    def names(self, what: str, closing: str) -> list[str]:
+        """Names up to a bracket."""
+        found = []
+        while self.left and self.tokens[self.at] != closing:
+            found.append(self.name(what))
+        self.expect(closing)
+        return found
+
+    def statements(self) -> Iterator[str]:
+        """The first words of what stands in braces; properties are skipped."""
+        self.expect("{")
+        while (word := self.next()) != "}":
+            if not word:
+                raise self.wrong("'}'", "close the block")
+            if not is_property(word):
+                yield word
+
+    def numbers(self) -> "Row":
+        """The tokens up to the next semicolon."""
+        begin = self.at
+        try:
+            self.at = self.tokens.index(";", begin)
+        except ValueError:
+            self.at = len(self.tokens)
+        words = self.tokens[begin : self.at]
+        values = floats(" ".join(words).encode())
+        if values is None or len(values) != len(words):
+            bad = next(k for k, word in enumerate(words) if floats(word.encode()) is None)
+            raise self.wrong("a probability or ';'", "write a number such as 0.25", begin + bad)
+        self.expect(";")
+        return Row(values, self.at - 1)
+
+
+def is_property(token: str) -> bool:
+    """Whether a token is a whole property, to its semicolon."""
+    return token.startswith("property") and token.endswith(";")
+
+
+def _is_comment(token: str) -> bool:
+    return token.startswith(("//", "/*")) and not _is_open(token)
+
+
+def _is_open(token: str) -> bool:
+    """Whether the file ends within a comment, a name in quotes or a property."""
+    if token.startswith("/*"):
+        return len(token) < 4 or not token.endswith("*/")
+    if token.startswith('"'):
+        return len(token) < 2 or not token.endswith('"')
+    return token.startswith("property") and token[8:9].isspace() and not token.endswith(";")

@@ -1,0 +1,55 @@
+"""Files as bytes: gzip unpacked, never more taken than memory allows, and written whole."""
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterable
+
+from herded import atomic
+from herded.errors import CapError, FileError
+from herded.plan import memory
+
+FilePath = str | os.PathLike[str]
+
+GZIP = b"\x1f\x8b"
+EXPANSION = 32  # bytes of memory per byte of a text: its words, its numbers, and their checks
+BLOCK = 2**20
+
+
+def read_bytes(path: FilePath, cap: float | None = None, expansion: int = EXPANSION) -> bytes:
+    """The content of a file, unpacked if it is gzipped.
+
+    Refused where `expansion` times as much memory, which reading takes, is more than `cap`.
+    """
+    most = int(memory.limit(cap) / expansion)
+    target = atomic.target_path(path, FileError, "the path")
+    try:
+        with open(target, "rb") as file:
+            packed = file.read(len(GZIP)) == GZIP
+            file.seek(0)
+            with gzip.open(file, "rb") if packed else file as source:
+                blocks, size = [], 0
+                while block := source.read(BLOCK):
+                    blocks.append(block)
+                    size += len(block)
+                    if size > most:
+                        raise too_large(path, most, expansion)
+        return b"".join(blocks)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"expected a file that can be read at {path}, but: {reason}") from error
+
+
+def too_large(path: FilePath, most: int, expansion: int) -> CapError:
+    """What to say of a file, or of what it unpacks to, that memory does not allow."""
+    return CapError(
+        f"expected at most {memory.readable(most)} in {path}, as reading takes about {expansion} "
+        "times as much memory, but it holds more: free some memory, or raise cap="
+    )
+
+
+def write_bytes(path: FilePath, blocks: Iterable[bytes]) -> None:
+    """Write `blocks` one after another: the whole file, or nothing."""
+    with atomic.replacing(path, FileError, "the path") as file:
+        for block in blocks:
+            file.write(block)

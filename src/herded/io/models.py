@@ -1,0 +1,63 @@
+"""A model from a file of any kind that `herded` reads."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from herded.errors import FileError
+from herded.io.arrays import load_model
+from herded.io.bif import read_bif
+from herded.io.files import FilePath, read_bytes
+from herded.io.uai import read_uai
+from herded.io.xmlbif import read_xmlbif
+from herded.models.factor_graph import FactorGraph
+from herded.models.lattice import Lattice
+
+READERS: dict[str, Callable[..., FactorGraph | Lattice]] = {
+    "uai": read_uai,
+    "bif": read_bif,
+    "xmlbif": read_xmlbif,
+    "npz": load_model,
+    "safetensors": load_model,
+}
+SUFFIXES = {f".{name}": name for name in READERS} | {".xml": "xmlbif", ".bifxml": "xmlbif"}
+
+
+def read_model(
+    path: FilePath, format: str | None = None, *, cap: float | None = None
+) -> FactorGraph | Lattice:
+    """The model of a file: .uai, .bif, .xmlbif (.xml, .bifxml), .npz or .safetensors.
+
+    The name tells which, with or without a further .gz, or else the content. `format` is one of
+    "uai", "bif", "xmlbif", "npz" and "safetensors", for files of other names. `cap` is the memory
+    in bytes that reading may take, by default half of what is free.
+    """
+    if format is not None and format not in READERS:
+        known = ", ".join(map(repr, READERS))
+        raise FileError(f"expected format= as one of {known}, got {format!r}")
+    return READERS[format or _format_of(path, cap)](path, cap=cap)
+
+
+def _format_of(path: Any, cap: float | None) -> str:
+    name = os.fspath(path).lower() if isinstance(path, (str, os.PathLike)) else ""
+    suffix = os.path.splitext(str(name).removesuffix(".gz"))[1]
+    return SUFFIXES.get(suffix) or _format_of_content(path, read_bytes(path, cap))
+
+
+def _format_of_content(path: FilePath, data: bytes) -> str:
+    """What a file looks like; all but BIF have unmistakable beginnings."""
+    words = data[:2000].removeprefix(b"\xef\xbb\xbf").split(None, 1)
+    if words and words[0].upper() in (b"MARKOV", b"BAYES"):
+        return "uai"
+    if data.startswith(b"PK"):
+        return "npz"
+    if data[8:9] == b"{" and data[7:8] == b"\0":  # the length of its header, and the header
+        return "safetensors"
+    if words and words[0].startswith(b"<"):
+        return "xmlbif"
+    if any(word in data for word in (b"network", b"variable", b"probability")):
+        return "bif"
+    raise FileError(
+        f"expected a model in {path}, got a file that looks like none that herded reads: name "
+        "its format=, such as 'uai'"
+    )

@@ -1,0 +1,140 @@
+"""The numbers of a text, and the line on which each of them stands.
+
+Most text files of models are one long row of numbers, divided by any white space. They are read
+into one array; the lines are counted only when there is something to say about one.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from herded.errors import FileError
+from herded.io.files import FilePath, read_bytes
+
+BLOCK = 2**20  # bytes whose words are in memory at once
+WORD = re.compile(rb"\S+")
+SPACE = re.compile(rb"\s")
+BOM = b"\xef\xbb\xbf"
+LARGEST = 2**48  # what a count may be; beyond it floats would soon lose whole numbers
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers from byte `start` on of the `text` of a file."""
+
+    path: FilePath
+    text: bytes
+    start: int
+    values: np.ndarray
+
+    @classmethod
+    def parse(cls, path: FilePath, text: bytes, start: int = 0) -> "Numbers":
+        """All words from byte `start` on as floats."""
+        parts = [np.empty(0)]
+        for block in _blocks(text, start):
+            values = floats(block)
+            if values is None:
+                words = enumerate(block.split(), start=sum(map(len, parts)))
+                k = next(k for k, word in words if floats(word) is None)
+                raise cls(path, text, start, parts[0]).wrong(
+                    k, "a number", "write one that a float can hold, such as 0.25 or 1e-6"
+                )
+            parts.append(values)
+        return cls(path, text, start, np.concatenate(parts))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def wrong(self, k: int, expected: str, remedy: str) -> FileError:
+        """What to say when number `k` is not what was expected."""
+        position, got = len(self.text.rstrip()), "the end of the file"
+        word = next(itertools.islice(WORD.finditer(self.text, self.start), k, None), None)
+        if word:
+            position, got = word.start(), shown_bytes(word.group())
+        return FileError(
+            f"expected {expected} in line {line_at(self.text, position)} of {self.path}, "
+            f"got {got}: {remedy}"
+        )
+
+    def whole(self, k: int) -> int | None:
+        """Number `k` if there is one and it is whole and neither negative nor absurd."""
+        value = self.values[k] if k < len(self) else np.nan
+        return int(value) if 0 <= value <= LARGEST and value == int(value) else None
+
+    def count(self, k: int, what: str, *, least: int = 0, most: int = LARGEST) -> int:
+        """Number `k` as a whole number from `least` to `most`."""
+        value = self.whole(k)
+        if value is None or not least <= value <= most:
+            bounds = f"{least} or more" if most == LARGEST else f"from {least} to {most}"
+            raise self.wrong(k, f"{what}, {bounds}", "correct the file, or get it again")
+        return value
+
+    def counts(self, slots: np.ndarray, what: str, *, least: int, most: int) -> np.ndarray:
+        """The numbers in `slots`, all of them there, as whole numbers from `least` to `most`."""
+        values = self.values[slots]
+        with np.errstate(invalid="ignore"):  # NaN is found like other wrong numbers
+            bad = ~((values >= least) & (values <= most)) | (values != np.floor(values))
+        if bad.any():
+            self.count(int(slots[np.argmax(bad)]), what, least=least, most=most)
+        return values.astype(np.int64)
+
+
+def read_text(path: FilePath, cap: float | None = None) -> bytes:
+    """The text of a file, without the mark of its encoding that some editors leave."""
+    return read_bytes(path, cap).removeprefix(BOM)
+
+
+def after_header(path: FilePath, text: bytes, known: tuple[bytes, ...], remedy: str) -> int:
+    """The position after the first word, which must be one of those `known`."""
+    word = re.match(rb"\s*(\S*)", text)
+    assert word is not None
+    if word[1].upper() not in known:
+        names = " or ".join(name.decode() for name in known)
+        got = shown_bytes(word[1]) if word[1] else "an empty file"
+        raise FileError(f"expected {names} at the beginning of {path}, got {got}: {remedy}")
+    return word.end()
+
+
+def line_at(text: bytes | str, position: int) -> int:
+    """The line, from 1, of a position in a text with any kind of line ends."""
+    part = text[:position]
+    before = part.encode() if isinstance(part, str) else part
+    ends = before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
+    return ends + 1
+
+
+def shown_bytes(word: bytes) -> str:
+    """The beginning of a word in quotes, whatever bytes it has."""
+    text = word[:40].decode("utf-8", "backslashreplace")
+    return repr(text + ("..." if len(word) > 40 else ""))
+
+
+def _blocks(text: bytes, start: int) -> Iterator[bytes]:
+    """Parts of the text from `start` on that do not cut words."""
+    while start < len(text):
+        space = SPACE.search(text, start + BLOCK)
+        end = space.start() if space else len(text)
+        yield text[start:end]
+        start = end
+
+
+def floats(block: bytes) -> np.ndarray | None:
+    """Words as floats, or None if one of them is no number, or one that a float cannot hold."""
+    if b"_" in block:  # Python alone takes 1_000
+        return None
+    words = block.split()
+    try:
+        values = np.fromiter(map(float, words), np.float64, len(words))
+    except ValueError:
+        return None
+    zeros = set(itertools.compress(words, (values == 0).tolist()))
+    return None if any(map(_underflows, zeros)) else values
+
+
+def _underflows(zero: bytes) -> bool:
+    """Whether a word that became 0 is 1e-400 or the like: not zero, and not to be lost."""
+    mantissa = zero.lower().partition(b"e")[0]
+    return bool(mantissa.strip(b"+-0."))

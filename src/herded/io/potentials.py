@@ -1,0 +1,85 @@
+"""Potentials as files write them, and their logarithms as models hold them, without losing bits.
+
+log and exp do not invert each other exactly, but log is all that reading does: a writer that looks
+for the potential whose logarithm is the model's gives back what was read, to the bit.
+"""
+
+import math
+
+import numpy as np
+
+from herded.errors import ModelError
+from herded.models.factor_graph import FactorGraph
+
+HIGHEST = 709.0  # exp of it is a float
+ROUNDING = 2.0**-52  # the distance of 1 and the next float
+NEIGHBOURS = (1, -1, 2, -2)  # floats beside exp(x), the nearest first
+
+
+def log_of(potentials: np.ndarray) -> np.ndarray:
+    """The logarithms of numbers of 0 or more; -inf for 0.
+
+    By the C library: numpy has its own logarithm on some processors, and a model read from the
+    same file on another machine should be the same model.
+    """
+    result = np.full(potentials.size, -np.inf)
+    positive = potentials.ravel() > 0
+    numbers = potentials.ravel()[positive].tolist()
+    result[positive] = np.fromiter(map(math.log, numbers), np.float64, len(numbers))
+    return result.reshape(potentials.shape)
+
+
+def exp_of(log_potentials: np.ndarray) -> np.ndarray:
+    """Floats whose logarithm, as `log_of` takes it, is the one given.
+
+    There is one wherever the logarithm was one of a float. Others have the nearest, whose
+    logarithm is another by at most ROUNDING if exp is a float at all.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        best = np.exp(log_potentials)
+    missed = np.flatnonzero(log_of(best) != log_potentials)
+    for steps in NEIGHBOURS:
+        beside = best[missed]
+        for _ in range(abs(steps)):
+            beside = np.nextafter(beside, math.copysign(math.inf, steps))
+        found = log_of(beside) == log_potentials[missed]
+        best[missed[found]] = beside[found]
+        missed = missed[~found]
+    return best
+
+
+def table_potentials(model: FactorGraph) -> np.ndarray:
+    """The potentials of all factors, one after another.
+
+    A factor whose potentials would be no floats, being above 1e308 or below 1e-308, is multiplied
+    with a constant: the distribution stays the same, its normalising constant does not.
+    """
+    result = exp_of(model.log_tables)
+    lost = np.flatnonzero(_lost(result, model.log_tables))
+    for f in np.unique(np.searchsorted(model.table_start, lost, side="right") - 1).tolist():
+        table = slice(model.table_start[f], model.table_start[f + 1])
+        result[table] = _moved(model.log_tables[table], f)
+    return result
+
+
+def _moved(log_table: np.ndarray, f: int) -> np.ndarray:
+    high = log_table.max()
+    moved = log_table - (high - HIGHEST)
+    result = exp_of(moved)
+    if _lost(result, moved).any():
+        low = log_table[np.isfinite(log_table)].min()
+        raise ModelError(
+            f"expected log-potentials within 1400 of each other, so that their exp are floats, "
+            f"got {low:.6g} and {high:.6g} in factor {f}: use save_model, which keeps logarithms, "
+            "or -inf for what is impossible"
+        )
+    return result
+
+
+def _lost(potentials: np.ndarray, log_potentials: np.ndarray) -> np.ndarray:
+    """Where the logarithm would not come back, rounding aside."""
+    finite = np.isfinite(log_potentials)
+    back = log_of(potentials)
+    with np.errstate(invalid="ignore"):  # -inf of hard zeros, which come back
+        off = np.abs(back - log_potentials)
+    return finite & ~(off <= ROUNDING * np.maximum(1.0, np.abs(log_potentials)))

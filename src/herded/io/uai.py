@@ -1,0 +1,153 @@
+"""Models in the format of the UAI inference competitions.
+
+A file begins with MARKOV or BAYES and goes on with numbers: the variables and their cardinalities,
+the factors and their variables, and each factor's potentials, the last variable varying fastest.
+A Bayes net is the product of its tables, so both kinds are read alike.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from herded.errors import FileError, ModelError
+from herded.io.files import FilePath, write_bytes
+from herded.io.numbers import LARGEST, Numbers, after_header, read_text
+from herded.io.potentials import log_of, table_potentials
+from herded.io.uai_evidence import write_evidence
+from herded.models.factor_graph import FactorGraph, as_graph
+
+KINDS = (b"MARKOV", b"BAYES")
+
+
+def read_uai(path: FilePath, *, cap: float | None = None) -> FactorGraph:
+    """The model of a .uai file, gzipped or not; log-potentials, -inf for zeros.
+
+    `cap` is the memory in bytes that reading may take, by default half of what is free.
+    """
+    text = read_text(path, cap)
+    remedy = "give a model in the UAI format, or use read_model, which knows others"
+    numbers = Numbers.parse(path, text, after_header(path, text, KINDS, remedy))
+    n = numbers.count(0, "the number of variables", least=1)
+    _check_room(numbers, 0, n)
+    slots = np.arange(1, n + 1)
+    cards = numbers.counts(slots, "the cardinality of a variable", least=1, most=LARGEST)
+    starts, variables, at = _read_scopes(numbers, n + 1, n)
+    potentials = _read_tables(numbers, at, _table_sizes(cards, starts, variables))
+    try:
+        return FactorGraph.from_arrays(cards, starts, variables, log_of(potentials))
+    except ModelError as error:
+        raise FileError(f"{error} (in {path})") from error
+
+
+def write_uai(model: Any, path: FilePath) -> None:
+    """Write a model as MARKOV, and its evidence, if it has any, beside it as `path`.evid.
+
+    What `read_uai` read is written so that it reads the same, to the bit; so is any log-potential
+    that is the logarithm of a float. Others are rounded, by 2e-16 at most. Factors beyond what
+    floats hold are multiplied with a constant. Names are not kept.
+    """
+    graph = as_graph(model)
+    blocks = list(_written(graph))
+    clamped = np.flatnonzero(graph.evidence >= 0)
+    if len(clamped):
+        write_evidence({int(i): int(graph.evidence[i]) for i in clamped}, f"{path}.evid")
+    write_bytes(path, blocks)
+
+
+def _check_room(numbers: Numbers, at: int, needed: int) -> None:
+    """Number `at` asks for at least `needed` more numbers: refuse it if they are not there."""
+    left = len(numbers) - at - 1
+    if needed > left:
+        raise numbers.wrong(
+            at,
+            f"a count for which the rest of the file has numbers (it has {left})",
+            "the file is cut short, or the count is wrong: get it again",
+        )
+
+
+def _read_scopes(numbers: Numbers, at: int, n: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """factor_start and factor_variables from number `at` on, and where the tables begin."""
+    n_factors = numbers.count(at, "the number of factors")
+    _check_room(numbers, at, 2 * n_factors)
+    heads = np.empty(n_factors, np.int64)  # where each scope begins, with its arity
+    at += 1
+    first = at
+    for f in range(n_factors):
+        heads[f] = at
+        arity = numbers.count(at, f"the number of variables of factor {f}", most=n)
+        _check_room(numbers, at, arity)
+        at += arity + 1
+    slots = np.delete(np.arange(first, at), heads - first)
+    variables = numbers.counts(slots, "a variable", least=0, most=n - 1)
+    arities = numbers.values[heads].astype(np.int64)
+    _check_distinct(numbers, np.repeat(np.arange(n_factors), arities), variables, slots)
+    return np.concatenate([[0], np.cumsum(arities)]), variables, at
+
+
+def _check_distinct(
+    numbers: Numbers, owners: np.ndarray, variables: np.ndarray, slots: np.ndarray
+) -> None:
+    order = np.lexsort((slots, variables, owners))
+    same = (np.diff(owners[order]) == 0) & (np.diff(variables[order]) == 0)
+    if same.any():
+        at = int(slots[order[1:][same]].min())
+        raise numbers.wrong(at, "each variable once in a factor", "drop the second")
+
+
+def _table_sizes(cards: np.ndarray, starts: np.ndarray, variables: np.ndarray) -> np.ndarray:
+    """How many potentials each factor has, as floats: absurd cardinalities end in infinity."""
+    sizes = np.ones(len(starts) - 1)
+    filled = np.diff(starts) > 0
+    if filled.any():
+        with np.errstate(over="ignore"):
+            factors = cards[variables].astype(np.float64)
+            sizes[filled] = np.multiply.reduceat(factors, starts[:-1][filled])
+    return sizes
+
+
+def _read_tables(numbers: Numbers, at: int, sizes: np.ndarray) -> np.ndarray:
+    """The potentials of all factors; number `at` is the size of the first table."""
+    heads = at + np.arange(len(sizes)) + np.concatenate([[0.0], np.cumsum(sizes)])[:-1]
+    there = np.flatnonzero(heads < len(numbers))
+    wrong = numbers.values[heads[there].astype(np.int64)] != sizes[there]
+    if wrong.any():
+        f = int(there[np.argmax(wrong)])
+        raise numbers.wrong(
+            int(heads[f]),
+            f"{sizes[f]:.15g} potentials in factor {f}, as many as its variables have states",
+            "correct the cardinalities or the table",
+        )
+    end = at + len(sizes) + sizes.sum()
+    if end > len(numbers):
+        f = max(len(there) - 1, 0)
+        raise numbers.wrong(
+            len(numbers),
+            f"{end - len(numbers):.15g} more numbers, beginning in factor {f}",
+            "the file is cut short: get it again",
+        )
+    if end < len(numbers):
+        raise numbers.wrong(
+            int(end), f"the end of the file after {len(sizes)} tables", "cut it there"
+        )
+    slots = np.delete(np.arange(at, len(numbers)), heads.astype(np.int64) - at)
+    potentials = numbers.values[slots]
+    wrong = ~((potentials >= 0) & np.isfinite(potentials))
+    if wrong.any():
+        raise numbers.wrong(
+            int(slots[np.argmax(wrong)]), "a potential, finite and 0 or more", "correct it"
+        )
+    return potentials
+
+
+def _written(graph: FactorGraph) -> Iterator[bytes]:
+    cards = " ".join(map(str, graph.cardinalities.tolist()))
+    yield f"MARKOV\n{graph.n_variables}\n{cards}\n{graph.n_factors}\n".encode()
+    starts, variables = graph.factor_start.tolist(), graph.factor_variables.tolist()
+    for begin, end in pairwise(starts):
+        yield " ".join(map(str, [end - begin, *variables[begin:end]])).encode() + b"\n"
+    bounds, potentials = graph.table_start.tolist(), table_potentials(graph).tolist()
+    for begin, end in pairwise(bounds):
+        table = " ".join(map(repr, potentials[begin:end]))
+        yield f"\n{end - begin}\n{table}\n".encode()

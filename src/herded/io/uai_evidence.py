@@ -1,0 +1,70 @@
+"""Evidence in the format of the UAI inference competitions: how many variables, then their pairs.
+
+    2  0 1  7 0
+
+says that variable 0 is 1 and variable 7 is 0. Files with several samples begin with their number.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from herded.errors import FileError, ModelError
+from herded.io.files import FilePath, write_bytes
+from herded.io.numbers import LARGEST, Numbers, read_text
+from herded.io.samples import split_samples
+from herded.models.arrays import shown, whole_number
+
+ROW = "the number of observed variables and as many pairs of variable and value"
+
+
+def read_evidence(path: FilePath) -> dict[int, int]:
+    """What a .evid file says of the variables: give it to `model.given`."""
+    samples = read_evidences(path)
+    if len(samples) != 1:
+        raise FileError(
+            f"expected the evidence of one sample in {path}, got {len(samples)}: use "
+            "read_evidences, which gives all of them"
+        )
+    return samples[0]
+
+
+def read_evidences(path: FilePath) -> list[dict[int, int]]:
+    """The evidence of every sample in a .evid file."""
+    numbers = Numbers.parse(path, read_text(path))
+    rows = split_samples(numbers, _length, ROW)
+    return [_read_pairs(numbers, row.start) for row in rows]
+
+
+def write_evidence(evidence: Mapping[int, int], path: FilePath) -> None:
+    """Write {variable: value} as a .evid file of one line."""
+    if not isinstance(evidence, Mapping):
+        raise ModelError(f"expected evidence as {{variable: value}}, got {shown(evidence)}")
+    pairs = [(_index("a variable", i), _index("a value", v)) for i, v in evidence.items()]
+    words = [len(pairs), *(word for pair in pairs for word in pair)]
+    write_bytes(path, [" ".join(map(str, words)).encode() + b"\n"])
+
+
+def _index(what: str, value: Any) -> int:
+    number = whole_number(what, value)
+    if number < 0:
+        raise ModelError(f"expected {what} as 0 or more, got {number}")
+    return number
+
+
+def _length(numbers: Numbers, at: int) -> int | None:
+    count = numbers.whole(at)
+    return None if count is None else 1 + 2 * count
+
+
+def _read_pairs(numbers: Numbers, at: int) -> dict[int, int]:
+    """The pairs after number `at`, which is their count and known to fit."""
+    found: dict[int, int] = {}
+    slots = at + 1 + np.arange(2 * int(numbers.values[at]))
+    words = numbers.counts(slots, "a variable or its value", least=0, most=LARGEST).tolist()
+    for slot, i, value in zip(slots[::2].tolist(), words[::2], words[1::2], strict=True):
+        if i in found:
+            raise numbers.wrong(slot, "each variable once", "drop the second")
+        found[i] = value
+    return found

@@ -1,0 +1,145 @@
+"""Answers in the format of the UAI inference competitions: marginals, log Z, the best state.
+
+A file begins with the name of the task. Programs that improve their answer write -BEGIN- and the
+next one: the last counts.
+"""
+
+import decimal
+import math
+from typing import Any
+
+import numpy as np
+
+from herded.errors import ModelError
+from herded.io.files import FilePath, write_bytes
+from herded.io.numbers import LARGEST, Numbers, after_header, read_text
+from herded.io.samples import one_sample
+from herded.models.arrays import number, number_array, shown, whole_array
+from herded.plan import memory
+
+BEGIN = b"-BEGIN-"
+ROUNDING = 1e-3  # what a probability may be above 1: few digits are written
+PRECISE = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+LN_10 = PRECISE.ln(decimal.Decimal(10))
+
+
+# -- marginals ---------------------------------------------------------------------------------
+
+
+def read_mar(path: FilePath) -> np.ndarray:
+    """P(x_i = k) of a .MAR file, (N, K) as in `Result.marginals`: zero beyond a cardinality."""
+    numbers = _read_answer(path, b"MAR")
+    row = one_sample(numbers, _marginals_length, "the number of variables and their marginals")
+    n = int(numbers.values[row.start])
+    cards, at = np.empty(n, np.int64), row.start + 1
+    heads = np.empty(n, np.int64)
+    for i in range(n):
+        heads[i], cards[i] = at, int(numbers.values[at])
+        at += 1 + cards[i]
+    k = int(cards.max(initial=0))
+    memory.check(8 * n * k, memory.limit(None), f"the marginals of {path}")
+    marginals = np.zeros((n, k))
+    slots = np.delete(np.arange(row.start + 1, row.stop), heads - row.start - 1)
+    marginals[np.arange(k) < cards[:, None]] = _probabilities(numbers, slots)
+    return marginals
+
+
+def write_mar(marginals: Any, path: FilePath, cardinalities: Any = None) -> None:
+    """Write (N, K) marginals, or those of a picture, (H, W, K).
+
+    `cardinalities` tells how many states each variable has, where that is not K.
+    """
+    table = number_array("the marginals", marginals)
+    if table.ndim < 2 or not table.size:
+        raise ModelError(f"expected marginals of shape (N, K), got {table.shape}")
+    k = table.shape[-1]
+    table = table.reshape(-1, k)
+    cards = np.full(len(table), k) if cardinalities is None else cardinalities
+    cards = whole_array("the cardinalities", cards)
+    if cards.shape != (len(table),) or ((cards < 1) | (cards > k)).any():
+        raise ModelError(f"expected {len(table)} cardinalities from 1 to {k}, got {cards}")
+    wrong = ~((table >= 0) & (table <= 1 + ROUNDING))
+    if wrong.any():
+        raise ModelError(f"expected marginals from 0 to 1, got {table[wrong][0]}")
+    rows = [row[:c] for row, c in zip(table.tolist(), cards.tolist(), strict=True)]
+    words = [str(len(rows)), *(" ".join([str(len(row)), *map(repr, row)]) for row in rows)]
+    write_bytes(path, [b"MAR\n", " ".join(words).encode(), b"\n"])
+
+
+def _marginals_length(numbers: Numbers, at: int) -> int | None:
+    n, end = numbers.whole(at), at + 1
+    if not n or n > len(numbers):  # no model is without variables
+        return None
+    for _ in range(n):
+        card = numbers.whole(end)
+        if not card:
+            return None
+        end += 1 + card
+    return end - at
+
+
+def _probabilities(numbers: Numbers, slots: np.ndarray) -> np.ndarray:
+    values = numbers.values[slots]
+    wrong = ~((values >= 0) & (values <= 1 + ROUNDING))
+    if wrong.any():
+        raise numbers.wrong(int(slots[np.argmax(wrong)]), "a probability", "correct it")
+    return values
+
+
+# -- the normalising constant ------------------------------------------------------------------
+
+
+def read_pr(path: FilePath) -> float:
+    """log Z of a .PR file, natural as `Result.log_z`; the file has its logarithm to base 10."""
+    numbers = _read_answer(path, b"PR")
+    what = "log10 of the normalising constant"
+    k = one_sample(numbers, lambda numbers, at: 1, what).start
+    word = numbers.text[numbers.start :].split()[k].decode()
+    log_z = float(PRECISE.multiply(decimal.Decimal(word), LN_10))
+    if not math.isfinite(log_z):
+        raise numbers.wrong(k, f"a finite {what}", "correct it")
+    return log_z
+
+
+def write_pr(log_z: float, path: FilePath) -> None:
+    """Write log Z (natural, as `Result.log_z`) so that `read_pr` gives it back to the bit."""
+    value = number("log_z", log_z)
+    if not np.isfinite(value):
+        raise ModelError(f"expected a finite log_z, got {value}")
+    log10 = PRECISE.divide(decimal.Decimal(value), LN_10).normalize(PRECISE)
+    write_bytes(path, [b"PR\n", f"{log10:.25g}\n".encode()])
+
+
+# -- the best state ----------------------------------------------------------------------------
+
+
+def read_mpe(path: FilePath) -> np.ndarray:
+    """The state of a .MPE (or .MAP) file, (N,)."""
+    numbers = _read_answer(path, b"MPE", b"MAP")
+    row = one_sample(numbers, _state_length, "the number of variables and as many states")
+    slots = np.arange(row.start + 1, row.stop)
+    return numbers.counts(slots, "a state", least=0, most=LARGEST)
+
+
+def write_mpe(state: Any, path: FilePath) -> None:
+    """Write a state, (N,) or a picture, such as `Result.best.state`."""
+    x = whole_array("the state", state).reshape(-1)
+    if not len(x) or (x < 0).any():
+        raise ModelError(f"expected one or more states from 0 on, got {shown(state)}")
+    write_bytes(path, [b"MPE\n", " ".join(map(str, [len(x), *x.tolist()])).encode(), b"\n"])
+
+
+def _state_length(numbers: Numbers, at: int) -> int | None:
+    n = numbers.whole(at)
+    return 1 + n if n else None
+
+
+# -- what all have in common -------------------------------------------------------------------
+
+
+def _read_answer(path: FilePath, *tasks: bytes) -> Numbers:
+    """The numbers of the last answer in a file of one of these `tasks`."""
+    text = read_text(path)
+    start = after_header(path, text, tasks, "give a file of that task")
+    last = text.rfind(BEGIN)
+    return Numbers.parse(path, text, start if last < 0 else last + len(BEGIN))

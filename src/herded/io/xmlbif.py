@@ -1,0 +1,179 @@
+"""Bayes nets in XMLBIF 0.3, the Interchange Format as XML, which Weka and others write.
+
+Tables have the variable itself varying fastest, then its parents, the first slowest. Entities are
+refused, so no file is larger than it looks, and nothing outside of a file is ever read.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+from xml.parsers import expat
+from xml.sax.saxutils import escape
+
+from herded.errors import FileError, ModelError
+from herded.io.bayes_net import Conditional, NetFile, as_bayes_net
+from herded.io.files import FilePath, read_bytes, write_bytes
+from herded.io.numbers import floats
+from herded.models.factor_graph import FactorGraph
+
+MAX_DEPTH = 8  # a table stands at depth 4
+EXPANSION = 80  # bytes of memory per byte of a file, if it is all tags
+UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]|^\s|\s$")
+
+
+def read_xmlbif(path: FilePath, *, cap: float | None = None) -> FactorGraph:
+    """The Bayes net of an XMLBIF file, gzipped or not, with the names of variables and states.
+
+    `cap` is the memory in bytes that reading may take, by default half of what is free.
+    """
+    root = _parse(path, read_bytes(path, cap, EXPANSION))
+    net = NetFile(path, lambda line: line)
+    if root.tag != "BIF":
+        raise net.wrong(root.line, "<BIF>", f"<{root.tag}>", "give another file, in XMLBIF 0.3")
+    network = _only(net, root, "NETWORK")
+    definitions = []
+    for part in network.parts:
+        if part.tag == "VARIABLE":
+            _read_variable(net, part)
+        elif part.tag == "DEFINITION":
+            definitions.append(part)
+        elif part.tag not in ("NAME", "PROPERTY"):
+            raise net.wrong(part.line, "VARIABLE or DEFINITION", f"<{part.tag}>", "drop it")
+    return net.graph([_read_definition(net, part) for part in definitions])
+
+
+def write_xmlbif(model: FactorGraph, path: FilePath) -> None:
+    """Write a Bayes net; what `read_xmlbif` read is written so that it reads the same."""
+    states, conditionals = as_bayes_net(model)
+    write_bytes(path, [block.encode() for block in _written(states, conditionals)])
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Element:
+    tag: str
+    line: int
+    kind: str = ""  # the attribute TYPE
+    words: list[str] = field(default_factory=list)
+    parts: list["_Element"] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.words).strip()
+
+    def texts(self, tag: str) -> list[str]:
+        """The texts of all parts of that kind."""
+        return [part.text for part in self.parts if part.tag == tag]
+
+
+def _parse(path: FilePath, text: bytes) -> _Element:
+    """The tree of a file."""
+    parser = expat.ParserCreate()
+    top = _Element("", 0)
+    open_elements = [top]
+
+    def begin(tag: str, attributes: dict[str, str]) -> None:
+        if len(open_elements) > MAX_DEPTH:
+            raise FileError(
+                f"expected at most {MAX_DEPTH} elements within each other in line "
+                f"{parser.CurrentLineNumber} of {path}, got more: give another file"
+            )
+        kind = {name.upper(): value for name, value in attributes.items()}.get("TYPE", "")
+        element = _Element(tag.upper(), parser.CurrentLineNumber, kind)
+        open_elements[-1].parts.append(element)
+        open_elements.append(element)
+
+    def refuse(*_: object) -> NoReturn:
+        raise FileError(
+            f"expected no entities in line {parser.CurrentLineNumber} of {path}, got one: write "
+            "out what it stands for"
+        )
+
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = lambda tag: open_elements.pop()
+    parser.CharacterDataHandler = lambda words: open_elements[-1].words.append(words)
+    parser.EntityDeclHandler = refuse
+    parser.SkippedEntityHandler = refuse
+    parser.ExternalEntityRefHandler = refuse
+    try:
+        parser.Parse(text, True)
+    except FileError:
+        raise
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        line = getattr(error, "lineno", parser.CurrentLineNumber)
+        raise FileError(
+            f"expected XML in line {line} of {path}, got something else ({error}): give another "
+            "file, or use read_model"
+        ) from error
+    return top.parts[0]
+
+
+def _only(net: NetFile, element: _Element, tag: str) -> _Element:
+    """The one part with this tag."""
+    found = [part for part in element.parts if part.tag == tag]
+    if len(found) != 1:
+        raise net.wrong(
+            element.line, f"one <{tag}> in <{element.tag}>", str(len(found)), "correct the file"
+        )
+    return found[0]
+
+
+def _read_variable(net: NetFile, element: _Element) -> None:
+    name = _only(net, element, "NAME").text
+    if element.kind not in ("", "nature"):
+        raise net.wrong(
+            element.line, f"{name!r} of type nature", element.kind, "decisions are not models"
+        )
+    net.declare(name, element.texts("OUTCOME"), element.line)
+
+
+def _read_definition(net: NetFile, element: _Element) -> Conditional:
+    child = _only(net, element, "FOR").text
+    parents = tuple(element.texts("GIVEN"))
+    table = _only(net, element, "TABLE")
+    n_rows, k = net.shape(child, parents, element.line)
+    values = floats(table.text.encode())
+    if values is None:
+        raise net.wrong(
+            table.line, f"numbers in the table of {child!r}", "other words", "correct them"
+        )
+    if len(values) != n_rows * k:
+        raise net.wrong(
+            table.line,
+            f"{n_rows * k} numbers in the table of {child!r}",
+            str(len(values)),
+            "correct the table, or the outcomes",
+        )
+    return Conditional(child, parents, values.reshape(n_rows, k), element.line)
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+def _written(
+    states: dict[str, tuple[str, ...]], conditionals: Sequence[Conditional]
+) -> Iterator[str]:
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>\n'
+    yield _element("NAME", "unknown") + "\n"
+    for name, of_name in states.items():
+        outcomes = "".join(f"  {_element('OUTCOME', state)}\n" for state in of_name)
+        yield f'<VARIABLE TYPE="nature">\n  {_element("NAME", name)}\n{outcomes}</VARIABLE>\n'
+    for conditional in conditionals:
+        yield f"<DEFINITION>\n  {_element('FOR', conditional.child)}\n"
+        for parent in conditional.parents:
+            yield f"  {_element('GIVEN', parent)}\n"
+        rows = "\n    ".join(" ".join(map(repr, row)) for row in conditional.rows.tolist())
+        yield f"  <TABLE>\n    {rows}\n  </TABLE>\n</DEFINITION>\n"
+    yield "</NETWORK>\n</BIF>\n"
+
+
+def _element(tag: str, text: str) -> str:
+    if UNWRITABLE.search(text):
+        raise ModelError(
+            f"expected names without control characters or spaces at their ends for an XMLBIF "
+            f"file, got {text!r}: rename it"
+        )
+    return f"<{tag}>{escape(text)}</{tag}>"
