@@ -78,7 +78,7 @@ def test_eval_as_json(capsys, tmp_path):
     assert value["documents"] == 5 and value["words"] == 45 and value["corpus"] == "news.conll"
     assert value["f1"] == pytest.approx(0.4) and value["f1_interval"] == pytest.approx([0.4, 0.4])
     assert value["kinds"]["PERSON"] == {"precision": 1, "recall": 1, "f1": 1, "support": 5}
-    assert (value["decoder"], value["skip"], value["sweeps"]) == ("viterbi", True, 9)
+    assert (value["decoder"], value["skip"], value["sweeps"]) == ("annealed-herded", True, 9)
     assert value["words_per_second"] == pytest.approx(45 / value["seconds"])
     assert json.loads(said(capsys, "eval", labelled(tmp_path), "--json"))["f1_interval"] is None
 

@@ -13,6 +13,7 @@ from herded.cli.streams import STANDARD, output, read_blocks, whole_characters
 from herded.errors import CorpusError, MethodError
 from herded.ner import render
 from herded.ner.corpus import read_corpus
+from herded.ner.decoding import chosen_decoder
 from herded.ner.documents import Document
 from herded.ner.labels import CLASSES
 from herded.ner.recogniser import Recogniser, load
@@ -161,6 +162,7 @@ def _numbers(part: Score) -> dict[str, float]:
 
 
 def _decoding(options: argparse.Namespace) -> dict[str, Any]:
+    options.decoder = chosen_decoder(options.decoder, options.skip)
     return {name: getattr(options, name) for name in ("decoder", "skip", "sweeps")}
 
 

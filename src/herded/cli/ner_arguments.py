@@ -107,10 +107,9 @@ def _add_decoding(parser: argparse.ArgumentParser) -> None:
     """How labels are chosen."""
     parser.add_argument(
         "--decoder",
-        default="viterbi",
         metavar="NAME",
         help="viterbi, max-marginals, herded, gibbs, annealed, annealed-herded or icm; "
-        "default: %(default)s",
+        "default: viterbi, or annealed-herded with --skip",
     )
     parser.add_argument(
         "--skip",

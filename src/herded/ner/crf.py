@@ -112,6 +112,8 @@ class CRF:
         if dev is not None:
             pair = isinstance(dev, tuple) and len(dev) == 2 and not are_documents(dev)
             held, right = labelled(*dev) if pair else labelled(dev)
+            if not any(right):
+                raise CorpusError("expected words in the development set, got none")
             development = encode(held, vocabulary, self.lexicon), right
         self._learn(learner, names, development)
         return self

@@ -43,6 +43,17 @@ RANDOM = ("gibbs", "annealed")
 DECODERS = ("viterbi", "max-marginals", *SAMPLERS)
 
 
+def chosen_decoder(name: str | None, skip: bool) -> str:
+    """The decoder of that name; without one, exact in chains.
+
+    In skip-chains annealed herding: on our sample it finds the labellings of the highest score.
+    """
+    if name is None:
+        return "annealed-herded" if skip else "viterbi"
+    check_decoder(name)
+    return name
+
+
 def check_decoder(name: str) -> None:
     """Raise unless there is such a decoder."""
     if name not in DECODERS:

@@ -152,7 +152,7 @@ def viterbi(scores, transitions, starts, best):
                         top, arg = other, j
                 fresh[k] = top + scores[a + i, k]
                 back[i, k] = arg
-            value[:] = fresh
+            value, fresh = fresh, value
         y = np.argmax(value)
         for i in range(n - 1, -1, -1):
             best[a + i] = y

@@ -14,7 +14,7 @@ from herded.methods.options import is_between
 from herded.ner.batch import Batch, encode
 from herded.ner.chain import Chain
 from herded.ner.corpus import document_of
-from herded.ner.decoding import RANDOM, check_decoder, decode
+from herded.ner.decoding import RANDOM, chosen_decoder, decode
 from herded.ner.documents import Document
 from herded.ner.kernels import span_probabilities
 from herded.ner.labels import spans, to_bio
@@ -65,7 +65,7 @@ class Recogniser:
         """The names in a text, in order.
 
         skip      tie a name to its other mentions in the text; else every sentence stands alone
-        decoder   one of `DECODERS`; by default "viterbi", and "herded" with skip
+        decoder   one of `DECODERS`; by default "viterbi", and "annealed-herded" with skip
         sweeps    of a sampler
         """
         if not isinstance(text, str):
@@ -107,8 +107,7 @@ class Recogniser:
         seed: int = 0,
     ) -> Iterator[tuple[list[Document], Batch, np.ndarray, np.ndarray]]:
         """Documents of about `BATCH` words together, their scores and their labels."""
-        decoder = decoder or ("herded" if skip else "viterbi")
-        check_decoder(decoder)
+        decoder = chosen_decoder(decoder, skip)
         if skip and self.ties is None:
             raise CorpusError("expected a model with ties for a skip-chain, got a chain alone")
         ties = self.ties if skip else None
@@ -176,7 +175,9 @@ def _load(path: str | os.PathLike[str]) -> Recogniser:
     chain, header, arrays = read_model(path)
     ties, card = None, header.get("card", {})
     if "ties" in arrays:
-        table, trust, rule = arrays["ties"], header.get("trust"), header.get("rule")
+        table: Any = arrays["ties"]
+        trust: Any = header.get("trust")
+        rule: Any = header.get("rule")
         n = 1 + len(chain.kinds)
         if table.shape != (n, n) or table.dtype != np.float64:
             raise CorpusError(
@@ -186,7 +187,7 @@ def _load(path: str | os.PathLike[str]) -> Recogniser:
             raise CorpusError(f"expected symmetric ties in {path}, got {table.tolist()!r:.80}")
         if not is_between(trust, TINY, HUGE) or rule not in tuple(RULES):
             raise CorpusError(f"expected trust and a rule in {path}, got {trust!r} and {rule!r}")
-        ties = Ties(table, float(trust or 0), rule)
+        ties = Ties(table, float(trust), rule)
     return Recogniser(chain, ties, card if isinstance(card, dict) else {})
 
 

@@ -67,7 +67,8 @@ def sentence_rounds(
             )
             if new > old:
                 changed = True
-                labels[a:b] = best
+                for i in range(a, b):
+                    labels[i] = best[i - a]
         if not changed:
             return r
     return rounds

@@ -72,8 +72,10 @@ def _chain(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Chain:
         raise ValueError(f"format {header['format']}")
     labels, rows, scale = tuple(header["labels"]), header["rows"], header["scale"]
     kinds = [split(label)[1] for label in labels]
-    if labels[0] != OUTSIDE or not all(kinds[1:]) or len(set(labels)) != len(labels):
+    if isinstance(header["labels"], str) or labels[0] != OUTSIDE or not all(kinds[1:]):
         raise ValueError(f"labels {labels}")
+    if len(set(labels)) != len(labels):
+        raise ValueError(f"labels {labels}, some of them twice")
     if not is_whole(rows, 2) or rows.bit_count() != 1 or rows > 2**MOST_BITS:
         raise ValueError(f"{rows} rows")
     if not is_between(scale, TINY, HUGE):
