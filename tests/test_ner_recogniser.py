@@ -262,6 +262,8 @@ def test_repair(prefix):
     assert repaired("the President/PERSON said") == ["O O O"]
     assert repaired("Foreign/PERSON Minister/PERSON of/PERSON Ann/PERSON") == ["O O O B-PERSON"]
     assert repaired("Bank/ORGANIZATION General/ORGANIZATION") == ["B-ORGANIZATION I-ORGANIZATION"]
+    many = ["South/LOCATION Korea/LOCATION won"] * 20
+    assert repaired(*many, "the South lost")[-1] == "O O O"
     assert repaired("a U.S. plan", "U.S./ORGANIZATION") == ["O B-LOCATION O", "B-LOCATION"]
     assert repaired("the U.S./ORGANIZATION Army/ORGANIZATION") == [
         "O B-ORGANIZATION I-ORGANIZATION"

@@ -99,13 +99,17 @@ def repair(documents: list[Document]) -> list[Document]:
     """Silver labels, brought closer to what people annotate.
 
     Titles are no part of a person. A single word that is outside, though the corpus mostly calls
-    it a place, is one; so is "U.S." alone.
+    it a place by itself, is one; so is "U.S." alone.
     """
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for document in documents:
         for sentence in document.sentences:
-            for word, label in zip(sentence.words, to_io(sentence.labels or ()), strict=True):
-                counts[word][label] += 1
+            labels = sentence.labels or ()
+            for word, label in zip(sentence.words, to_io(labels), strict=True):
+                counts[word][label] += label != "LOCATION"
+            for first, last, kind in spans(labels):
+                alone = last - first == 1  # "South" of "South Korea" is no place
+                counts[sentence.words[first]][kind] += alone and kind == "LOCATION"
     places = {word for word, seen in counts.items() if word[0].isupper() and _is_place(seen)}
     return [
         replace(document, sentences=tuple(_repaired(part, places) for part in document.sentences))
