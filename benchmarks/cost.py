@@ -26,11 +26,15 @@ def works() -> dict[str, tuple[Any, str, int, dict[str, Any]]]:
     unequal = rng.uniform(0.2, 0.4, (512, 511)), rng.uniform(0.2, 0.4, (511, 512))
     uneven = hd.ising_grid(rng.normal(size=(512, 512)), unequal)
     tables = {"blanket": blanket, "pooled": pooled, "slack 1": hd.HerdedGibbs(slack=1.0)}
+    lazy = hd.HerdedGibbs(weights="lazy")
     sums = {
         "pooled": pooled,
-        "lazy": hd.HerdedGibbs(weights="lazy"),
+        "lazy": lazy,
         "pooled, slack 1.5": hd.HerdedGibbs(weights="pooled", slack=1.5),
     }
+    lengths = rng.integers(5, 43, 2_773)  # sentences
+    unary, pair = rng.normal(size=(lengths.sum(), 4)), rng.normal(size=(4, 4))
+    chains = hd.chain(unary, pair, lengths=lengths)
     small = hd.ising_grid(rng.normal(size=(10, 10)), 0.3).as_factor_graph()
     return {
         "Ising 512x512": (grid, "lattice", 24, {"shared": shared, "blanket": blanket}),
@@ -40,6 +44,8 @@ def works() -> dict[str, tuple[Any, str, int, dict[str, Any]]]:
         "200 of 3 states, degree 4": (random_graph(200, 4, 3, rng), "table", 1_000, tables),
         "10,000 binary, degree 6": (random_graph(10_000, 6, 2, rng), "factor", 30, sums),
         "200 of 4 states, degree 6": (random_graph(200, 6, 4, rng), "factor", 500, sums),
+        "2,773 chains, 4 states": (chains, "table", 16, {"blanket": blanket, "lazy": lazy}),
+        "the same chains": (chains, "factor", 16, {"pooled": pooled, "lazy": lazy}),
     }
 
 

@@ -16,6 +16,8 @@ SAMPLERS = [
     hd.Gibbs(),
     hd.Gibbs(scan="jacobi"),
     hd.AnnealedGibbs(),
+    hd.AnnealedHerdedGibbs(),
+    hd.AnnealedHerdedGibbs(weights="pooled"),
 ]
 SOLVERS = [hd.MeanField(), hd.BeliefPropagation(), hd.Exact(), hd.Viterbi()]
 METHODS = SAMPLERS + SOLVERS

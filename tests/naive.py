@@ -356,10 +356,8 @@ class NaiveWeights:
         if self.weights == "pooled":
             return (i, self._bin(p, self.bins(sweep))), None
         around = self.naive.around(i, x)
-        if self.weights == "blanket":
-            return (i, around), self.places[i, around]
         if self.kind == "table":
-            return (i, around), naive_mix(self.places[i, around] + 1)
+            return (i, around), self.places[i, around]
         return (i, around), _name_of_neighbours(i, around)
 
     def get(self, i, context, name):
@@ -436,6 +434,7 @@ def naive_herded_gibbs(
     x0,
     sweeps,
     kind="table",
+    schedule=lambda sweep, total: 1.0,
     watch=None,
 ):
     """Algorithm 1. `watch` is called with (i, context, p, x_i, weight) after every visit."""
@@ -447,9 +446,10 @@ def naive_herded_gibbs(
     x, samples, tally = [int(k) for k in x0], [], _empty_tally(naive)
     for sweep in range(sweeps):
         memory.split(sweep)
+        beta = naive_beta(schedule, sweep, sweeps)
         read = list(x) if scan == "jacobi" else x
-        for i in naive.order(scan, sweep, phase_key, weights in ("lazy", "full")):
-            p = naive.conditional(i, read)
+        for i in naive.order(scan, sweep, phase_key, weights == "full"):
+            p = naive.conditional(i, read, beta)
             context, name = memory.context(i, read, p, sweep)
             bits = naive_draw(key, sweep * naive.n + i)
             w = memory.get(i, context, name)
@@ -459,6 +459,17 @@ def naive_herded_gibbs(
                 watch(i, context, p, x[i], memory.of[context])
         samples.append(list(x))
     return np.array(samples).reshape(sweeps, naive.n), np.array(tally)
+
+
+def naive_annealed_herded_gibbs(model, schedule, *, weights="lazy", **options):
+    """Algorithm 1 with pi(x_i | x_N(i))^(1/T), T = schedule(sweep, sweeps), on the same weights."""
+    return naive_herded_gibbs(model, weights=weights, kind="factor", schedule=schedule, **options)
+
+
+def naive_beta(schedule, sweep, total):
+    """1 / T."""
+    temperature = schedule(sweep, total)
+    return 1.0 / temperature if temperature > 0 else math.inf
 
 
 def naive_gibbs(model, *, scan="sequential", seed=0, chain=0, x0, sweeps):
@@ -474,8 +485,7 @@ def naive_annealed_gibbs(model, schedule, *, scan="sequential", seed=0, chain=0,
     key, scan_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
     x, samples, tally = [int(k) for k in x0], [], _empty_tally(naive)
     for sweep in range(sweeps):
-        temperature = schedule(sweep, sweeps)
-        beta = 1.0 / temperature if temperature > 0 else math.inf
+        beta = naive_beta(schedule, sweep, sweeps)
         read = list(x) if scan == "jacobi" else x
         for i in naive.order(scan, sweep, scan_key, False):
             p = naive.conditional(i, read, beta)
@@ -492,6 +502,34 @@ def _empty_tally(naive):
 def _add(tally, i, p):
     for k, q in enumerate(_entries(p)):
         tally[i][k] += q
+
+
+# -- records ---------------------------------------------------------------------------------
+
+
+def naive_best(model, samples):
+    """Of each component the first sample that scores best: (scores, state); clamped parts last."""
+    naive = Naive(model, vector=False)
+    parts = [*naive.components(), sorted(naive.clamped)]
+    scores, state = [], [0] * naive.n
+    for part in parts:
+        free = set(part) & set(naive.free)
+        factors = [
+            (scope, table)
+            for scope, table in naive.factors
+            if (set(scope) & free if free else not set(scope) & set(naive.free))
+        ]
+        best = -math.inf
+        for x in samples.tolist():
+            score = 0.0
+            for scope, table in factors:
+                score += float(table[tuple(x[i] for i in scope)])
+            if score > best:
+                best = score
+                for i in part:
+                    state[i] = x[i]
+        scores.append(best)
+    return np.array(scores), np.array(state)
 
 
 # -- lattices --------------------------------------------------------------------------------

@@ -247,6 +247,7 @@ EVERY = [
     *(hd.HerdedGibbs(w, s, phases="random") for w in MODES for s in (0.0, 1.0)),
     hd.Gibbs(),
     hd.AnnealedGibbs(),
+    hd.AnnealedHerdedGibbs(),
 ]
 
 

@@ -66,6 +66,13 @@ def test_wrong_models(model):
         lambda: hd.Gibbs(seed=None),
         lambda: hd.AnnealedGibbs(schedule="fast"),
         lambda: hd.AnnealedGibbs(schedule=None),
+        lambda: hd.AnnealedHerdedGibbs(schedule="fast"),
+        lambda: hd.AnnealedHerdedGibbs(weights="blanket"),
+        lambda: hd.AnnealedHerdedGibbs(weights="full"),
+        lambda: hd.AnnealedHerdedGibbs(weights=None),
+        lambda: hd.AnnealedHerdedGibbs(phases="full"),
+        lambda: hd.AnnealedHerdedGibbs(seed=-1),
+        lambda: hd.AnnealedHerdedGibbs(max_weights=0),
         lambda: hd.MeanField(damping=0),
         lambda: hd.MeanField(damping="half"),
         lambda: hd.MeanField(updates="all"),
@@ -146,14 +153,15 @@ def test_wrong_temperatures(temperature):
         hd.infer(SMALL, hd.AnnealedGibbs(lambda sweep, total: temperature), sweeps=3)
 
 
+@pytest.mark.parametrize("annealed", [hd.AnnealedGibbs, hd.AnnealedHerdedGibbs])
 @pytest.mark.parametrize("temperature", [0, 5e-324, 1e-300, 1e-10, 1e308])
-def test_extreme_temperatures_stay_in_the_support(temperature):
+def test_extreme_temperatures_stay_in_the_support(temperature, annealed):
     table = [[-np.inf, 1e300], [-1e300, 0.0]]
     for k in (2, 3):
         tables = np.full((k, k), -np.inf)
         tables[:2, :2] = table
         model = hd.FactorGraph([k, k], [((0, 1), tables)])
-        method = hd.AnnealedGibbs(lambda sweep, total: temperature)
+        method = annealed(lambda sweep, total: temperature)
         kept = hd.infer(model, method, sweeps=20, keep=[hd.Samples()]).samples
         assert np.isfinite(model.log_score(kept)).all()
         if temperature < 1:

@@ -48,6 +48,7 @@ def star(rays=59, **options):
         (hd.HerdedGibbs(weights="lazy"), star(), "factor"),
         (hd.HerdedGibbs(weights="full"), star(), "factor"),
         (hd.AnnealedGibbs(), GRID, "factor"),
+        (hd.AnnealedHerdedGibbs(), GRID, "factor"),
         (hd.MeanField(), GRID, "factor"),
         (hd.Exact(), GRID, "factor"),
     ],
@@ -155,7 +156,8 @@ def tables_and_weights(plan, method):
     memory = method.init(plan, x, chain=1, tally=False, total=1).memory
     tables = plan.lattice.p if plan.lattice is not None else getattr(plan.tables, "p", np.empty(0))
     places = plan.contexts.shared.nbytes if plan.contexts is not None else 0
-    return tables.nbytes + places + memory.w.nbytes + memory.keys.nbytes
+    held = (memory.w, memory.keys, memory.slot_start, memory.slots, memory.filled)
+    return tables.nbytes + places + sum(array.nbytes for array in held)
 
 
 METHODS = [
@@ -179,6 +181,10 @@ def test_the_estimate_covers_what_is_taken(model, method):
 def test_the_estimate_covers_what_is_taken_by_any_model(model):
     for method in METHODS:
         plan = method.compile(model)
+        assert tables_and_weights(plan, method) <= plan.memory
+    for weights in ("pooled", "lazy", "full"):
+        method = hd.HerdedGibbs(weights=weights)
+        plan = method.compile(model, kind="factor")
         assert tables_and_weights(plan, method) <= plan.memory
 
 
@@ -215,7 +221,9 @@ def test_methods_with_a_permutation_can_be_compared():
         np.zeros((2, 3)),
     ],
 )
-@pytest.mark.parametrize("method", [hd.Gibbs, hd.HerdedGibbs, hd.AnnealedGibbs])
+@pytest.mark.parametrize(
+    "method", [hd.Gibbs, hd.HerdedGibbs, hd.AnnealedGibbs, hd.AnnealedHerdedGibbs]
+)
 def test_wrong_scans(scan, method):
     with pytest.raises(MethodError, match="permutation"):
         hd.infer(CHAIN, method(scan=scan), sweeps=1)
@@ -252,8 +260,11 @@ def test_a_scan_goes_component_by_component():
     scan = hd.Gibbs().compile(model).scan
     assert scan.order.tolist() == [0, 4, 1, 3, 2, 5]
     assert scan.segment_start.tolist() == [0, 2, 4, 5, 6]
+    assert scan.segments.tolist() == [2, 2, 1, 1]
+    lazy = hd.HerdedGibbs(weights="lazy").compile(model, kind="factor").scan
+    assert lazy.order.tolist() == scan.order.tolist()
     whole = hd.HerdedGibbs(weights="full").compile(model).scan
-    assert whole.order.tolist() == [0, 1, 2, 3, 4, 5]
+    assert whole.order.tolist() == [0, 1, 2, 3, 4, 5] and whole.segments.tolist() == [6]
 
 
 @pytest.mark.parametrize("scan", ["sequential", "checkerboard", "random", "jacobi"])
@@ -299,6 +310,7 @@ def test_a_plan_belongs_to_its_model_and_method():
         hd.HerdedGibbs(),
         hd.Gibbs(scan="random"),
         hd.AnnealedGibbs(),
+        hd.AnnealedHerdedGibbs(),
         hd.MeanField(),
         hd.Exact(),
         hd.Viterbi(),

@@ -17,6 +17,7 @@ _HOMES = {
     "herded.models.convert_bqm": ["from_bqm", "to_bqm"],
     "herded.models.convert_pgmpy": ["from_pgmpy"],
     "herded.methods.herded_gibbs": ["HerdedGibbs"],
+    "herded.methods.annealed_herded_gibbs": ["AnnealedHerdedGibbs"],
     "herded.methods.gibbs": ["AnnealedGibbs", "Gibbs"],
     "herded.methods.mean_field": ["MeanField"],
     "herded.methods.belief_propagation": ["BeliefPropagation"],
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
         write_pr,
     )
     from herded.io.xmlbif import read_xmlbif, write_xmlbif
+    from herded.methods.annealed_herded_gibbs import AnnealedHerdedGibbs
     from herded.methods.belief_propagation import BeliefPropagation
     from herded.methods.exact import Exact
     from herded.methods.gibbs import AnnealedGibbs, Gibbs

@@ -5,19 +5,23 @@ knows, so a checkpoint of them and of the states resumes a run to the same bits.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from herded.errors import MethodError, ModelError
-from herded.kernels.record import count_ones, count_pairs, count_states, keep_best, score_parts
+from herded.kernels.record import count_ones, count_pairs, count_states, keep_best
 from herded.methods.elimination import MAX_AXES
 from herded.methods.options import is_whole
 from herded.methods.state import State
+from herded.methods.threads import run_parts
 from herded.models.arrays import edge_array, number_array, whole_array
 from herded.plan.compile import Plan
 from herded.plan.conditional import SCALAR_BITS, VECTOR_BITS, compile_factors
+from herded.plan.parts import compile_parts
 from herded.plan.scan import components
 
 MAX_JOINT = 2**20
@@ -32,8 +36,8 @@ class Recorder:
         self.plan = plan
         self.arrays = {}
 
-    def add(self, block: np.ndarray, state: State) -> None:
-        """Take in a block of samples; `state` is the chain after them."""
+    def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
+        """Take in a block of samples; `state` is the chain after them, `pool` may help."""
         raise NotImplementedError
 
 
@@ -55,7 +59,7 @@ class MarginalRecorder(Recorder):
         size = plan.n_stored * (1 if self.binary else plan.width)
         self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
 
-    def add(self, block: np.ndarray, state: State) -> None:
+    def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         if self.binary:
             count_ones(block, self.arrays["counts"])
         else:
@@ -110,7 +114,7 @@ class PairRecorder(Recorder):
         size = len(self.edges) * plan.width**2
         self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
 
-    def add(self, block: np.ndarray, state: State) -> None:
+    def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         samples = np.ascontiguousarray(self.plan.unstore(block))
         first, second = self.edges[:, 0].copy(), self.edges[:, 1].copy()
         count_pairs(samples, first, second, self.plan.width, self.arrays["counts"])
@@ -158,7 +162,7 @@ class JointRecorder(Recorder):
         self.strides = np.concatenate([np.cumprod(cards[:0:-1])[::-1], [1]])
         self.arrays = {"counts": np.zeros(int(states), np.int64)}
 
-    def add(self, block: np.ndarray, state: State) -> None:
+    def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         index = self.plan.unstore(block).astype(np.int64) @ self.strides
         counts = self.arrays["counts"]
         counts += np.bincount(index, minlength=len(counts))
@@ -179,35 +183,21 @@ class BestState:
 class BestRecorder(Recorder):
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
-        self.graph = plan.model.as_factor_graph()
-        free = self.graph.evidence < 0
-        owner = _owners(plan, self.graph, free)
-        self.n_parts = int(owner.max(initial=0)) + 2  # the last: factors of clamped variables only
-        self.owner = np.where(free, owner, self.n_parts - 1)
-        self.part = np.full(self.graph.n_factors, self.n_parts - 1)
-        slots = np.repeat(np.arange(self.graph.n_factors), np.diff(self.graph.factor_start))
-        variables = self.graph.factor_variables
-        self.part[slots[free[variables]]] = owner[variables[free[variables]]]
+        graph = plan.model.as_factor_graph()
+        free = graph.evidence < 0
+        owner = _owners(plan, graph, free)
+        n_parts = int(owner.max(initial=-1)) + 2
+        self.owner = np.where(free, owner, n_parts - 1)
+        self.parts = compile_parts(graph, self.owner, n_parts)
         self.arrays = {
-            "score": np.full(self.n_parts, -np.inf),
-            "state": np.zeros(self.graph.n_variables, plan.state_type),
+            "score": np.full(n_parts, -np.inf),
+            "state": np.zeros(graph.n_variables, plan.state_type),
         }
 
-    def add(self, block: np.ndarray, state: State) -> None:
-        graph = self.graph
+    def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         samples = np.ascontiguousarray(self.plan.unstore(block))
-        scores = np.empty((len(block), self.n_parts))
-        score_parts(
-            samples,
-            graph.factor_start,
-            graph.factor_variables,
-            graph.factor_strides,
-            graph.table_start,
-            graph.log_tables,
-            self.part,
-            scores,
-        )
-        keep_best(samples, scores, self.owner, self.arrays["score"], self.arrays["state"])
+        keep = partial(keep_best, self.parts, samples, self.arrays["score"], self.arrays["state"])
+        run_parts(keep, len(block) * np.diff(self.parts.first_factor), pool)
 
 
 def _owners(plan: Plan, graph: Any, free: np.ndarray) -> np.ndarray:
@@ -239,7 +229,7 @@ class SampleRecorder(Recorder):
         self.arrays = {"samples": empty, "seen": np.zeros(1, np.int64)}
         self.parts: list[np.ndarray] = []
 
-    def add(self, block: np.ndarray, state: State) -> None:
+    def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         # Samples number every, 2 every, ... of those seen, counted from 1.
         first = -(int(self.arrays["seen"][0]) + 1) % self.every
         self.parts.append(np.array(self.plan.unstore(block[first :: self.every])))

@@ -212,7 +212,7 @@ def _advance_chain(run: Run, chain: Chain, step: int, pool: Executor | None) -> 
     run.method.advance(run.plan, chain.state, block, pool)
     if run.done >= run.burn_in:
         for recorder in chain.recorders.values():
-            recorder.add(block, chain.state)
+            recorder.add(block, chain.state, pool)
 
 
 def _error(run: Run, chain: Chain) -> float:

@@ -1,6 +1,6 @@
 """Sweeps that sum each conditional from log-tables (plan "factor"): any model, any degree.
 
-As in `table`, each function returns the number of sweeps it did. `betas` holds the inverse
+As in `table`, each function counts in `done` the sweeps of each segment. `betas` holds the inverse
 temperature of each sweep (all 1 unless annealed).
 """
 
@@ -14,16 +14,20 @@ from herded.kernels.choose import (
     herd_vector,
     slack_vector,
 )
-from herded.kernels.run import publish, shuffle
-from herded.kernels.weights import (
-    bin_scalar,
-    bin_vector,
-    bins_at,
+from herded.kernels.hashing import (
     find_slot,
     hash_neighbours,
     hash_one,
     hash_others,
     hash_state,
+    is_to_grow,
+    share,
+)
+from herded.kernels.run import publish, shuffle
+from herded.kernels.weights import (
+    bin_scalar,
+    bin_vector,
+    bins_at,
     split_pools,
     start_scalar,
     start_vector,
@@ -40,7 +44,7 @@ from herded.stream import draw
 
 
 @jit
-def factor_scalar(f, c, scan, run, betas, m, block, first, last):
+def factor_scalar(f, c, scan, run, betas, m, block, done, first, last):
     """Binary variables, scalar rule."""
     mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
     starts, bases, strides, other_start = f.entry_start, f.table_base, f.own_stride, f.other_start
@@ -48,10 +52,18 @@ def factor_scalar(f, c, scan, run, betas, m, block, first, last):
     n_start, neighbour = f.neighbour_start, f.neighbour
     pool_start, plane, width = c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
+    slot_start, slots = m.slot_start, m.slots
     for g in range(first, last):
         variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
         order = variables.copy()
-        for s in range(len(block)):
+        table, first_slot, most = keys, 0, 0
+        if mode >= LAZY:
+            first_slot = slot_start[g]
+            table = keys[first_slot : first_slot + slots[g]]
+            most = share(run.max_weights, len(variables), len(scan.order))
+        for s in range(done[g], len(block)):
+            if mode >= LAZY and is_to_grow(filled[g], len(table), most):
+                break
             clock = np.uint64(run.sweep + s) * n
             bins = bins_at(run.sweep + s)
             whole = hash_state(x) if mode == FULL else np.uint64(0)
@@ -75,7 +87,8 @@ def factor_scalar(f, c, scan, run, betas, m, block, first, last):
                         key = hash_neighbours(n_start, neighbour, i, x)
                         if mode == FULL:
                             key = hash_others(whole, i, x[i])
-                        at, met = find_slot(keys, filled, key)
+                        slot, met = find_slot(table, filled, g, key)
+                        at = first_slot + slot
                         if met:
                             start_scalar(w, at, run.random_phases, run.phase_key, key)
                     new = herd_scalar(w, at, p)
@@ -87,13 +100,11 @@ def factor_scalar(f, c, scan, run, betas, m, block, first, last):
                     tally[i] += p
             if policy == JACOBI:
                 publish(order, x, y)
-            if mode >= LAZY and filled[0] > len(keys) // 2:
-                return s + 1
-    return len(block)
+            done[g] = s + 1
 
 
 @jit
-def factor_vector(f, c, scan, run, betas, m, block, first, last):
+def factor_vector(f, c, scan, run, betas, m, block, done, first, last):
     """Variables of any cardinality, vector rule."""
     mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
     starts, bases, strides, other_start = f.entry_start, f.table_base, f.own_stride, f.other_start
@@ -101,12 +112,20 @@ def factor_vector(f, c, scan, run, betas, m, block, first, last):
     n_start, neighbour = f.neighbour_start, f.neighbour
     pool_start, plane, width = c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
+    slot_start, slots = m.slot_start, m.slots
     cardinalities, widest, own = f.cardinalities, f.cardinalities.max(), 0
     logits, p = np.empty(widest), np.empty(widest, np.int32)
     for g in range(first, last):
         variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
         order = variables.copy()
-        for s in range(len(block)):
+        table, first_slot, most = keys, 0, 0
+        if mode >= LAZY:
+            first_slot = slot_start[g]
+            table = keys[first_slot : first_slot + slots[g]]
+            most = share(run.max_weights, len(variables), len(scan.order))
+        for s in range(done[g], len(block)):
+            if mode >= LAZY and is_to_grow(filled[g], len(table), most):
+                break
             clock = np.uint64(run.sweep + s) * n
             bins = bins_at(run.sweep + s)
             whole = hash_state(x) if mode == FULL else np.uint64(0)
@@ -131,8 +150,8 @@ def factor_vector(f, c, scan, run, betas, m, block, first, last):
                         key = hash_neighbours(n_start, neighbour, i, x)
                         if mode == FULL:
                             key = hash_others(whole, i, x[i])
-                        at, met = find_slot(keys, filled, key)
-                        at *= widest
+                        slot, met = find_slot(table, filled, g, key)
+                        at = (first_slot + slot) * widest
                         if met:
                             start_vector(w, at, states, run.random_phases, run.phase_key, key)
                     if run.slack == 0:
@@ -149,6 +168,4 @@ def factor_vector(f, c, scan, run, betas, m, block, first, last):
                         tally[i * widest + k] += p[k]
             if policy == JACOBI:
                 publish(order, x, y)
-            if mode >= LAZY and filled[0] > len(keys) // 2:
-                return s + 1
-    return len(block)
+            done[g] = s + 1

@@ -1,8 +1,10 @@
-"""What is computed from a block of samples: counts, pair counts and scores."""
+"""What is computed from a block of samples: counts, pair counts and the best of each part."""
 
 import numpy as np
 
 from herded.jit import jit
+
+AT_ONCE = 64  # samples that are scored together
 
 
 @jit
@@ -36,30 +38,31 @@ def count_pairs(block, first, second, width, counts):
 
 
 @jit
-def score_parts(block, factor_start, variables, strides, table_start, log_tables, part, scores):
-    """scores[s, c] = log-score of component c in sample s; part[f] is factor f's component."""
-    scores[:] = 0.0
-    for s in range(len(block)):
-        for f in range(len(factor_start) - 1):
-            at = table_start[f]
-            for v in range(factor_start[f], factor_start[f + 1]):
-                at += np.int64(block[s, variables[v]]) * strides[v]
-            scores[s, part[f]] += log_tables[at]
+def keep_best(parts, block, best_score, best, first, last):
+    """Where a part of a sample scores higher than ever, remember it; parts first..last-1.
 
-
-@jit
-def keep_best(block, scores, owner, best_score, best):
-    """Where a component scores higher than ever, remember its part of the sample."""
-    n_parts = scores.shape[1]
-    better = np.empty(n_parts, np.bool_)
-    for s in range(len(block)):
-        found = False
-        for c in range(n_parts):
-            better[c] = scores[s, c] > best_score[c]
-            if better[c]:
-                best_score[c] = scores[s, c]
-                found = True
-        if found:
-            for i in range(block.shape[1]):
-                if better[owner[i]]:
-                    best[i] = block[s, i]
+    Part by part and several samples at once, so that a factor's table is in cache for all of them.
+    """
+    first_factor, factor_start, variable = parts.first_factor, parts.factor_start, parts.variable
+    radix, table_start, log_tables = parts.radix, parts.table_start, parts.log_tables
+    first_member, member = parts.first_member, parts.member
+    scores, entry = np.empty(AT_ONCE), np.empty(AT_ONCE, np.int64)
+    for c in range(first, last):
+        for start in range(0, len(block), AT_ONCE):
+            samples = block[start : start + AT_ONCE]
+            count = len(samples)
+            scores[:count] = 0.0
+            for f in range(first_factor[c], first_factor[c + 1]):
+                entry[:count] = 0
+                for v in range(factor_start[f], factor_start[f + 1]):
+                    i, k = variable[v], radix[v]
+                    for s in range(count):
+                        entry[s] = entry[s] * k + np.int64(samples[s, i])
+                table = table_start[f]
+                for s in range(count):
+                    scores[s] += log_tables[table + entry[s]]
+            for s in range(count):
+                if scores[s] > best_score[c]:
+                    best_score[c] = scores[s]
+                    for m in range(first_member[c], first_member[c + 1]):
+                        best[member[m]] = samples[s, member[m]]

@@ -16,6 +16,7 @@ class Run(NamedTuple):
     phase_key: np.uint64  # of starting phases
     random_phases: bool
     slack: int  # at scale 2^24; 0 is herding
+    max_weights: int  # slots that all tables of hashed weights may have
 
 
 class Memory(NamedTuple):
@@ -24,9 +25,12 @@ class Memory(NamedTuple):
     x: np.ndarray  # current state
     y: np.ndarray  # where new values go: x itself, or another array for the jacobi scan
     w: np.ndarray  # weights
-    keys: np.ndarray  # of hashed weights, 0 where empty
-    filled: np.ndarray  # how many of them are taken
     tally: np.ndarray  # sums of the conditionals seen, empty if not asked for
+    # Hashed weights; empty for others. Segment g has the table keys[slot_start[g]:][:slots[g]].
+    keys: np.ndarray  # of all tables, 0 where empty
+    slot_start: np.ndarray
+    slots: np.ndarray
+    filled: np.ndarray  # how many slots of each table are taken
 
 
 @jit

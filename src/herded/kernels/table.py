@@ -1,8 +1,9 @@
 """Sweeps over tabulated conditionals (plan "table"): Algorithm 1, step by step.
 
-Each function runs len(block) sweeps over segments first..last-1 of the scan and returns how many
-it did: fewer when the table of hashed weights must grow before the next. Arrays are taken out of
-their tuples once, above the loops: inside them Numba would count references at every use.
+Each function runs segments first..last-1 of the scan up to sweep len(block) of a block. It counts
+in `done` how many sweeps each segment has behind it: fewer where a table of hashed weights must
+grow before the next, and there another call goes on. Arrays are taken out of their tuples once,
+above the loops: inside them Numba would count references at every use.
 """
 
 import numpy as np
@@ -15,39 +16,50 @@ from herded.kernels.choose import (
     herd_vector,
     slack_vector,
 )
+from herded.kernels.hashing import (
+    find_slot,
+    hash_one,
+    hash_others,
+    hash_state,
+    is_to_grow,
+    share,
+)
 from herded.kernels.run import publish, shuffle
 from herded.kernels.weights import (
     bin_scalar,
     bin_vector,
     bins_at,
-    find_slot,
-    hash_one,
-    hash_others,
-    hash_row,
-    hash_state,
     mean_state,
     split_pools,
     start_scalar,
     start_vector,
 )
-from herded.plan.contexts import DRAW, FULL, LAZY, MAX_BINS, POOLED, SHARED
+from herded.plan.contexts import DRAW, FULL, MAX_BINS, POOLED, SHARED
 from herded.plan.scan import JACOBI, RANDOM
 from herded.plan.table import row_of, row_of_bits
 from herded.stream import draw
 
 
 @jit
-def table_scalar(t, c, scan, run, m, block, first, last):
+def table_scalar(t, c, scan, run, m, block, done, first, last):
     """Binary variables, scalar rule."""
     mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
     entry_start, row_start, p_table = t.entry_start, t.row_start, t.p
     n_start, neighbour = t.neighbour_start, t.neighbour
     shared, pool_start, plane, width = c.shared, c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
+    slot_start, slots = m.slot_start, m.slots
     for g in range(first, last):
         variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
         order = variables.copy()
-        for s in range(len(block)):
+        table, first_slot, most = keys, 0, 0
+        if mode == FULL:
+            first_slot = slot_start[g]
+            table = keys[first_slot : first_slot + slots[g]]
+            most = share(run.max_weights, len(variables), len(scan.order))
+        for s in range(done[g], len(block)):
+            if mode == FULL and is_to_grow(filled[g], len(table), most):
+                break
             clock = np.uint64(run.sweep + s) * n
             bins = bins_at(run.sweep + s)
             whole = hash_state(x) if mode == FULL else np.uint64(0)
@@ -68,11 +80,10 @@ def table_scalar(t, c, scan, run, m, block, first, last):
                         at = np.int64(shared[row_start[i] + row])
                     elif mode == POOLED:
                         at = pool_start[i] + bin_scalar(p, bins) * plane
-                    elif mode >= LAZY:
-                        key = hash_row(own)
-                        if mode == FULL:
-                            key = hash_others(whole, i, x[i])
-                        at, met = find_slot(keys, filled, key)
+                    elif mode == FULL:
+                        key = hash_others(whole, i, x[i])
+                        slot, met = find_slot(table, filled, g, key)
+                        at = first_slot + slot
                         if met:
                             start_scalar(w, at, run.random_phases, run.phase_key, key)
                     new = herd_scalar(w, at, p)
@@ -84,24 +95,30 @@ def table_scalar(t, c, scan, run, m, block, first, last):
                     tally[i] += p
             if policy == JACOBI:
                 publish(order, x, y)
-            if mode >= LAZY and filled[0] > len(keys) // 2:
-                return s + 1
-    return len(block)
+            done[g] = s + 1
 
 
 @jit
-def table_vector(t, c, scan, run, m, block, first, last):
+def table_vector(t, c, scan, run, m, block, done, first, last):
     """Variables of any cardinality, vector rule."""
     mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
     entry_start, row_start, p = t.entry_start, t.row_start, t.p
     n_start, neighbour, radix = t.neighbour_start, t.neighbour, t.radix
     shared, pool_start, plane, width = c.shared, c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
+    slot_start, slots = m.slot_start, m.slots
     widest = t.width.max()
     for g in range(first, last):
         variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
         order = variables.copy()
-        for s in range(len(block)):
+        table, first_slot, most = keys, 0, 0
+        if mode == FULL:
+            first_slot = slot_start[g]
+            table = keys[first_slot : first_slot + slots[g]]
+            most = share(run.max_weights, len(variables), len(scan.order))
+        for s in range(done[g], len(block)):
+            if mode == FULL and is_to_grow(filled[g], len(table), most):
+                break
             clock = np.uint64(run.sweep + s) * n
             bins = bins_at(run.sweep + s)
             whole = hash_state(x) if mode == FULL else np.uint64(0)
@@ -123,12 +140,10 @@ def table_vector(t, c, scan, run, m, block, first, last):
                     elif mode == POOLED:
                         mean = mean_state(p, own, states)
                         at = pool_start[i] + bin_vector(mean, states, bins) * plane
-                    elif mode >= LAZY:
-                        key = hash_row(own)
-                        if mode == FULL:
-                            key = hash_others(whole, i, x[i])
-                        at, met = find_slot(keys, filled, key)
-                        at *= widest
+                    elif mode == FULL:
+                        key = hash_others(whole, i, x[i])
+                        slot, met = find_slot(table, filled, g, key)
+                        at = (first_slot + slot) * widest
                         if met:
                             start_vector(w, at, states, run.random_phases, run.phase_key, key)
                     if run.slack == 0:
@@ -145,6 +160,4 @@ def table_vector(t, c, scan, run, m, block, first, last):
                         tally[i * widest + k] += p[own + k]
             if policy == JACOBI:
                 publish(order, x, y)
-            if mode >= LAZY and filled[0] > len(keys) // 2:
-                return s + 1
-    return len(block)
+            done[g] = s + 1

@@ -1,17 +1,15 @@
-"""Where the weights live: starting phases, pools that split, and the hash table of contexts."""
+"""Where the weights live: starting phases, and pools that split."""
 
 import numpy as np
 
 from herded.jit import jit
 from herded.plan.conditional import VECTOR_ONE
 from herded.plan.contexts import MAX_BINS
-from herded.stream import draw, mix
+from herded.stream import draw
 
 HALF = np.uint32(2**30 - 1)  # phase 1/2, which is w = 0 where pi = 1/2
 FIRST_SPLIT = 128  # pooled weights have 1 bin until this sweep, then twice as many at every 4x
-_ODD = np.uint64(0xD6E8FEB86659FD93)
 _33, _40 = np.uint64(33), np.uint64(40)
-_ZERO, _FIRST = np.uint64(0), np.uint64(1)
 
 
 @jit
@@ -99,73 +97,3 @@ def mean_state(p, p_at, states):
 def bin_vector(mean, states, bins):
     """The bin of any variable's conditional, by its mean state."""
     return min(np.int64(mean * (bins / (max(1, states - 1) * VECTOR_ONE))), bins - 1)
-
-
-@jit
-def hash_row(row):
-    """The key of a tabulated context."""
-    return mix(np.uint64(row) + _FIRST)
-
-
-@jit
-def hash_neighbours(neighbour_start, neighbour, i, x):
-    """The key of variable i's context from its neighbours' states."""
-    h = mix(np.uint64(i) + _FIRST)
-    for n in range(neighbour_start[i], neighbour_start[i + 1]):
-        h = (h ^ np.uint64(x[neighbour[n]] + 1)) * _ODD
-        h ^= h >> _33
-    return mix(h)
-
-
-@jit
-def hash_one(i, k):
-    """A word for "variable i is in state k"; the whole state's hash is the xor of these."""
-    return mix((np.uint64(i) << np.uint64(20)) + np.uint64(k) + _FIRST)
-
-
-@jit
-def hash_state(x):
-    """The xor of hash_one over all variables."""
-    h = _ZERO
-    for i in range(len(x)):
-        h ^= hash_one(i, x[i])
-    return h
-
-
-@jit
-def hash_others(h, i, k):
-    """The key of variable i's full context, from the whole state's hash."""
-    return mix((h ^ hash_one(i, k)) + np.uint64(i))
-
-
-@jit
-def find_slot(keys, filled, key):
-    """(slot of `key`, whether it is new). Beyond 3/4 full, new keys share the slot they hash to."""
-    if key == _ZERO:
-        key = _FIRST
-    mask = len(keys) - 1
-    home = np.int64(key & np.uint64(mask))
-    slot = home
-    while keys[slot] != _ZERO:
-        if keys[slot] == key:
-            return slot, False
-        slot = (slot + 1) & mask
-    if filled[0] >= len(keys) // 4 * 3:
-        return home, False
-    keys[slot] = key
-    filled[0] += 1
-    return slot, True
-
-
-@jit
-def rehash(keys, w, width, new_keys, new_w):
-    """Move every weight into a larger table."""
-    mask = len(new_keys) - 1
-    for old in range(len(keys)):
-        if keys[old] != _ZERO:
-            slot = np.int64(keys[old] & np.uint64(mask))
-            while new_keys[slot] != _ZERO:
-                slot = (slot + 1) & mask
-            new_keys[slot] = keys[old]
-            for k in range(width):
-                new_w[slot * width + k] = w[old * width + k]

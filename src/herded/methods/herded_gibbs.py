@@ -21,11 +21,11 @@ from herded.errors import MethodError
 from herded.kernels.choose import ONE
 from herded.kernels.run import Run
 from herded.kernels.weights import HALF, start_all_scalar, start_all_vector
-from herded.methods import sweeping
+from herded.methods import sweeping, tables
 from herded.methods.options import check_seed, frozen_scan, is_between, is_whole
 from herded.methods.state import State, start
 from herded.plan.compile import Plan, compile_plan
-from herded.plan.contexts import BLANKET, HASHED, MAX_BINS, SHARED, check_weights, first_slots
+from herded.plan.contexts import BLANKET, MAX_BINS, SHARED, check_weights, is_hashed
 from herded.plan.table import row_entries
 from herded.stream import stream_key
 
@@ -42,7 +42,7 @@ class HerdedGibbs:
     phases       where the weights start: "half" way, or "random"; chains after the first
                  always start at random, so that they differ
     seed         of random phases, draws and starts
-    max_weights  how many contexts "lazy" and "full" remember before they share
+    max_weights  room for hashed contexts ("full", and "lazy" without tables); beyond it they share
     """
 
     weights: str = "blanket"
@@ -78,22 +78,29 @@ class HerdedGibbs:
         self, plan: Plan, x: np.ndarray, *, chain: int = 0, tally: bool = False, total: int = 0
     ) -> State:
         state = start(plan, x, self._weights(plan, chain), chain, tally, total)
-        if self.weights in HASHED:
-            table = sweeping.hashed_memory(plan, first_slots(plan.model.n_variables))
-            state.memory = state.memory._replace(keys=table.keys, w=table.w)
+        if is_hashed(self.weights, plan.kind):
+            state.memory = tables.first_tables(plan, state.memory)
         return state
 
     def advance(
-        self, plan: Plan, state: State, block: np.ndarray, pool: Executor | None = None
+        self,
+        plan: Plan,
+        state: State,
+        block: np.ndarray,
+        pool: Executor | None = None,
+        *,
+        betas: np.ndarray | None = None,
     ) -> None:
+        """`betas` are the sweeps' inverse temperatures, all 1 unless given."""
         run = Run(
             sweep=state.sweep,
             key=stream_key(self.seed, state.chain, 1),
             phase_key=stream_key(self.seed, state.chain, 2),
             random_phases=self._random_phases(state.chain),
             slack=round(self.slack * ONE),
+            max_weights=min(self.max_weights, 2**62),
         )
-        sweeping.advance(plan, state, block, run, max_weights=self.max_weights, pool=pool)
+        sweeping.advance(plan, state, block, run, betas=betas, pool=pool)
 
     def _random_phases(self, chain: int) -> bool:
         return self.phases == "random" or chain > 0

@@ -28,7 +28,7 @@ class Answer:
 
 @runtime_checkable
 class Sampler(Protocol):
-    """One word, one file, one shape: `HerdedGibbs`, `Gibbs`, `AnnealedGibbs`."""
+    """One shape: `HerdedGibbs`, `Gibbs`, and both annealed."""
 
     seed: int
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from herded.errors import CheckpointError
 from herded.kernels.run import Memory
+from herded.methods.tables import could_be, without_gaps
 from herded.plan.compile import Plan
 from herded.plan.scan import JACOBI
 
@@ -29,29 +30,32 @@ class State:
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything, as arrays with names."""
         numbers = np.array([self.sweep, self.chain, self.total])
-        return {"numbers": numbers, **self.memory._asdict()}
+        memory = self.memory
+        if len(memory.slots):
+            memory = without_gaps(memory, int(memory.slots.sum()))
+        return {"numbers": numbers, **memory._asdict()}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Become the state that `arrays` was taken from."""
         self.sweep, self.chain, self.total = (int(n) for n in arrays["numbers"])
         parts = {name: np.array(arrays[name]) for name in Memory._fields}
-        growth = self._growth(parts["keys"])
         for name, old in self.memory._asdict().items():
-            shape = (growth * len(old),) if growth and name in ("w", "keys") else old.shape
+            shape = old.shape
+            if name in ("keys", "w") and len(self.memory.slots):  # the tables may have grown
+                shape = (len(old) // len(self.memory.keys) * int(parts["slots"].sum()),)
             if parts[name].shape != shape or parts[name].dtype != old.dtype:
                 raise CheckpointError(
                     f"expected {shape} {old.dtype} as {name} of a state of this run, got "
                     f"{parts[name].shape} {parts[name].dtype}: the state is of another run"
                 )
+        if not could_be(self.memory, parts["slot_start"], parts["slots"]):
+            raise CheckpointError(
+                "expected tables of hashed weights that grew from those of this run, got others: "
+                "the state is of another run"
+            )
         if self.memory.y is self.memory.x:
             parts["y"] = parts["x"]
         self.memory = Memory(**parts)
-
-    def _growth(self, keys: np.ndarray) -> int:
-        """How many times a table of hashed weights with `keys` is as large as at the start."""
-        slots = len(self.memory.keys)
-        times = len(keys) // slots if slots else 0
-        return times if times & (times - 1) == 0 else 0
 
     def values(self, plan: Plan) -> np.ndarray:
         """The current state (N,) in the model's order."""
@@ -74,8 +78,10 @@ def start(plan: Plan, x: np.ndarray, weights: np.ndarray, chain: int, tally: boo
         x=stored,
         y=stored.copy() if jacobi else stored,
         w=weights,
-        keys=np.zeros(0, np.uint64),
-        filled=np.zeros(1, np.int64),
         tally=np.zeros(size if tally else 0, np.int64),
+        keys=np.zeros(0, np.uint64),
+        slot_start=np.zeros(0, np.int64),
+        slots=np.zeros(0, np.int64),
+        filled=np.zeros(0, np.int64),
     )
     return State(memory, 0, chain, total)

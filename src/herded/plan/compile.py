@@ -17,7 +17,7 @@ from herded.models.lattice import Lattice
 from herded.plan import lattice as _lattice
 from herded.plan import memory
 from herded.plan.conditional import compile_factors
-from herded.plan.contexts import HASHED, TABULATED, compile_contexts, weight_bytes
+from herded.plan.contexts import TABULATED, compile_contexts, weight_bytes
 from herded.plan.scan import compile_scan
 from herded.plan.table import compile_table, count_rows
 
@@ -118,7 +118,8 @@ def compile_plan(
     if kind is None:
         few = entries <= FEW_ENTRIES * len(free) and entries * 8 <= limit
         kind = "table" if weights in TABULATED or few else "factor"
-    weights_need = weight_bytes(weights, entries, width)
+    order = compile_scan(scan, factors, free, whole=weights == "full")
+    weights_need = weight_bytes(weights, kind, entries, width, order.segments)
     need = weights_need
     if kind == "table":
         # p, and for the shared version each row's weight and a hash table of one variable's rows
@@ -137,7 +138,6 @@ def compile_plan(
     tables = None
     if kind == "table":
         tables = compile_table(factors, free, np.maximum(graph.evidence, 0), scalar)
-    contexts = compile_contexts(weights, factors, tables, width)
     return Plan(
         model=model,
         kind=kind,
@@ -146,8 +146,8 @@ def compile_plan(
         chain_memory=weights_need,
         factors=factors,
         tables=tables,
-        scan=compile_scan(scan, factors, free, whole=weights in HASHED),
-        contexts=contexts,
+        scan=order,
+        contexts=compile_contexts(weights, tables, width),
     )
 
 

@@ -3,7 +3,7 @@
     blanket  one weight per state of the neighbours (Algorithm 1)
     shared   one per distinct conditional of a variable (the paper's shared version)
     pooled   one per bin of the conditional; the bins split as the run grows; linear memory
-    lazy     one per state of the neighbours, hashed when first met
+    lazy     as blanket, but hashed when first met where conditionals are not tabulated
     full     one per state of all other variables, hashed when first met
 
 `blanket` and `shared` need the conditionals tabulated. The theorems cover `full`, and `blanket`
@@ -21,7 +21,6 @@ from herded.stream import mix
 DRAW, BLANKET, SHARED, POOLED, LAZY, FULL = range(6)
 MODES = {"blanket": BLANKET, "shared": SHARED, "pooled": POOLED, "lazy": LAZY, "full": FULL}
 TABULATED = ("blanket", "shared")
-HASHED = ("lazy", "full")
 
 MAX_BINS = 32  # of a pooled variable: bounds its memory
 
@@ -37,19 +36,27 @@ class ContextArrays(NamedTuple):
     size: int  # entries of all weights, 0 if hashed
 
 
-def first_slots(n_variables: int) -> int:
-    """Slots of a table of hashed weights: a sweep fills at most a quarter of them."""
-    return max(64, 1 << int(4 * n_variables - 1).bit_length())
+def is_hashed(weights: str | None, kind: str) -> bool:
+    """Whether contexts are looked up by hash: tabulated ones have their places already."""
+    return weights == "full" or (weights == "lazy" and kind != "table")
 
 
-def weight_bytes(weights: str | None, entries: float, width: np.ndarray) -> float:
+def first_slots(segments: np.ndarray) -> np.ndarray:
+    """Slots of the tables of segments of so many variables: a sweep fills at most a quarter."""
+    return 4 << np.ceil(np.log2(segments)).astype(np.int64)
+
+
+def weight_bytes(
+    weights: str | None, kind: str, entries: float, width: np.ndarray, segments: np.ndarray
+) -> float:
     """An upper bound for the weights of one chain; hashed ones may grow from here."""
-    if weights in TABULATED:
+    if is_hashed(weights, kind):
+        slots = float(first_slots(segments).sum())
+        return slots * (8.0 + 4.0 * float(width.max())) + 24.0 * len(segments)
+    if weights in TABULATED or weights == "lazy":
         return 4.0 * entries
     if weights == "pooled":
         return 4.0 * MAX_BINS * float(width.sum())
-    if weights in HASHED:
-        return first_slots(len(width)) * (8.0 + 4.0 * float(width.max()))
     return 0.0
 
 
@@ -58,9 +65,11 @@ def check_weights(weights: str) -> None:
         raise MethodError(f"expected weights to be one of {', '.join(MODES)}, got {weights!r}")
 
 
-def compile_contexts(weights: str | None, factors, tables, width: np.ndarray) -> ContextArrays:
+def compile_contexts(weights: str | None, tables, width: np.ndarray) -> ContextArrays:
     """The arrays for `weights`, or for a method that draws and has none."""
     mode = DRAW if weights is None else MODES[weights]
+    if mode == LAZY and tables is not None:
+        mode = BLANKET
     shared, pool_start = np.empty(0, np.uint32), np.empty(0, np.int64)
     size = 0
     if mode == BLANKET:

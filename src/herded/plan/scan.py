@@ -23,6 +23,11 @@ class ScanArrays(NamedTuple):
     order: np.ndarray
     segment_start: np.ndarray
 
+    @property
+    def segments(self) -> np.ndarray:
+        """How many variables each segment has."""
+        return np.diff(self.segment_start)
+
 
 def compile_scan(scan: Any, factors, free: np.ndarray, whole: bool) -> ScanArrays:
     """Read `scan`: a word, or a permutation of the variables. `whole` keeps one segment."""

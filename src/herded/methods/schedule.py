@@ -1,0 +1,60 @@
+"""Temperatures of annealed methods: pi^(1/T), where T falls from sweep to sweep.
+
+The paper's section 4.3 uses a linear schedule.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError
+from herded.methods.options import is_between
+from herded.methods.state import State
+
+Schedule = str | Callable[[int, int], float]
+
+
+def linear(sweep: int, total: int) -> float:
+    """Temperature 1 in the first sweep, 0 (the argmax) in the last."""
+    return 1.0 - sweep / (total - 1) if total > 1 else 0.0
+
+
+def check_schedule(schedule: Any) -> None:
+    """A schedule is "linear", or a function of (sweep, total)."""
+    if schedule != "linear" and not callable(schedule):
+        raise MethodError(
+            'expected schedule="linear" or a function of (sweep, total) that gives a '
+            f"temperature, got {schedule!r}"
+        )
+
+
+def check_kind(kind: str | None, method: str) -> None:
+    """Conditionals that change with the temperature cannot be tabulated."""
+    if kind not in (None, "factor"):
+        raise MethodError(
+            f"expected a factor plan for {method}, got {kind!r}: its conditionals change with the "
+            "temperature and cannot be tabulated"
+        )
+
+
+def inverse_temperatures(schedule: Schedule, state: State, sweeps: int) -> np.ndarray:
+    """1 / T of the next sweeps of a state, infinite where T is 0."""
+    temperature = schedule if callable(schedule) else linear
+    return np.array(
+        [
+            _beta(temperature, sweep, state.total)
+            for sweep in range(state.sweep, state.sweep + sweeps)
+        ]
+    )
+
+
+def _beta(schedule: Callable[[int, int], float], sweep: int, total: int) -> float:
+    temperature = schedule(min(sweep, total - 1), total)
+    if not is_between(temperature, 0.0, sys.float_info.max):
+        raise MethodError(
+            f"expected a finite temperature of 0 or more from the schedule, got {temperature!r} in "
+            f"sweep {sweep} of {total}"
+        )
+    return 1.0 / float(temperature) if temperature > 0 else np.inf

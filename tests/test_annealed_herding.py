@@ -1,0 +1,232 @@
+"""Annealed herding: the twin's bits, the argmax at 0, and weights that no schedule can spoil."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import advance
+from strategies import sampled_models, seeds
+
+import herded as hd
+from herded.errors import MethodError
+from herded.kernels.choose import ONE, herd_scalar, herd_vector
+from herded.methods.annealed_herded_gibbs import MOST_STATES
+from herded.plan.support import start_state
+from herded.stream import stream_key
+
+RULES = {"binary": (2, 2), "mixed": (1, 4)}
+quick = settings(max_examples=40, deadline=None)
+
+
+def straight(sweep, total):
+    return 1.0 - sweep / (total - 1) if total > 1 else 0.0
+
+
+def cooling(sweep, total):
+    return 4.0 / (1 + sweep) ** 2 if sweep % 5 else 0.0
+
+
+def jumping(sweep, total):
+    """From hot to frozen and back in every few sweeps."""
+    return (0.0, 1e300, 0.05, 3.0, 1e-3, 0.3, 40.0)[sweep * sweep % 7]
+
+
+SCHEDULES = {"linear": straight, cooling: cooling, jumping: jumping}
+
+
+# -- the twin -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", ["lazy", "pooled"])
+@pytest.mark.parametrize("rule", RULES)
+@quick
+@given(data=st.data())
+def test_equal_to_the_naive_twin(rule, weights, data):
+    """Any schedule, scan and phases, cut anywhere, over the first split of the pools."""
+    model = data.draw(sampled_models(*RULES[rule]))
+    scans = ("sequential", "checkerboard", "random") + ("jacobi",) * (not model.has_hard_zeros)
+    options = {
+        "scan": data.draw(st.sampled_from(scans)),
+        "phases": data.draw(st.sampled_from(("half", "random"))),
+        "seed": data.draw(st.integers(0, 3)),
+    }
+    chain = data.draw(st.integers(0, 1))
+    sweeps = data.draw(st.sampled_from((1, 2, 15, 140)))
+    schedule = data.draw(st.sampled_from(list(SCHEDULES)))
+    x0 = start_state(model, stream_key(0, chain, 3))
+    method = hd.AnnealedHerdedGibbs(schedule, weights, **options)
+    expected = naive.naive_annealed_herded_gibbs(
+        model, SCHEDULES[schedule], weights=weights, **options, chain=chain, x0=x0, sweeps=sweeps
+    )
+    found = advance(method, method.compile(model), x0, sweeps, chain, cuts=[sweeps // 3])
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[1], expected[1])
+
+
+@pytest.mark.parametrize("weights", ["lazy", "pooled"])
+@quick
+@given(model=sampled_models(1, 4), phases=st.sampled_from(("half", "random")), seed=seeds)
+def test_at_temperature_1_it_is_herded_gibbs(weights, model, phases, seed):
+    options = {"weights": weights, "phases": phases, "seed": seed}
+    annealed = hd.AnnealedHerdedGibbs(lambda sweep, total: 1, **options)
+    plain = hd.HerdedGibbs(**options)
+    keep = [hd.Samples(), hd.Marginals(rao_blackwell=True)]
+    one = hd.infer(model, annealed, sweeps=60, chains=2, keep=keep)
+    other = hd.infer(model, plain, sweeps=60, chains=2, keep=keep, plan="factor")
+    np.testing.assert_array_equal(one.samples, other.samples)
+    np.testing.assert_array_equal(one.marginals, other.marginals)
+
+
+# -- what it is for -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("states", [2, 3])
+def test_at_temperature_0_it_climbs(states):
+    """Every visit takes a best state of its conditional, and no weight moves."""
+    rng = np.random.default_rng(states)
+    edges = [(i, i + 1) for i in range(11)]
+    model = hd.pairwise(rng.normal(size=(12, states)), edges, rng.normal(size=(states, states)))
+    method = hd.AnnealedHerdedGibbs(lambda sweep, total: 0, phases="random")
+    plan, x0 = method.compile(model), rng.integers(0, states, 12)
+    state = method.init(plan, x0, total=20)
+    block, before = np.zeros((1, 12), np.uint8), np.array(x0)
+    for _ in range(20):
+        method.advance(plan, state, block)
+        for i in range(12):
+            choices = np.repeat(before[None], states, axis=0)
+            choices[:, i] = range(states)
+            assert block[0, i] == model.log_score(choices).argmax()
+            before[i] = block[0, i]
+    met = state.memory.keys > 0
+    again = state.copy()
+    method.advance(plan, again, block)
+    np.testing.assert_array_equal(again.memory.w, state.memory.w)
+    assert met.sum() == state.memory.filled.sum() > 12
+
+
+def test_equals_take_turns_at_temperature_0():
+    """Where AnnealedGibbs draws one of several best states, herding alternates."""
+    model = hd.FactorGraph([2, 3], [((0,), [0.5, 0.5]), ((1,), [1.0, 0.0, 1.0])])
+    method = hd.AnnealedHerdedGibbs(lambda sweep, total: 0.0)
+    samples = hd.infer(model, method, sweeps=300, keep=[hd.Samples()]).samples[0].astype(int)
+    assert (np.bincount(samples[:, 0]) == 150).all()
+    assert np.bincount(samples[:, 1]).tolist() == [150, 0, 150]
+
+
+@pytest.mark.parametrize("weights", ["lazy", "pooled"])
+def test_finds_the_best_of_chains(weights):
+    rng = np.random.default_rng(1)
+    model = hd.chain(2 * rng.normal(size=(80, 4)), rng.normal(size=(4, 4)), lengths=[8] * 10)
+    method = hd.AnnealedHerdedGibbs(weights=weights)
+    found = hd.infer(model, method, sweeps=400, keep=[hd.BestState()]).best.log_score
+    np.testing.assert_allclose(found, hd.infer(model, hd.Viterbi()).best.log_score)
+
+
+@pytest.mark.parametrize("kind", ["table", "lattice"])
+def test_other_plans_are_refused(kind):
+    with pytest.raises(MethodError, match="expected a factor plan for annealed herding"):
+        hd.AnnealedHerdedGibbs().compile(hd.ising_grid(np.zeros((3, 3))), kind=kind)
+
+
+# -- weights ------------------------------------------------------------------------------------
+
+
+def most(states, j):
+    """What j weights of a vector may sum to, at most."""
+    return j * (states - j) / 2 * ONE
+
+
+def assert_bounded(w):
+    largest_first = np.cumsum(np.sort(w.astype(np.int64))[::-1])
+    assert largest_first[-1] == 0
+    for j, total in enumerate(largest_first, start=1):
+        assert total <= most(len(w), j)
+
+
+@pytest.mark.parametrize("states", [2, 3, 7, MOST_STATES])
+@settings(max_examples=20, deadline=None)
+@given(seed=seeds, few=st.booleans())
+def test_weight_vectors_are_bounded_whatever_the_conditionals(states, seed, few):
+    """Conditionals of random supports, rounded to whole numbers of sum 2^24, one after another."""
+    rng = np.random.default_rng(seed)
+    w = np.zeros(states, np.int32)
+    for _ in range(60):
+        support = rng.permutation(states)[: 2 if few else rng.integers(1, states + 1)]
+        cuts = np.sort(rng.integers(0, ONE + 1, len(support) - 1))
+        p = np.zeros(states, np.int32)
+        p[support] = np.diff(np.concatenate([[0], cuts, [ONE]]))
+        herd_vector(w, 0, p, 0, states)
+        assert_bounded(w)
+
+
+@pytest.mark.parametrize("states", [2, 8, 20])
+def test_an_enemy_reaches_the_bound(states):
+    """It makes the lower of the two nearest weights win by a hair: the bound is the best there is.
+
+    So 32 bits do not do for any number of states: `MOST_STATES` is no mere caution.
+    """
+    w = np.zeros(states, np.int32)
+    for _ in range(states**3):
+        order = np.argsort(-w, kind="stable")
+        gaps = -np.diff(w[order].astype(np.int64))
+        at = gaps.argmin()
+        if gaps[at] >= ONE - 2:
+            break
+        p = np.zeros(states, np.int32)
+        p[order[at + 1]] = (ONE + gaps[at]) // 2 + 1
+        p[order[at]] = ONE - p[order[at + 1]]
+        assert herd_vector(w, 0, p, 0, states) == order[at + 1]
+        assert_bounded(w)
+    assert np.abs(w).max() > 0.999 * most(states, 1)
+
+
+def test_the_most_states_do_not_overflow():
+    """From the enemy's last position, a step apart each, any conditional leads back."""
+    stairs = ((MOST_STATES - 1) / 2 - np.arange(MOST_STATES)) * ONE
+    for first in range(0, MOST_STATES, 11):
+        for states in (1, 2, MOST_STATES - first):
+            w, p = stairs.astype(np.int32), np.zeros(MOST_STATES, np.int32)
+            p[first : first + states] = ONE // states
+            p[first] += ONE - p.sum()
+            assert herd_vector(w, 0, p, 0, MOST_STATES) == first
+            expected = stairs + p
+            expected[first] -= ONE
+            assert (w == expected).all()
+            assert_bounded(w)
+
+
+@given(seed=seeds)
+@quick
+def test_phases_never_leave_their_range(seed):
+    rng = np.random.default_rng(seed)
+    w = np.array([rng.integers(0, 2**31)], np.uint32)
+    total, ones, start = 0, 0, int(w[0])
+    for p in rng.choice([0, 1, 2**30, 2**31 - 1, 2**31, int(rng.integers(0, 2**31))], 200):
+        ones += int(herd_scalar(w, 0, np.uint32(p)))
+        total += int(p)
+        assert w[0] < 2**31 and int(w[0]) == start + total - ones * 2**31
+
+
+@pytest.mark.parametrize("weights", ["lazy", "pooled"])
+@quick
+@given(model=sampled_models(2, 5), schedule=st.sampled_from(list(SCHEDULES)), chain=st.booleans())
+def test_runs_stay_within_the_bound(weights, model, schedule, chain):
+    """Weights as a run leaves them, also where several contexts share one."""
+    method = hd.AnnealedHerdedGibbs(schedule, weights, max_weights=1)
+    plan, x0 = method.compile(model), start_state(model, stream_key(0, 0, 3))
+    state = advance(method, plan, x0, 300, chain=int(chain))[2]
+    w = state.memory.w.astype(np.int64)
+    if plan.scalar:
+        assert (w < 2**31).all()
+    else:
+        assert np.abs(w).max(initial=0) <= most(plan.width, 1)
+
+
+def test_more_states_than_weights_can_hold():
+    wide = hd.FactorGraph([MOST_STATES + 1, 2], [((0, 1), np.zeros((MOST_STATES + 1, 2)))])
+    with pytest.raises(MethodError, match=r"at most 254 states.*got 255: use AnnealedGibbs"):
+        hd.infer(wide, hd.AnnealedHerdedGibbs(), sweeps=1)
+    assert hd.infer(wide.given({0: 254}), hd.AnnealedHerdedGibbs(), sweeps=1).sweeps == 1
+    just = hd.FactorGraph([MOST_STATES], [((0,), np.zeros(MOST_STATES))])
+    assert hd.infer(just, hd.AnnealedHerdedGibbs(), sweeps=1).sweeps == 1
