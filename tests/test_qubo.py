@@ -175,8 +175,8 @@ def test_little_room_means_few_reads_together(monkeypatch):
 
 def test_starts_are_taken_by_label():
     """At temperature 0 with couplings only, a state that satisfies them all stays."""
-    bqm = dimod.BinaryQuadraticModel({}, {"ab": -1.0, "bc": 1.0, "cd": -1.0}, 0.0, "SPIN")
-    start = {"d": -1, "c": -1, "b": 1, "a": 1}
+    bqm = dimod.BinaryQuadraticModel({}, {"db": -1.0, "ba": 1.0, "ac": -1.0}, 0.0, "SPIN")
+    start = {"a": -1, "c": -1, "b": 1, "d": 1}
     for given_start in (start, {label: (value + 1) // 2 for label, value in start.items()}):
         found = SAMPLER.sample(bqm, initial_states=given_start, num_sweeps=1, seed=0)
         assert dict(found.first.sample) == start and len(found) == 1
