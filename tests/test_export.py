@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pages import transcripts
 
 import herded as hd
 from herded.errors import MethodError, NotKeptError
@@ -222,3 +223,12 @@ def test_an_old_xarray_has_no_trees(result, monkeypatch):
     monkeypatch.delattr(xarray, "DataTree")
     with pytest.raises(MethodError, match=r"2024\.10 or later"):
         result.to_xarray()
+
+
+def test_the_page_says_what_happens(tmp_path, monkeypatch):
+    pytest.importorskip("h5netcdf")
+    monkeypatch.chdir(tmp_path)  # it writes a file
+    found = transcripts("results.md")
+    assert len(found) == 4
+    for said, printed in found:
+        assert said == printed

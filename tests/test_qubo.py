@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pages import transcripts
 
 import herded as hd
 from herded.errors import HerdedError, MethodError, ModelError
@@ -330,3 +331,10 @@ def test_dimod_may_be_missing(monkeypatch):
     everything: dict = {}
     exec("from herded import *", everything)
     assert "infer" in everything
+
+
+def test_the_page_says_what_happens():
+    found = transcripts("qubo.md")
+    assert len(found) == 3
+    for said, printed in found:
+        assert said == printed
