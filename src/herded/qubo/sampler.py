@@ -18,7 +18,7 @@ from herded.inference import infer
 from herded.methods.annealed_herded_gibbs import AnnealedHerdedGibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between, is_whole
-from herded.models.convert_bqm import from_bqm
+from herded.models.convert_bqm import VALUES, from_bqm
 from herded.models.factor_graph import FactorGraph
 from herded.plan.compile import Plan
 from herded.plan.contexts import is_hashed
@@ -117,7 +117,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         if model is not None:
             reads, interrupted = _run(model, method, starts, sweeps)
         sampled = time.perf_counter_ns()
-        values = np.array([-1, 1] if bqm.vartype is dimod.SPIN else [0, 1], np.int8)[reads]
+        values = np.array(VALUES[bqm.vartype.name], np.int8)[reads]
         found = dimod.SampleSet.from_samples_bqm((values, list(bqm.variables)), bqm)
         told |= {"num_sweeps": sweeps, "seed": seed, "interrupted": interrupted}
         timing = {
