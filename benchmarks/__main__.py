@@ -10,7 +10,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import accuracy, complete, cost, degree, denoising, ner, picture_size
+from benchmarks import accuracy, complete, cost, degree, denoising, ner, picture_size, qubo
 
 PARTS = {
     "accuracy": accuracy,
@@ -18,6 +18,7 @@ PARTS = {
     "degree": degree,
     "denoising": denoising,
     "picture-size": picture_size,
+    "qubo": qubo,
     "cost": cost,
     "ner": ner,
 }

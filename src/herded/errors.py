@@ -39,3 +39,10 @@ class CorpusError(HerdedError, ValueError):
 
 class NotKeptError(HerdedError, AttributeError):
     """The result was asked for something the run was not told to keep."""
+
+
+def missing(library: str, purpose: str, extra: str) -> MethodError:
+    """What to raise where an optional library is needed and not there."""
+    return MethodError(
+        f"expected {library} for {purpose}, but it is not installed: pip install 'herded[{extra}]'"
+    )

@@ -162,6 +162,7 @@ def _sampled(run: Run) -> Result:
         kept["best"] = _best(model, [chain.recorders[BestState] for chain in chains])
     if Samples in keep:
         kept["samples"] = np.stack([_any(chain.recorders[Samples]).gather() for chain in chains])
+        kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
     if PairMarginals in keep:
         recorders = [_any(chain.recorders[PairMarginals]) for chain in chains]
         kept["pairs"] = Pairs(
@@ -186,6 +187,7 @@ def _sampled(run: Run) -> Result:
         ),
         state=tuple(chain.state for chain in chains),
         kept=kept,
+        model=model,
     )
 
 
@@ -241,6 +243,7 @@ def _solve(
             interrupted=state.sweep < total and not state.converged,
         ),
         kept=_answered(model, answer, Curve(points, errors[None]) if curve else None),
+        model=model,
     )
 
 
