@@ -358,3 +358,10 @@ def test_standard_output_on_a_full_disk(child):
         said_so = running.stderr.read().decode()
         assert said_so.startswith("herded: expected to write") and said_so.count("\n") == 1
         assert running.wait(60) == 1
+
+
+def test_a_file_without_its_option_gets_a_hint(tmp_path, capsys, monkeypatch):
+    (tmp_path / "story.txt").write_text("Ann sang.")
+    monkeypatch.chdir(tmp_path)
+    assert main(["ner", "tag", "story.txt"]) == 0
+    assert "--file story.txt" in capsys.readouterr().err

@@ -61,7 +61,9 @@ def test_eval(capsys, tmp_path, recogniser):
     assert re.fullmatch(
         r"1 document, 9 words, viterbi: .* s, \d+ words per second", out.split("\n")[5]
     )
-    assert recogniser.calls[-1][1] == {"decoder": "viterbi", "skip": False, "sweeps": 400}
+    assert recogniser.calls[-1][1] == {
+        "decoder": "viterbi", "skip": False, "sweeps": 400, "seed": 0,
+    }  # fmt: skip
 
 
 def test_eval_with_an_interval(capsys, tmp_path):

@@ -3,6 +3,7 @@
 import argparse
 import itertools
 import json
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,11 +40,12 @@ def tag(options: argparse.Namespace) -> None:
     recogniser = load(options.model)
     if options.file is None:
         name, texts = "text", iter([whole_characters(options.text)])
+        if os.path.isfile(options.text):
+            print(f"herded: to tag the file: herded ner tag --file {options.text}", file=sys.stderr)
     else:
         name = "stdin" if options.file == STANDARD else Path(options.file).name
         texts = read_blocks(options.file)
-    decoding = {**_decoding(options), "seed": options.seed}
-    blocks = _begun(_tagged(recogniser, texts, decoding))
+    blocks = _begun(_tagged(recogniser, texts, _decoding(options)))
     pieces = _rendered(blocks, recogniser.kinds, name, options)
     with output(options.out) as write:
         for piece in pieces:
@@ -107,7 +109,7 @@ def _labelled(options: argparse.Namespace, kinds: Sequence[str]) -> list[Documen
     if not path.exists() and (options.format == "ieer" or "ieer" in path.name.lower()):
         raise CorpusError(
             f"expected IE-ER documents at {path}, but there are none: get them by "
-            '"python -m nltk.downloader ieer" and give the folder nltk_data/corpora/ieer'
+            '"pip install nltk && python -m nltk.downloader ieer" and give ~/nltk_data/corpora/ieer'
         )
     common = {name: kind for name, kind in CLASSES.items() if kind in kinds}
     mapping = common if set(kinds) <= set(common.values()) else None
@@ -163,7 +165,7 @@ def _numbers(part: Score) -> dict[str, float]:
 
 def _decoding(options: argparse.Namespace) -> dict[str, Any]:
     options.decoder = chosen_decoder(options.decoder, options.skip)
-    return {name: getattr(options, name) for name in ("decoder", "skip", "sweeps")}
+    return {name: getattr(options, name) for name in ("decoder", "skip", "sweeps", "seed")}
 
 
 def train(options: argparse.Namespace) -> None:

@@ -36,7 +36,6 @@ def _add_tag(actions: Any) -> None:
     form.add_argument("--html", action="store_true", help="one page that needs nothing else")
     form.add_argument("--conll", action="store_true", help="a word and its BIO label per line")
     _add_decoding(tag)
-    tag.add_argument("--seed", type=int, default=0, metavar="N", help="default: %(default)s")
     tag.add_argument("--out", metavar="F", help="standard output if not given")
 
 
@@ -118,5 +117,8 @@ def _add_decoding(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--sweeps", type=int, default=400, metavar="N", help="of a sampler; default: %(default)s"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of a sampler; default: %(default)s"
     )
     parser.add_argument("--model", metavar="F", help="the bundled English one if not given")

@@ -62,8 +62,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Chain, dict[str, Any], dic
         raise CorpusError(f"expected a model at {target}, but there is no such file") from error
     except Exception as error:  # whatever is in that file, and numpy has many ways to say so
         raise CorpusError(
-            f"expected a model written by `herded ner train` at {target}, got something else: "
-            f"{error!s:.80}"
+            f"expected a model written by `herded ner train` at {target}, got something else"
         ) from error
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from herded.errors import CorpusError
 from herded.ner.corpus import read_corpus
 from herded.ner.recogniser import load
-from herded.paper.ner_runs import Row, chain_rows, skip_rows
+from herded.paper.ner_runs import POLISH, Row, chain_rows, skip_rows
 from herded.paper.ner_task import (
     WHERE,
     Task,
@@ -58,7 +58,10 @@ def section(size: str, tell: Tell, corpora: Sequence[str] = ()) -> Section:
         _add_chains(chains, counts, seeds, tell, parts, verdicts)
         _add_skips(skips, counts, seeds, tell, parts, verdicts)
     if not corpora and found is None:
-        verdicts.append(f"IE-ER, the paper's corpus, was not found: {WHERE} puts it where we look.")
+        verdicts.append(
+            f"IE-ER, the paper's corpus, was not found: {WHERE} puts it where we look, "
+            "~/nltk_data/corpora/ieer."
+        )
     return Section(
         title="Named entity recognition (section 4.3, table 3)",
         text="Decoders of the same chain CRF, all from the same random labellings with the same "
@@ -120,7 +123,7 @@ def _add_chains(
 
 def _chain_cells(task: Task, row: Row) -> tuple[Any, ...]:
     mean, spread = row.f1(task)
-    below = -row.nats(task, task.chain_best)
+    below = max(0.0, -row.nats(task, task.chain_best))  # rounding may put Viterbi above itself
     return (
         row.method,
         row.sweeps,
@@ -138,21 +141,24 @@ def _chain_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
     annealed = _pick(rows, "Annealed Gibbs, best", middle)
     viterbi = task.f1(task.chain_best)
     gap = herded.f1(task)[0] - viterbi
+    plain = _pick(rows, "Gibbs, best", middle)
     order = "above" if herded.hits(task) > annealed.hits(task) else "not above"
     return (
         f"{task.name}: after {middle} sweeps herded Gibbs is {gap:+.2f} F1 from Viterbi "
         f"({viterbi:.2f}) and finds Viterbi's labelling of {herded.hits(task):.2f} % of sentences, "
         f"{order} annealed Gibbs's {annealed.hits(task):.2f} %, in {herded.seconds:.1f} s against "
-        f"{annealed.seconds:.1f} s."
+        f"{annealed.seconds:.1f} s. Plain Gibbs, best sample kept, finds {plain.hits(task):.2f} %."
     )
 
 
 def _add_skips(
     task: Task, counts: Any, seeds: int, tell: Tell, parts: list[Table], verdicts: list[str]
 ) -> None:
-    first = [Row("Viterbi of the chain", 1, [task.chain_best], 0.0)]
-    if task.rounds is not None:
-        first.append(Row("Viterbi by sentence, with ties", 1, [task.rounds], 0.0))
+    assert task.rounds is not None
+    first = [
+        Row("Viterbi of the chain", 1, [task.chain_best], 0.0),
+        Row("Viterbi by sentence, with ties", 1, [task.rounds], 0.0),
+    ]
     random = [task.random_start(seed) for seed in range(seeds)]
     for title, starts in (
         ("random labellings", random),
@@ -190,14 +196,22 @@ def _skip_cells(task: Task, row: Row) -> tuple[Any, ...]:
 def _skip_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
     middle = 400 if 400 in counts else counts[-1]
     herded = _pick(rows, "Herded Gibbs, best", middle)
-    annealed = _pick(rows, "Annealed Gibbs, best", middle)
     gain = task.gain(herded.labels[0])
-    ours, theirs = (row.nats(task, task.chain_best) for row in (herded, annealed))
+    others = {
+        "annealed Gibbs": _pick(rows, "Annealed Gibbs, best", middle),
+        "annealed herding": _pick(rows, "Annealed herded, best", middle),
+        "ICM": _pick(rows, "ICM", POLISH),
+        "Viterbi by sentence": _pick(rows, "Viterbi by sentence, with ties", 1),
+    }
+    beside = ", ".join(
+        f"{name} {row.f1(task)[0] - task.f1(task.chain_best):+.2f} and "
+        f"{row.nats(task, task.chain_best):.1f}"
+        for name, row in others.items()
+    )
     return (
         f"{task.name}: herded Gibbs from Viterbi's labelling, {middle} sweeps, is "
         f"{100 * gain.value:+.2f} F1 ({100 * gain.low:+.2f} to {100 * gain.high:+.2f}) from the "
-        f"chain's Viterbi and gains {ours:.0f} nats, {'more' if ours > theirs else 'less'} than "
-        f"annealed Gibbs's {theirs:.0f}."
+        f"chain's Viterbi and gains {herded.nats(task, task.chain_best):.1f} nats; {beside}."
     )
 
 

@@ -28,7 +28,7 @@ from herded.plan.support import start_state
 from herded.stream import stream_key
 
 STANFORD = ("O", "ORGANIZATION", "PERSON", "LOCATION")  # the classes of the Stanford chains
-WHERE = "python -c \"import nltk; nltk.download('ieer')\""
+WHERE = "`pip install nltk && python -m nltk.downloader ieer`"
 
 
 @dataclass(frozen=True)
