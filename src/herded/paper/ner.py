@@ -7,6 +7,7 @@ recogniser evaluated.
 """
 
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from herded.paper.ner_task import (
     stanford_task,
     tasks,
 )
-from herded.paper.report import Section, Table, prepare, write
+from herded.paper.report import Figure, Section, Table, prepare, write
 
 PAPER = (  # table 3: F1 [seconds] after 100, 400 and 800 sweeps
     ("Annealed Gibbs", "84.36 (0.16) [55.73]", "84.51 (0.10) [83.49]", "84.61 (0.05) [115.92]"),
@@ -38,6 +39,7 @@ CHAIN_HEAD = ("method", "sweeps", "F1", "s.d.", "sentences = Viterbi's, %", "nat
 SKIP_HEAD = ("method", "sweeps", "F1", "s.d.", "above the chain", "95 % of documents",
              "nats gained", "seconds")  # fmt: skip
 Tell = Callable[[str], None]
+Parts = list[Table | Figure]
 
 
 def section(size: str, tell: Tell, corpora: Sequence[str] = ()) -> Section:
@@ -46,7 +48,7 @@ def section(size: str, tell: Tell, corpora: Sequence[str] = ()) -> Section:
     found = None if size == "quick" else find_ieer()
     chosen = list(corpora) or ["sample", *([str(found)] if found else [])]
     verdicts: list[str] = []
-    parts: list[Table] = [_paper_table()]
+    parts: Parts = [_paper_table()]
     recogniser = load()
     for corpus in chosen:
         tell(f"reading {corpus}")
@@ -106,7 +108,12 @@ def _paper_table() -> Table:
 
 
 def _add_chains(
-    task: Task, counts: Any, seeds: int, tell: Tell, parts: list[Table], verdicts: list[str]
+    task: Task,
+    counts: Any,
+    seeds: int,
+    tell: Tell,
+    parts: list[Table | Figure],
+    verdicts: list[str],
 ) -> None:
     rows = chain_rows(task, counts, seeds, tell)
     parts.append(
@@ -118,6 +125,13 @@ def _add_chains(
             [_chain_cells(task, row) for row in rows],
         )
     )
+    if find_spec("matplotlib"):  # `herded ner compare` does without
+        from herded.paper.ner_figure import draw_misses
+
+        caption = (
+            f"{task.name}: how far the best samples are from Viterbi's labelling; 0 is at 0.01."
+        )
+        parts.append(Figure(draw_misses(task, rows), caption, small=True))
     verdicts.append(_chain_verdict(task, rows, counts))
 
 
@@ -152,7 +166,12 @@ def _chain_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
 
 
 def _add_skips(
-    task: Task, counts: Any, seeds: int, tell: Tell, parts: list[Table], verdicts: list[str]
+    task: Task,
+    counts: Any,
+    seeds: int,
+    tell: Tell,
+    parts: list[Table | Figure],
+    verdicts: list[str],
 ) -> None:
     assert task.rounds is not None
     first = [
