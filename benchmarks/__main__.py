@@ -11,7 +11,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import accuracy, complete, cost, degree, denoising, picture_size, uai
+from benchmarks import accuracy, complete, cost, degree, denoising, ner, picture_size, qubo, uai
 
 PARTS = {
     "accuracy": accuracy,
@@ -19,7 +19,9 @@ PARTS = {
     "degree": degree,
     "denoising": denoising,
     "picture-size": picture_size,
+    "qubo": qubo,
     "cost": cost,
+    "ner": ner,
 }
 APART = {"uai": uai}  # on a page of its own
 

@@ -150,11 +150,16 @@ def test_every_error_of_ours_is_exit_code_one(capsys, monkeypatch):
 
 
 def test_interrupted_is_exit_code_130(capsys, monkeypatch):
+    before = signal.getsignal(signal.SIGINT)  # `main` ignores another one: its process ends
+
     def interrupt(options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("herded.cli.denoise.denoise", interrupt)
-    assert main(["denoise", "a", "--out", "b"]) == 130
+    try:
+        assert main(["denoise", "a", "--out", "b"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert capsys.readouterr().err == "herded: interrupted\n"
 
 

@@ -15,8 +15,8 @@ CONTENT = bytes(range(256)) * 20
 
 def test_plain_and_packed_files_read_the_same(tmp_path):
     (tmp_path / "plain").write_bytes(CONTENT)
-    (tmp_path / "packed").write_bytes(gzip.compress(CONTENT))
-    halves = gzip.compress(CONTENT[:100]) + gzip.compress(CONTENT[100:])
+    (tmp_path / "packed").write_bytes(gzip.compress(CONTENT, mtime=0))
+    halves = gzip.compress(CONTENT[:100], mtime=0) + gzip.compress(CONTENT[100:], mtime=0)
     (tmp_path / "two parts").write_bytes(halves)
     for name in ("plain", "packed", "two parts"):
         assert read_bytes(tmp_path / name) == CONTENT
@@ -66,12 +66,12 @@ def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "content",
     [
-        gzip.compress(CONTENT)[:-9],
-        gzip.compress(CONTENT)[:5],
-        gzip.compress(CONTENT)[:-8] + bytes(8),
+        gzip.compress(CONTENT, mtime=0)[:-9],
+        gzip.compress(CONTENT, mtime=0)[:5],
+        gzip.compress(CONTENT, mtime=0)[:-8] + bytes(8),
         b"\x1f\x8b",
         b"\x1f\x8b" + bytes(50),
-        gzip.compress(CONTENT)[:20] + bytes(500),
+        gzip.compress(CONTENT, mtime=0)[:20] + bytes(500),
     ],
 )
 def test_broken_gzip(tmp_path, content):

@@ -35,6 +35,7 @@ _HOMES = {
         "Samples",
     ],
     "herded.result": ["Result"],
+    "herded.qubo.sampler": ["HerdedSampler"],
     "herded.io.arrays": ["load_model", "save_model"],
     "herded.io.models": ["read_model"],
     "herded.io.bif": ["read_bif", "write_bif"],
@@ -52,6 +53,7 @@ _HOMES = {
     "herded.errors": [
         "CapError",
         "CheckpointError",
+        "CorpusError",
         "FileError",
         "HerdedError",
         "HerdedWarning",
@@ -62,9 +64,10 @@ _HOMES = {
     ],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("theory", "vision")
+_MODULES = ("ner", "theory", "vision")
+_WITH_EXTRAS = {"HerdedSampler"}  # is a class of an optional library: no part of `import *`
 
-__all__ = ["__version__", *_MODULES, *sorted(_HOME_OF)]
+__all__ = ["__version__", *_MODULES, *sorted(_HOME_OF.keys() - _WITH_EXTRAS)]
 
 
 def __getattr__(name: str) -> Any:
@@ -79,14 +82,15 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_WITH_EXTRAS})
 
 
 if TYPE_CHECKING:
-    from herded import theory, vision
+    from herded import ner, theory, vision
     from herded.errors import (
         CapError,
         CheckpointError,
+        CorpusError,
         FileError,
         HerdedError,
         HerdedWarning,
@@ -126,5 +130,6 @@ if TYPE_CHECKING:
     from herded.models.factor_graph import FactorGraph
     from herded.models.lattice import Lattice, denoising_model, ising_grid, potts_grid
     from herded.models.pairwise import pairwise
+    from herded.qubo.sampler import HerdedSampler
     from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
     from herded.result import Result

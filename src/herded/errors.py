@@ -33,9 +33,20 @@ class CheckpointError(HerdedError, ValueError):
     """A checkpoint cannot be read, or belongs to another run."""
 
 
+class CorpusError(HerdedError, ValueError):
+    """A text, its labels or the file they come from cannot be read, or make no sense."""
+
+
 class NotKeptError(HerdedError, AttributeError):
     """The result was asked for something the run was not told to keep."""
 
 
 class HerdedWarning(UserWarning):
     """A result that is not to be trusted, for the reason it gives."""
+
+
+def missing(library: str, purpose: str, extra: str) -> MethodError:
+    """What to raise where an optional library is needed and not there."""
+    return MethodError(
+        f"expected {library} for {purpose}, but it is not installed: pip install 'herded[{extra}]'"
+    )

@@ -200,6 +200,7 @@ def _sampled(run: Run) -> Result:
         kept["best"] = _best(model, [chain.recorders[BestState] for chain in chains])
     if Samples in keep:
         kept["samples"] = np.stack([_any(chain.recorders[Samples]).gather() for chain in chains])
+        kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
     if PairMarginals in keep:
         recorders = [_any(chain.recorders[PairMarginals]) for chain in chains]
         kept["pairs"] = Pairs(
@@ -226,6 +227,7 @@ def _sampled(run: Run) -> Result:
         state=tuple(chain.state for chain in chains),
         kept=kept,
         warnings=_doubts(run),
+        model=model,
     )
 
 
@@ -312,6 +314,7 @@ def _solve(
         kept=_answered(
             model, answer, _curve(points, errors[None], sweeps, state.sweep) if curve else None
         ),
+        model=model,
     )
 
 

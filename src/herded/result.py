@@ -51,6 +51,7 @@ class Result:
     provenance: dict[str, Any]
     state: tuple[Any, ...] = field(default=(), repr=False)  # continue with infer(state=...)
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    model: Any = field(default=None, repr=False)  # what it is a result for: names, scores
     warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
 
     def _get(self, name: str, remedy: str) -> Any:
@@ -124,6 +125,33 @@ class Result:
     def log_z(self) -> float:
         """The log of the normalising constant: exact, a bound (mean field) or Bethe's estimate."""
         return self._get("log_z", "use Exact(), MeanField() or BeliefPropagation()")
+
+    def to_pandas(self) -> Any:
+        """The marginals as a table: variables by states, by name where they have names.
+
+        With several chains, each state's standard error too (`standard_error` says what it is
+        worth), NaN where the chains do not differ.
+        """
+        from herded.export import to_pandas
+
+        return to_pandas(self)
+
+    def to_xarray(self, *, log_score: bool = True) -> Any:
+        """What was kept of samples, marginals and best state, as an `xarray.DataTree`.
+
+        posterior     x: the kept samples (chain, draw, node), pictures (chain, draw, row,
+                      column); a node is a variable of the model
+        sample_stats  sweep of each draw after the burn-in, and its log_score unless that is off
+        marginals     marginal (node, state); with several chains chain_marginal and
+                      standard_error. NaN for states that a variable does not have
+        best          x: the best state, and its log_score
+
+        Attributes say where it came from. `tree.to_netcdf(file)` and `tree.to_zarr(folder)` write
+        it; ArviZ reads what they wrote.
+        """
+        from herded.export import to_xarray
+
+        return to_xarray(self, log_score=log_score)
 
     def _shaped(self, table: np.ndarray) -> np.ndarray:
         return table.reshape(*self.shape, table.shape[-1])

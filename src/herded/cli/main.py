@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from herded.cli.infer_arguments import add_compare, add_infer, add_info
+from herded.cli.ner_arguments import add_ner
 from herded.cli.signals import Signals
 from herded.errors import CapError, CheckpointError, FileError, HerdedError
 from herded.progress import interrupted_afterwards
@@ -48,6 +49,14 @@ def parser() -> argparse.ArgumentParser:
     size.add_argument("--quick", action="store_true", help="small sizes, in seconds")
     size.add_argument("--full", action="store_true", help="the paper's own sizes and more")
     paper.add_argument("--only", metavar="PART", help="theory, two-variables, denoising or ner")
+    paper.add_argument(
+        "--corpus",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="labelled text for the ner part, such as the folder of IE-ER or an .npz of chains; "
+        "may be repeated. Default: our own sample, and IE-ER if NLTK has it",
+    )
     paper.add_argument("--out", default="herded-paper", metavar="DIR", help="default: %(default)s")
     denoise = commands.add_parser(
         "denoise",
@@ -77,6 +86,7 @@ def parser() -> argparse.ArgumentParser:
     add_infer(commands, EXIT_CODES)
     add_info(commands, EXIT_CODES)
     add_compare(commands, EXIT_CODES)
+    add_ner(commands)
     return top
 
 

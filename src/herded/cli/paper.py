@@ -31,7 +31,8 @@ def paper(options: argparse.Namespace) -> int:
     with _Teller() as tell, interrupted_together():
         for name in names:
             start = time.perf_counter()
-            section = importlib.import_module(PARTS[name]).section(size, tell)
+            extra = (options.corpus,) if name == "ner" else ()
+            section = importlib.import_module(PARTS[name]).section(size, tell, *extra)
             section.seconds = time.perf_counter() - start
             sections.append(section)
     page = write(sections, Path(options.out), options.command_line)

@@ -40,7 +40,13 @@ def check_kind(kind: str | None, method: str) -> None:
 
 
 def inverse_temperatures(schedule: Schedule, state: State, sweeps: int) -> np.ndarray:
-    """1 / T of the next sweeps of a state, infinite where T is 0."""
+    """1 / T of the next sweeps of a state, infinite where T is 0.
+
+    A schedule with a method `betas(sweeps, total)` is asked once: a call for each sweep of each of
+    many short chains takes longer than the chains.
+    """
+    if hasattr(schedule, "betas"):
+        return schedule.betas(np.arange(state.sweep, state.sweep + sweeps), state.total)
     temperature = schedule if callable(schedule) else linear
     return np.array(
         [

@@ -1,0 +1,165 @@
+"""Results for other libraries: marginals as a pandas table, samples and more as an xarray tree.
+
+The tree has the groups and the dimensions that ArviZ looks for. Its ESS and R-hat mean nothing for
+herded chains, whose states follow each other by plan and not by chance.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError, NotKeptError, missing
+
+LONGEST_TEXT = 2000  # of an attribute: HDF5 has no room for more than 64 KiB of all of them
+NODE = "node"  # a dimension called "variable" is one too many for ArviZ, which makes one itself
+SCORED_AT_ONCE = 2**20  # entries of samples, which scoring widens to 64 bits
+
+Parts = dict[str, tuple[tuple[str, ...], Any]]  # name -> (dimensions, values)
+
+
+def to_pandas(result: Any) -> Any:
+    """One row for each variable; one column for each state, and one for its standard error."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise missing("pandas", "to_pandas", "xarray") from error
+    axes = _axes(result)
+    index = (
+        pandas.MultiIndex.from_product(axes.values(), names=list(axes))
+        if len(axes) > 1
+        else pandas.Index(*axes.values(), name=next(iter(axes)))
+    )
+    states = _states(result)
+    columns = dict(zip(states, _known(result, result.chain_marginals.mean(axis=0)).T, strict=True))
+    errors = _standard_error(result)
+    if errors is not None:
+        columns |= {
+            f"standard_error_{state}": column
+            for state, column in zip(states, errors.T, strict=True)
+        }
+    return pandas.DataFrame(columns, index=index)
+
+
+def to_xarray(result: Any, *, log_score: bool = True) -> Any:
+    """A DataTree of what was kept: posterior, sample_stats, marginals and best."""
+    try:
+        import xarray
+    except ImportError as error:
+        raise missing("xarray", "to_xarray", "xarray") from error
+    if not hasattr(xarray, "DataTree"):
+        raise missing("xarray 2024.10 or later", "to_xarray", "xarray")
+    tree = xarray.DataTree(xarray.Dataset(attrs=_attributes(result)))
+    for name, parts, coordinates in _groups(result, log_score):
+        used = {dim for dims, _ in parts.values() for dim in dims}
+        labels = {dim: values for dim, values in coordinates.items() if dim in used}
+        tree[name] = xarray.DataTree(xarray.Dataset(parts, labels))
+    if not tree.children:
+        raise NotKeptError(
+            "expected something to be kept for to_xarray, got nothing of it: pass "
+            "keep=[Marginals(), Samples(every=10)]"
+        )
+    return tree
+
+
+def _groups(result: Any, log_score: bool) -> Iterator[tuple[str, Parts, dict[str, Any]]]:
+    """Name, arrays and coordinates of each group there is something for."""
+    axes, kept = _axes(result), result.kept
+    dims, shape = tuple(axes), result.shape
+    if kept.get("samples") is not None:
+        samples = kept["samples"]
+        chains, draws = samples.shape[:2]
+        runs = {"chain": np.arange(chains), "draw": np.arange(draws)}
+        states = samples.reshape(chains, draws, *shape)
+        yield "posterior", {"x": (("chain", "draw", *dims), states)}, {**runs, **axes}
+        stats: Parts = {"sweep": (("draw",), kept["sample_sweeps"])}
+        if log_score:
+            stats["log_score"] = (("chain", "draw"), _log_scores(result.model, samples))
+        yield "sample_stats", stats, runs
+    if kept.get("chain_marginals") is not None:
+        yield _marginals(result, axes)
+    if kept.get("best") is not None:
+        best = result.best
+        yield "best", {"x": (dims, best.state), "log_score": ((), best.log_score)}, axes
+
+
+def _marginals(result: Any, axes: dict[str, Any]) -> tuple[str, Parts, dict[str, Any]]:
+    model, dims, shape = result.model, (*axes, "state"), result.shape
+    chains = _known(result, result.chain_marginals)
+    parts: Parts = {"marginal": (dims, chains.mean(axis=0).reshape(*shape, -1))}
+    errors = _standard_error(result)
+    if errors is not None:
+        parts["standard_error"] = (dims, errors.reshape(*shape, -1))
+        parts["chain_marginal"] = (("chain", *dims), chains.reshape(len(chains), *shape, -1))
+    states = _states(result)
+    if model.state_names is not None and isinstance(states[0], int):
+        names = [[*own, *[""] * (len(states) - len(own))] for own in model.state_names]
+        parts["state_name"] = (dims, _texts(names).reshape(*shape, -1))
+    return "marginals", parts, {"chain": np.arange(len(chains)), **axes, "state": _labels(states)}
+
+
+def _axes(result: Any) -> dict[str, Any]:
+    """The dimensions of the variables, with their labels."""
+    names, shape = result.model.names, result.shape
+    if len(shape) == 1:
+        return {NODE: np.arange(*shape) if names is None else _texts(names)}
+    dims = ["row", "column"] if len(shape) == 2 else [f"axis_{a}" for a in range(len(shape))]
+    return {dim: np.arange(size) for dim, size in zip(dims, shape, strict=True)}
+
+
+def _states(result: Any) -> list[Any]:
+    """What to call the states: by the names that all variables share, or by number."""
+    names, width = result.model.state_names, result.chain_marginals.shape[-1]
+    shared = names is not None and len(set(names)) == 1
+    return list(names[0]) if shared else list(range(width))
+
+
+def _labels(states: list[Any]) -> np.ndarray:
+    return np.array(states) if isinstance(states[0], int) else _texts(states)
+
+
+def _texts(names: Any) -> np.ndarray:
+    """Texts of any length: Zarr has no agreed form for arrays of texts of one length."""
+    return np.array(names, dtype=object)
+
+
+def _known(result: Any, tables: np.ndarray) -> np.ndarray:
+    """(..., N, K) tables with NaN for states that a variable does not have."""
+    real = np.arange(tables.shape[-1]) < result.model.cardinalities[:, None]
+    return np.where(real, tables, np.nan)
+
+
+def _standard_error(result: Any) -> np.ndarray | None:
+    """(N, K), None of one chain, NaN of chains that do not differ: their spread says nothing."""
+    tables = result.chain_marginals
+    if len(tables) == 1:
+        return None
+    try:
+        return _known(result, result.standard_error.reshape(tables.shape[1:]))
+    except MethodError:
+        return np.full(tables.shape[1:], np.nan)
+
+
+def _log_scores(model: Any, samples: np.ndarray) -> np.ndarray:
+    chains, draws, n = samples.shape
+    scores, step = np.empty((chains, draws)), max(1, SCORED_AT_ONCE // n)
+    for chain in range(chains):
+        for first in range(0, draws, step):
+            part = slice(first, first + step)
+            scores[chain, part] = model.log_score(samples[chain, part])
+    return scores
+
+
+def _attributes(result: Any) -> dict[str, str | int | float]:
+    """Where the result came from, in numbers and texts: files hold nothing else."""
+    facts = {**result.provenance, "converged": result.converged, "log_z": result.kept.get("log_z")}
+    versions = facts.pop("versions")
+    facts |= {f"{library}_version": version for library, version in versions.items()}
+    facts |= {"inference_library": "herded", "inference_library_version": versions["herded"]}
+    return {name: _plain(value) for name, value in facts.items() if value is not None}
+
+
+def _plain(value: Any) -> str | int | float:
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST_TEXT else f"{value[:LONGEST_TEXT]}..."
+    return int(value) if isinstance(value, (bool, int, np.integer, np.bool_)) else float(value)

@@ -1,0 +1,217 @@
+"""The estimator: a linear-chain CRF over hashed features, with scikit-learn's habits."""
+
+import inspect
+import os
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+
+from herded.errors import CorpusError, MethodError
+from herded.methods.options import check_seed, is_between, is_whole
+from herded.ner.batch import Batch, encode
+from herded.ner.chain import Chain, first_transitions, label_set
+from herded.ner.inputs import are_documents, labelled, regroup, sentences_of
+from herded.ner.labels import to_bio, to_io
+from herded.ner.lexicon import Lexicon
+from herded.ner.scoring import score
+from herded.ner.store import load_chain, save_chain
+from herded.ner.training import Learner
+from herded.ner.words import Vocabulary
+from herded.progress import Progress, interruptible
+
+SCHEMES = {"io": to_io, "bio": to_bio}
+
+
+class CRF:
+    """Labels the words of sentences.
+
+    scheme    "io": a label for each kind of name, as in the paper; "bio": one for a name's first
+              word and one for the others, so that neighbours of one kind stay apart
+    epochs    most visits to each sentence; fewer if a development set stops getting better
+    rate      of AdaGrad's steps
+    l2        weight of the penalty on squared weights
+    dropout   share of the features that are left out at each visit
+    patience  epochs without a better F1 on the development set before training stops
+    bits      2^bits rows of weights
+    lexicon   lists of names, or None
+    seed      of the order of sentences and of the dropout
+    progress  a bar on a terminal: when it takes a while (None), or never (False)
+
+    Wherever X is asked for, give a list of `Document`s, whose sentences may carry their labels,
+    or a list of sentences, each a list of words. With documents, what other sentences say of a
+    word counts, too.
+    """
+
+    def __init__(
+        self,
+        *,
+        scheme: str = "io",
+        epochs: int = 4,
+        rate: float = 0.1,
+        l2: float = 0.1,
+        dropout: float = 0.3,
+        patience: int = 1,
+        bits: int = 22,
+        lexicon: Lexicon | None = None,
+        seed: int = 0,
+        progress: bool | None = None,
+    ) -> None:
+        self.scheme = scheme
+        self.epochs = epochs
+        self.rate = rate
+        self.l2 = l2
+        self.dropout = dropout
+        self.patience = patience
+        self.bits = bits
+        self.lexicon = lexicon
+        self.seed = seed
+        self.progress = progress
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The arguments this was made with: what `sklearn.clone` reads."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **values: Any) -> "CRF":
+        """Change arguments; they take effect at the next `fit`."""
+        known = self.get_params()
+        for name, value in values.items():
+            if name not in known:
+                raise MethodError(f"expected one of {', '.join(known)}, got {name!r}")
+            setattr(self, name, value)
+        return self
+
+    def fit(self, X: Any, y: Any = None, *, dev: Any = None, kinds: Sequence[str] = ()) -> "CRF":
+        """Learn from labelled sentences; `dev` (documents, or a pair X, y) says when to stop.
+
+        `kinds` of names are known even if none occurs.
+        Sets `chain_`, what was learned, and `history_`, a dict for each epoch. Ctrl-C ends the
+        training with what the last whole epoch gave.
+        """
+        self._check()
+        documents, given = labelled(X, y)
+        truth = [SCHEMES[self.scheme](labels) for labels in given]
+        names = label_set(given, self.scheme, kinds)
+        numbers = {name: at for at, name in enumerate(names)}
+        flat = np.array([numbers[label] for labels in truth for label in labels], np.int64)
+        if not len(flat):
+            raise CorpusError("expected words to learn from, got none")
+        vocabulary = Vocabulary()
+        learner = Learner(
+            batch=encode(documents, vocabulary, self.lexicon),
+            labels=flat,
+            transitions=first_transitions(names),
+            rate=float(self.rate),
+            l2=float(self.l2),
+            dropout=float(self.dropout),
+            bits=int(self.bits),
+            seed=int(self.seed),
+        )
+        development = None
+        if dev is not None:
+            pair = isinstance(dev, tuple) and len(dev) == 2 and not are_documents(dev)
+            held, right = labelled(*dev) if pair else labelled(dev)
+            if not any(right):
+                raise CorpusError("expected words in the development set, got none")
+            development = encode(held, vocabulary, self.lexicon), right
+        self._learn(learner, names, development)
+        return self
+
+    def _check(self) -> None:
+        if self.scheme not in tuple(SCHEMES):
+            raise MethodError(f'expected scheme "io" or "bio", got {self.scheme!r}')
+        check_seed(self.seed)
+        for name, least, most in (("epochs", 1, 10**6), ("patience", 1, 10**6), ("bits", 8, 28)):
+            value = getattr(self, name)
+            if not is_whole(value, least) or value > most:
+                raise MethodError(f"expected {name} from {least} to {most}, got {value!r}")
+        for name, high in (("rate", 1e3), ("l2", 1e9), ("dropout", 0.99)):
+            value = getattr(self, name)
+            if not is_between(value, 0, high):
+                raise MethodError(f"expected {name} from 0 to {high:g}, got {value!r}")
+        if not (self.lexicon is None or isinstance(self.lexicon, Lexicon)):
+            raise MethodError(f"expected a Lexicon or None, got {self.lexicon!r:.80}")
+
+    def _learn(self, learner: Learner, names: tuple[str, ...], development: Any) -> None:
+        """Epochs until all are done, the development set stops getting better, or Ctrl-C."""
+        self.history_: list[dict[str, float]] = []
+        best, since = -1.0, 0
+        total = self.epochs * (len(learner.batch.starts) - 1)
+        bar = Progress(self.progress, total, "CRF", "sentences")
+        with interruptible() as stop, closing(bar):
+
+            def watch(sentences: int) -> bool:
+                facts = self.history_[-1] if self.history_ else {}
+                bar.update(sentences, " ".join(f"{key} {facts[key]:.4f}" for key in facts))
+                return stop.is_set()
+
+            while learner.done < self.epochs and since < self.patience:
+                loss = learner.epoch(watch)
+                if loss is None:
+                    break
+                if not np.isfinite(loss):
+                    raise MethodError(
+                        f"expected a rate with which training converges, got {self.rate!r}: give "
+                        "a smaller one"
+                    )
+                chain = Chain(names, learner.weights, learner.transitions, 1.0, self.lexicon)
+                self.history_.append({"loss": loss})
+                if development is not None:
+                    f1 = _f1(chain, *development)
+                    self.history_[-1]["f1"] = f1
+                    since = 0 if f1 > best else since + 1
+                    best = max(best, f1)
+                if since == 0:
+                    self.chain_ = chain.copy()
+        if not self.history_:
+            raise KeyboardInterrupt
+
+    def predict(self, X: Any) -> list[Any]:
+        """The best labelling: for each sentence a tuple of labels; documents give lists of them."""
+        chain, batch = self._encode(X)
+        best = chain.best(chain.scores(batch), batch.starts)
+        return regroup(X, batch.starts, [chain.labels[k] for k in best])
+
+    def predict_marginals(self, X: Any) -> list[Any]:
+        """For each sentence the probabilities (words, labels); documents give lists of them.
+
+        The columns are the labels of `chain_.labels`.
+        """
+        chain, batch = self._encode(X)
+        return regroup(X, batch.starts, chain.marginals(chain.scores(batch), batch.starts))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """F1 over whole entities."""
+        chain, batch = self._encode(X)
+        return _f1(chain, batch, labelled(X, y)[1])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what was learned as arrays, whole or not at all; `CRF.load` reads it."""
+        save_chain(self._chain(), path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "CRF":
+        """A fitted CRF from a file; the arguments of its training are not kept."""
+        chain = load_chain(path)
+        scheme = "bio" if any(label.startswith("B-") for label in chain.labels) else "io"
+        crf = cls(scheme=scheme, lexicon=chain.lexicon, bits=len(chain.weights).bit_length() - 1)
+        crf.chain_, crf.history_ = chain, []
+        return crf
+
+    def _chain(self) -> Chain:
+        if not hasattr(self, "chain_"):
+            raise MethodError("expected a fitted CRF, got a new one: call fit or CRF.load first")
+        return self.chain_
+
+    def _encode(self, X: Any) -> tuple[Chain, Batch]:
+        chain = self._chain()
+        return chain, encode(sentences_of(X), Vocabulary(), chain.lexicon)
+
+
+def _f1(chain: Chain, batch: Batch, truth: list[Any]) -> float:
+    best = chain.best(chain.scores(batch), batch.starts)
+    words = [chain.labels[k] for k in best]
+    starts = batch.starts
+    guess = [words[starts[s] : starts[s + 1]] for s in range(len(starts) - 1)]
+    return score(truth, guess).f1

@@ -1,0 +1,102 @@
+"""From a model of documents to labels: exact where there is a way, sampled where there is not.
+
+The best sample is kept per connected component: a sentence of a chain, a set of linked sentences
+of a skip-chain. The best sample of a whole document would be one that is good by chance in every
+sentence at once, and there is none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError
+from herded.inference import infer
+from herded.methods.annealed_herded_gibbs import AnnealedHerdedGibbs
+from herded.methods.gibbs import AnnealedGibbs, Gibbs
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.models.factor_graph import FactorGraph
+from herded.ner.batch import Batch
+from herded.ner.chain import Chain
+from herded.ner.rounds import viterbi_rounds
+from herded.ner.skip import Ties, graph
+from herded.record import BestState, Marginals
+
+
+def cold(sweep: int, total: int) -> float:
+    """Temperature 0: each word takes its best label, which is iterated conditional modes."""
+    return 0.0
+
+
+def _herded(seed: int, linked: bool) -> HerdedGibbs:
+    # A word with links has so many contexts that only those that are met get a weight.
+    return HerdedGibbs(weights="lazy" if linked else "blanket", seed=seed)
+
+
+SAMPLERS = {
+    "herded": _herded,
+    "gibbs": lambda seed, linked: Gibbs(seed=seed),
+    "annealed": lambda seed, linked: AnnealedGibbs(seed=seed),
+    "annealed-herded": lambda seed, linked: AnnealedHerdedGibbs(seed=seed),
+    "icm": lambda seed, linked: AnnealedGibbs(cold, seed=seed),
+}
+RANDOM = ("gibbs", "annealed")
+DECODERS = ("viterbi", "max-marginals", *SAMPLERS)
+
+
+def chosen_decoder(name: str | None, skip: bool) -> str:
+    """The decoder of that name; without one, exact in chains.
+
+    In skip-chains annealed herding: on our sample it finds the labellings of the highest score.
+    """
+    if name is None:
+        return "annealed-herded" if skip else "viterbi"
+    check_decoder(name)
+    return name
+
+
+def check_decoder(name: str) -> None:
+    """Raise unless there is such a decoder."""
+    if name not in DECODERS:
+        raise MethodError(f"expected a decoder of {', '.join(DECODERS)}, got {name!r}")
+
+
+def decode(
+    chain: Chain,
+    batch: Batch,
+    scores: np.ndarray,
+    *,
+    decoder: str = "viterbi",
+    ties: Ties | None = None,
+    sweeps: int = 400,
+    seed: int = 0,
+    start: Any = None,
+) -> np.ndarray:
+    """(N,) labels of the batch's words.
+
+    decoder   "viterbi": the best labelling of a chain; of a skip-chain, sentence by sentence in
+              rounds. "max-marginals": the most probable label of each word, exact in chains,
+              by herded Gibbs in skip-chains. The others: the best of `sweeps` samples
+    start     where samplers start: labels (N,); by default the chain's best labelling
+    """
+    check_decoder(decoder)
+    if not len(scores):
+        return np.zeros(0, np.int64)
+    if decoder == "viterbi":
+        if ties is not None:
+            return viterbi_rounds(chain, batch, scores, ties)
+        return chain.best(scores, batch.starts)
+    if decoder == "max-marginals" and ties is None:
+        return chain.marginals(scores, batch.starts).argmax(axis=1)
+    model = graph(chain, batch, scores, ties)
+    first = chain.best(scores, batch.starts) if start is None else start
+    if decoder == "max-marginals":
+        method = _herded(seed, True)
+        found = infer(model, method, sweeps=sweeps, state=first, keep=[Marginals()])
+        return found.marginals.argmax(axis=1)
+    return best_sample(model, SAMPLERS[decoder](seed, ties is not None), sweeps, first)
+
+
+def best_sample(model: FactorGraph, method: Any, sweeps: int, start: Any) -> np.ndarray:
+    """The best state that each connected component was in."""
+    found = infer(model, method, sweeps=sweeps, state=start, keep=[BestState()])
+    return found.best.state

@@ -1,0 +1,221 @@
+"""Names in a text: split it, label its words, give the spans."""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import as_file, files
+from typing import Any
+
+import numpy as np
+
+from herded.errors import CorpusError
+from herded.methods.options import is_between
+from herded.ner.batch import Batch, encode
+from herded.ner.chain import Chain
+from herded.ner.corpus import document_of
+from herded.ner.decoding import RANDOM, chosen_decoder, decode
+from herded.ner.documents import Document
+from herded.ner.kernels import span_probabilities
+from herded.ner.labels import spans, to_bio
+from herded.ner.links import RULES
+from herded.ner.skip import Ties
+from herded.ner.store import HUGE, TINY, read_model, save_chain
+from herded.ner.words import Vocabulary
+
+BATCH = 2**15  # words: enough for compiled code, little memory
+
+
+@dataclass(frozen=True)
+class Entity:
+    """A name in a text."""
+
+    start: int  # character offsets: text[start:end]
+    end: int
+    kind: str
+    text: str
+    probability: float  # that its words have these labels, by the chain
+
+
+class Recogniser:
+    """A trained chain, with or without ties between mentions."""
+
+    def __init__(self, chain: Chain, ties: Ties | None = None, card: Any = None) -> None:
+        self.chain, self.ties = chain, ties
+        self.card = card or {}  # data, licences and figures, if the file has them
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of names it knows."""
+        return self.chain.kinds
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary()
+
+    def tag(
+        self,
+        text: str,
+        *,
+        decoder: str | None = None,
+        skip: bool = False,
+        sweeps: int = 400,
+        seed: int = 0,
+    ) -> list[Entity]:
+        """The names in a text, in order.
+
+        skip      tie a name to its other mentions in the text; else every sentence stands alone
+        decoder   one of `DECODERS`; by default "viterbi", and "annealed-herded" with skip
+        sweeps    of a sampler
+        """
+        if not isinstance(text, str):
+            raise CorpusError(f"expected a text, got {text!r:.80}")
+        document = document_of(text)
+        options = {"decoder": decoder, "skip": skip, "sweeps": sweeps, "seed": seed}
+        return next(iter(self.find([document], **options)))
+
+    def find(self, documents: Iterable[Document], **options: Any) -> Iterator[list[Entity]]:
+        """For each document, which must have its text, the names in it."""
+        for part, batch, scores, labels in self._batches(documents, **options):
+            yield from self._entities(part, batch, scores, labels)
+
+    def tag_documents(
+        self, documents: Iterable[Document], **options: Any
+    ) -> Iterator[list[tuple[str, ...]]]:
+        """For each document a tuple of BIO labels for each sentence.
+
+        The options are those of `tag`. A batch of documents is in memory at a time.
+        """
+        for part, batch, _, labels in self._batches(documents, **options):
+            words = [self.chain.labels[k] for k in labels]
+            sentence = 0
+            for document in part:
+                found = []
+                for _ in document.sentences:
+                    first, last = batch.starts[sentence : sentence + 2]
+                    found.append(tuple(to_bio(words[first:last])))
+                    sentence += 1
+                yield found
+
+    def _batches(
+        self,
+        documents: Iterable[Document],
+        *,
+        decoder: str | None = None,
+        skip: bool = False,
+        sweeps: int = 400,
+        seed: int = 0,
+    ) -> Iterator[tuple[list[Document], Batch, np.ndarray, np.ndarray]]:
+        """Documents of about `BATCH` words together, their scores and their labels."""
+        decoder = chosen_decoder(decoder, skip)
+        if skip and self.ties is None:
+            raise CorpusError("expected a model with ties for a skip-chain, got a chain alone")
+        ties = self.ties if skip else None
+        # What is drawn for a word depends on its place, which must be that in its document.
+        for part in _parts(documents, 0 if decoder in RANDOM else BATCH):
+            words = [[sentence.words for sentence in document.sentences] for document in part]
+            batch = encode(words, self._vocabulary, self.chain.lexicon)
+            scores = self.chain.scores(batch)
+            labels = decode(
+                self.chain, batch, scores, decoder=decoder, ties=ties, sweeps=sweeps, seed=seed
+            )
+            yield part, batch, scores, labels
+
+    def _entities(
+        self, documents: list[Document], batch: Batch, scores: np.ndarray, labels: np.ndarray
+    ) -> Iterator[list[Entity]]:
+        names = [self.chain.labels[k] for k in labels]
+        places: list[tuple[int, int, int, int, str]] = []  # sentence, first, last, document, kind
+        sentence = 0
+        for at, document in enumerate(documents):
+            for _ in document.sentences:
+                a, b = (int(n) for n in batch.starts[sentence : sentence + 2])
+                for first, last, kind in spans(names[a:b]):
+                    places.append((sentence, a + first, a + last, at, kind))
+                sentence += 1
+        chances = self._chances(places, batch, scores, labels)
+        found: list[list[Entity]] = [[] for _ in documents]
+        for (sentence, first, last, at, kind), chance in zip(places, chances, strict=True):
+            document, before = documents[at], int(batch.starts[sentence])
+            which = sentence - int(batch.documents[at])
+            found[at].append(_entity(document, which, first - before, last - before, kind, chance))
+        yield from found
+
+    def _chances(
+        self, places: list[Any], batch: Batch, scores: np.ndarray, labels: np.ndarray
+    ) -> np.ndarray:
+        """The probability of each span; trust, fitted on unseen text, makes them honest."""
+        trust = 1.0 if self.ties is None else self.ties.trust
+        table = np.array([place[:3] for place in places], np.int64).reshape(-1, 3)
+        ends = np.stack([batch.starts[table[:, 0]], batch.starts[table[:, 0] + 1]], axis=1)
+        found = np.empty(len(places))
+        transitions = trust * self.chain.transitions
+        span_probabilities(
+            trust * scores, transitions, ends, table[:, 1], table[:, 2], labels, found
+        )
+        return found
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything as arrays, whole or not at all; `load` reads it."""
+        extra: dict[str, Any] = {"card": self.card}
+        if self.ties is not None:
+            extra |= {"ties": self.ties.table, "trust": self.ties.trust, "rule": self.ties.rule}
+        save_chain(self.chain, path, **extra)
+
+
+def load(path: str | os.PathLike[str] | None = None) -> Recogniser:
+    """The recogniser in a file; without one, the English model that comes with the package."""
+    if path is None:
+        with as_file(files("herded.ner") / "data" / "english.npz") as bundled:
+            return _load(bundled)
+    return _load(path)
+
+
+def _load(path: str | os.PathLike[str]) -> Recogniser:
+    chain, header, arrays = read_model(path)
+    ties, card = None, header.get("card", {})
+    if "ties" in arrays:
+        table: Any = arrays["ties"]
+        trust: Any = header.get("trust")
+        rule: Any = header.get("rule")
+        n = 1 + len(chain.kinds)
+        if table.shape != (n, n) or table.dtype != np.float64:
+            raise CorpusError(
+                f"expected ties of shape {(n, n)} in {path}, got {table.shape} {table.dtype}"
+            )
+        if not (np.isfinite(table).all() and (table == table.T).all()):
+            raise CorpusError(f"expected symmetric ties in {path}, got {table.tolist()!r:.80}")
+        if not is_between(trust, TINY, HUGE) or rule not in tuple(RULES):
+            raise CorpusError(f"expected trust and a rule in {path}, got {trust!r} and {rule!r}")
+        ties = Ties(table, float(trust), rule)
+    return Recogniser(chain, ties, card if isinstance(card, dict) else {})
+
+
+def _parts(documents: Iterable[Document], most: int) -> Iterator[list[Document]]:
+    if not isinstance(documents, Iterable):
+        raise CorpusError(f"expected documents, got {documents!r:.80}")
+    part: list[Document] = []
+    size = 0
+    for document in documents:
+        if not isinstance(document, Document):
+            raise CorpusError(f"expected documents, got {document!r:.80}")
+        part.append(document)
+        size += document.n_words
+        if size >= most:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _entity(
+    document: Document, sentence: int, first: int, last: int, kind: str, chance: float
+) -> Entity:
+    words, starts = document.sentences[sentence].words, document.sentences[sentence].starts
+    if document.text is None or starts is None:
+        raise CorpusError(
+            f"expected document {document.name!r} with its text and offsets, got words alone: use "
+            "tag_documents for labels"
+        )
+    start, end = starts[first], starts[last - 1] + len(words[last - 1])
+    return Entity(start, end, kind, document.text[start:end], float(chance))

@@ -1,0 +1,26 @@
+"""How far the decoders of section 4.3 are from the best labelling, over the sweeps."""
+
+from collections.abc import Sequence
+
+from herded.paper.ner_runs import Row
+from herded.paper.ner_task import Task
+from herded.plot import GIBBS, HERDED, OTHERS, in_style, subplots, svg
+
+LINES = {
+    "Annealed Gibbs, best": OTHERS[0],
+    "Gibbs, best": GIBBS,
+    "Herded Gibbs, best": HERDED,
+}
+
+
+@in_style
+def draw_misses(task: Task, rows: Sequence[Row]) -> str:
+    """Nats below Viterbi after each number of sweeps, one line for each method."""
+    figure, axis = subplots(1, 1, width=9, height=2.8)
+    for method, colour in LINES.items():
+        chosen = [row for row in rows if row.method == method]
+        below = [max(1e-2, -row.nats(task, task.chain_best)) for row in chosen]
+        axis.loglog([row.sweeps for row in chosen], below, "o-", color=colour, label=method)
+    axis.set(xlabel="sweeps", ylabel="nats below Viterbi")
+    axis.legend()
+    return svg(figure)

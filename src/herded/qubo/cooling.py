@@ -1,0 +1,91 @@
+"""From hot to cold: the inverse temperatures beta of an annealed run on a quadratic model.
+
+The last sweep is at temperature 0: whoever anneals wants a minimum, and gaps so small that the
+coldest beta cannot settle them are settled there.
+"""
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError, ModelError
+from herded.methods.options import is_between
+
+KINDS = ("geometric", "linear")
+
+# At the hottest, the steepest step up is taken as often as every second time; at the coldest, less
+# than one variable in a hundred runs leaves its better state over the gap of a weak bias. Weak is
+# the weakest tenth: the weakest of many biases is next to nothing, and would leave most of the
+# sweeps to temperatures at which nothing moves.
+STEEPEST_ODDS = 2.0
+RUNS_PER_MISTAKE = 100
+WEAK = 0.1
+ROUNDING = 1e-9  # of the strongest bias: less is what is left of biases that cancel
+
+
+@dataclass(frozen=True)
+class Cooling:
+    """A schedule for annealed methods: beta from `hot` to `cold`, and temperature 0 at the end."""
+
+    hot: float
+    cold: float
+    kind: str = "geometric"
+
+    def betas(self, sweeps: np.ndarray, total: int) -> np.ndarray:
+        """The inverse temperatures of `sweeps` out of `total`."""
+        parts = np.minimum(sweeps / max(total - 2, 1), 1.0)
+        if self.kind == "geometric":
+            betas = self.hot ** (1.0 - parts) * self.cold**parts
+        else:
+            betas = self.hot + (self.cold - self.hot) * parts
+        return np.where(sweeps >= total - 1, np.inf, betas)
+
+    def __call__(self, sweep: int, total: int) -> float:
+        """The temperature of one sweep."""
+        beta = float(self.betas(np.array([sweep]), total)[0])
+        return 1.0 / beta if beta > 0 else math.inf
+
+
+def cooling(bqm: Any, beta_range: Any, kind: Any) -> Cooling:
+    """The schedule that was asked for; without a range, one that fits the biases."""
+    if kind not in KINDS:
+        raise MethodError(f'expected beta_schedule_type="geometric" or "linear", got {kind!r}')
+    if beta_range is None:
+        return Cooling(*fitting_range(bqm), kind)
+    try:
+        hot, cold = beta_range
+    except (TypeError, ValueError):
+        hot = cold = None
+    if not (is_between(cold, 0, sys.float_info.max) and is_between(hot, 0, cold)):
+        raise MethodError(
+            f"expected beta_range=(hot, cold), two finite numbers with 0 <= hot <= cold, got "
+            f"{beta_range!r:.80}"
+        )
+    if kind == "geometric" and hot == 0:
+        raise MethodError(
+            "expected a hot beta above 0 for a geometric schedule, got 0: use "
+            'beta_schedule_type="linear"'
+        )
+    return Cooling(float(hot), float(cold), kind)
+
+
+def fitting_range(bqm: Any) -> tuple[float, float]:
+    """(hot, cold) from the steps in energy that turning one spin can make."""
+    spins = bqm.change_vartype("SPIN", inplace=False)
+    linear, (rows, columns, quadratic), _ = spins.to_numpy_vectors()
+    fields = np.abs(np.asarray(linear, np.float64))
+    couplings = np.abs(np.asarray(quadratic, np.float64))
+    biases = np.concatenate([fields, couplings])
+    strong = biases.max(initial=0.0)
+    if not np.isfinite(strong):
+        raise ModelError("expected finite biases, got NaN or infinity: use large ones as penalties")
+    if strong < sys.float_info.min:
+        return 1.0, 1.0
+    np.add.at(fields, rows, couplings)
+    np.add.at(fields, columns, couplings)
+    weak = float(np.quantile(biases[biases > ROUNDING * strong], WEAK))
+    hot = math.log(STEEPEST_ODDS) / (2 * float(fields.max()))
+    return hot, math.log(RUNS_PER_MISTAKE * len(linear)) / (2 * weak)

@@ -1,0 +1,340 @@
+"""HerdedSampler: dimod's interface, right energies, right distribution, low minima."""
+
+import importlib
+import itertools
+import math
+import os
+import signal
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pages import transcripts
+
+import herded as hd
+from herded.errors import HerdedError, MethodError, ModelError
+from herded.methods.schedule import inverse_temperatures
+from herded.qubo.cooling import Cooling, fitting_range
+
+dimod = pytest.importorskip("dimod", reason="quadratic models are dimod's")
+testing = importlib.import_module("dimod.testing")
+module = importlib.import_module("herded.qubo.sampler")
+SAMPLER = hd.HerdedSampler()
+FIXED, ANNEALED = {"beta": 0.8}, {"beta_range": (0.1, 5.0)}
+GRID = [(i, i + 1) for i in range(9) if i % 3 < 2] + [(i, i + 3) for i in range(6)]
+
+
+def random_bqm(edges, n=9, seed=0, vartype="SPIN", scale=1.0):
+    rng = np.random.default_rng(seed)
+    linear = {i: scale * rng.normal() for i in range(n)}
+    return dimod.BinaryQuadraticModel(
+        linear, {edge: scale * rng.normal() for edge in edges}, 0.25, vartype
+    )
+
+
+def states(found, bqm):
+    return found.record.sample[:, [found.variables.index(v) for v in bqm.variables]]
+
+
+def test_it_is_a_dimod_sampler():
+    testing.assert_sampler_api(SAMPLER)
+    assert isinstance(SAMPLER, dimod.Initialized)
+    for properties in SAMPLER.parameters.values():
+        assert set(properties) <= SAMPLER.properties.keys()
+
+
+@pytest.mark.parametrize("options", [{}, FIXED, ANNEALED], ids=["default", "fixed", "annealed"])
+@pytest.mark.parametrize("vartype", ["SPIN", "BINARY"])
+def test_energies_are_the_models(vartype, options):
+    bqm = random_bqm(GRID, vartype=vartype)
+    found = SAMPLER.sample(bqm, num_reads=7, num_sweeps=20, seed=3, **options)
+    testing.assert_response_energies(found, bqm)
+    assert found.vartype is bqm.vartype and len(found) == 7
+    assert set(found.variables) == set(bqm.variables)
+
+
+LABELS = st.one_of(
+    st.integers(-9, 2**60), st.text(max_size=2), st.tuples(st.integers(0, 2), st.text())
+)
+BIASES = st.one_of(st.just(0.0), st.floats(-100, 100), st.integers(-3, 3))
+
+
+@st.composite
+def models(draw):
+    """Any labels and biases, with zeros, isolated variables and none at all."""
+    labels = draw(st.lists(LABELS, max_size=6, unique=True))
+    pairs = list(itertools.combinations(labels, 2))
+    quadratic = draw(st.dictionaries(st.sampled_from(pairs), BIASES)) if pairs else {}
+    linear = {label: draw(BIASES) for label in labels}
+    vartype = draw(st.sampled_from(["SPIN", "BINARY"]))
+    return dimod.BinaryQuadraticModel(linear, quadratic, draw(BIASES), vartype)
+
+
+@given(models(), st.sampled_from([{}, FIXED, ANNEALED]), st.integers(1, 3), st.integers(1, 4))
+@settings(max_examples=60, deadline=None)
+def test_any_model_is_sampled(bqm, options, reads, sweeps):
+    found = SAMPLER.sample(bqm, num_reads=reads, num_sweeps=sweeps, **options)
+    testing.assert_response_energies(found, bqm, precision=6)
+    assert set(found.variables) == set(bqm.variables) and len(found) == reads
+    again = SAMPLER.sample(
+        bqm, num_reads=reads, num_sweeps=sweeps, seed=found.info["seed"], **options
+    )
+    assert (again.record.sample == found.record.sample).all()
+
+
+def test_labels_that_read_alike_stay_apart():
+    bqm = dimod.BinaryQuadraticModel({1: -5.0, "1": 5.0, ("1",): -5.0}, {}, 0.0, "BINARY")
+    best = SAMPLER.sample(bqm, seed=0).first
+    assert best.sample == {1: 1, "1": 0, ("1",): 1} and best.energy == -10.0
+
+
+@pytest.mark.parametrize("options", [{}, FIXED])
+def test_without_variables_there_is_the_offset(options):
+    found = SAMPLER.sample(dimod.BinaryQuadraticModel({}, {}, 2.5, "SPIN"), num_reads=3, **options)
+    assert found.record.energy.tolist() == [2.5] * 3 and not found.variables
+
+
+@pytest.mark.parametrize("vartype", ["SPIN", "BINARY"])
+@pytest.mark.parametrize("seed", range(4))
+def test_annealing_finds_the_minimum_of_small_models(vartype, seed):
+    edges = list(itertools.combinations(range(9), 2))
+    bqm = random_bqm(edges, seed=seed, vartype=vartype)
+    lowest = dimod.ExactSolver().sample(bqm).first.energy
+    for kind in ("geometric", "linear"):
+        found = SAMPLER.sample(
+            bqm, num_reads=10, num_sweeps=100, seed=seed, beta_schedule_type=kind
+        )
+        assert found.first.energy == pytest.approx(lowest)
+    assert found.info["beta_schedule_type"] == "linear"
+
+
+def test_the_last_sweep_goes_downhill():
+    """Also where the coldest beta is as good as none: every read is a minimum of its last visit."""
+    bqm = dimod.BinaryQuadraticModel({i: (-1.0) ** i * 1e-3 for i in range(20)}, {}, 0.0, "SPIN")
+    found = SAMPLER.sample(bqm, num_reads=5, num_sweeps=10, seed=0, beta_range=(0.1, 1.0))
+    assert found.record.energy == pytest.approx(np.full(5, -20e-3))
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.3, 1.0])
+def test_reads_at_a_fixed_temperature_have_its_marginals(beta):
+    bqm = random_bqm(GRID, seed=5)
+    truth = hd.infer(hd.from_bqm(bqm, beta=beta), hd.Exact()).marginals[:, 1]
+    reads = 2000
+    found = SAMPLER.sample(bqm, num_reads=reads, num_sweeps=30, beta=beta, seed=1)
+    gap = (states(found, bqm) == 1).mean(axis=0) - truth
+    assert (np.abs(gap) < 4.5 * np.sqrt(truth * (1 - truth) / reads) + 1e-3).all()
+    assert found.info["beta"] == beta
+
+
+def test_a_read_is_where_its_chain_ends():
+    bqm = random_bqm(GRID, seed=2)
+    start = np.array([1, -1, 1, 1, -1, -1, 1, -1, 1])
+    found = SAMPLER.sample(bqm, num_sweeps=17, beta=0.7, seed=4, initial_states=start)
+    method = hd.HerdedGibbs(weights="lazy", phases="random", seed=4)
+    keep = [hd.Samples()]
+    chain = hd.infer(
+        hd.from_bqm(bqm, beta=0.7), method, sweeps=17, keep=keep, state=(start + 1) // 2
+    )
+    assert (states(found, bqm)[0] == 2 * chain.samples[0, -1].astype(int) - 1).all()
+
+
+def test_seeds():
+    bqm = random_bqm(GRID, scale=0.1)
+    options = {"num_reads": 6, "num_sweeps": 5, "beta": 1.0}
+    first, same, other = (
+        states(SAMPLER.sample(bqm, seed=seed, **options), bqm) for seed in (1, 1, 2)
+    )
+    assert (first == same).all() and (first != other).any()
+    drawn = {SAMPLER.sample(bqm, **options).info["seed"] for _ in range(3)}
+    assert len(drawn) == 3
+
+
+def test_reads_run_in_several_parts_differ(monkeypatch):
+    monkeypatch.setattr(module, "MOST_TOGETHER", 4)
+    bqm = random_bqm(GRID, scale=0.1)
+    start = np.ones((12, 9), np.int8)
+    found = SAMPLER.sample(bqm, initial_states=start, num_sweeps=5, beta=1.0, seed=0)
+    parts = states(found, bqm).reshape(3, 4, 9)
+    assert all((a != b).any() for a, b in itertools.combinations(parts, 2))
+
+
+def test_little_room_means_few_reads_together(monkeypatch):
+    model, method = hd.from_bqm(random_bqm(GRID)), hd.HerdedGibbs(weights="lazy")
+    plan = method.compile(model, kind="factor")
+    assert module._side_by_side(plan, method, 10) == module.MOST_TOGETHER
+    each = plan.chain_memory + 9000 + 9000 * module.CONTEXT_BYTES
+    monkeypatch.setattr(module, "ROOM", 3.5 * each)
+    assert module._side_by_side(plan, method, 1000) == 3
+    assert module._side_by_side(plan, method, 10**9) == 1
+
+
+# -- starts ------------------------------------------------------------------------------------
+
+
+def test_starts_are_taken_by_label():
+    """At temperature 0 with couplings only, a state that satisfies them all stays."""
+    bqm = dimod.BinaryQuadraticModel({}, {"db": -1.0, "ba": 1.0, "ac": -1.0}, 0.0, "SPIN")
+    start = {"a": -1, "c": -1, "b": 1, "d": 1}
+    for given_start in (start, {label: (value + 1) // 2 for label, value in start.items()}):
+        found = SAMPLER.sample(bqm, initial_states=given_start, num_sweeps=1, seed=0)
+        assert dict(found.first.sample) == start and len(found) == 1
+    flipped = {label: -value for label, value in start.items()}
+    found = SAMPLER.sample(
+        bqm,
+        initial_states=[start, flipped],
+        initial_states_generator="tile",
+        num_reads=5,
+        num_sweeps=1,
+    )
+    assert states(found, bqm)[:, 0].tolist() == [1, -1, 1, -1, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"num_reads": 0}, MethodError, "num_reads .* got 0"),
+        ({"num_reads": 2.5}, MethodError, "num_reads .* got 2.5"),
+        ({"num_sweeps": 0}, MethodError, "num_sweeps .* got 0"),
+        ({"num_sweeps": "many"}, MethodError, "num_sweeps .* got 'many'"),
+        ({"seed": -1}, MethodError, "seed .* got -1"),
+        ({"seed": 2**32}, MethodError, "seed .* got 4294967296"),
+        ({"beta": -1.0}, MethodError, "beta .* got -1.0"),
+        ({"beta": math.nan}, MethodError, "beta .* got nan"),
+        ({"beta": "cold"}, MethodError, "beta .* got 'cold'"),
+        ({"beta": 1.0, "beta_range": (1, 2)}, MethodError, "got both"),
+        ({"beta_range": (2, 1)}, MethodError, r"0 <= hot <= cold, got \(2, 1\)"),
+        ({"beta_range": (1, math.inf)}, MethodError, "beta_range"),
+        ({"beta_range": (0.1,)}, MethodError, "beta_range"),
+        ({"beta_range": 3}, MethodError, "beta_range"),
+        ({"beta_range": (0, 1)}, MethodError, "linear"),
+        ({"beta_schedule_type": "cubic"}, MethodError, "geometric.*got 'cubic'"),
+        ({"initial_states": {0: 1}}, ModelError, "initial_states .*mismatch"),
+        ({"initial_states": [[7] * 9]}, ModelError, "initial_states"),
+        ({"initial_states": object()}, ModelError, "initial_states"),
+        ({"initial_states_generator": "some"}, MethodError, "one of none, tile, random"),
+        ({"initial_states_generator": "none"}, ModelError, "initial_states"),
+    ],
+)
+def test_bad_options_are_told(options, error, message):
+    with pytest.raises(error, match=message):
+        SAMPLER.sample(random_bqm(GRID), **options)
+
+
+def test_other_models_are_refused():
+    with pytest.raises(ModelError, match="got dict: use sample_qubo"):
+        SAMPLER.sample({(0, 0): 1.0})
+    with pytest.raises(ModelError, match="finite"):
+        SAMPLER.sample(dimod.BinaryQuadraticModel({0: math.nan}, {}, 0.0, "SPIN"))
+
+
+def test_dictionaries_have_methods_of_their_own():
+    assert SAMPLER.sample_qubo({(0, 0): -1.0, (0, 1): 2.0}, seed=0).first.sample == {0: 1, 1: 0}
+    assert SAMPLER.sample_ising({0: 1.0}, {(0, 1): 1.0}, seed=0).first.sample == {0: -1, 1: 1}
+
+
+def test_unknown_options_are_ignored_as_dimod_does():
+    with pytest.warns(dimod.exceptions.SamplerUnknownArgWarning, match="chain_strength"):
+        SAMPLER.sample(random_bqm(GRID), num_sweeps=1, chain_strength=2)
+
+
+# -- schedules ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["geometric", "linear"])
+@pytest.mark.parametrize("total", [1, 2, 3, 10])
+def test_cooling(kind, total):
+    schedule = Cooling(0.1, 10.0, kind)
+    betas = schedule.betas(np.arange(total), total)
+    assert betas[-1] == np.inf and (np.diff(betas) > 0).all()
+    if total > 1:
+        assert betas[0] == pytest.approx(0.1)
+    if total > 2:
+        assert betas[-2] == pytest.approx(10.0)
+    middle = {"geometric": 10.0 / 0.1, "linear": 9.9}[kind]
+    steps = betas[1:-1] / betas[:-2] if kind == "geometric" else np.diff(betas[:-1])
+    expected = middle ** (1 / 8) if kind == "geometric" else middle / 8
+    assert total < 10 or steps == pytest.approx(np.full(8, expected))
+
+
+def test_asking_once_is_asking_for_each_sweep():
+    schedule, state = Cooling(0.1, 10.0), SimpleNamespace(sweep=3, total=12)
+    one_by_one = inverse_temperatures(lambda sweep, total: schedule(sweep, total), state, 9)
+    np.testing.assert_allclose(inverse_temperatures(schedule, state, 9), one_by_one, rtol=1e-15)
+
+
+def test_the_range_fits_the_biases():
+    bqm = random_bqm(GRID, seed=8)
+    hot, cold = fitting_range(bqm)
+    assert 0 < hot < cold
+    steepest = max(
+        abs(bqm.linear[v]) + sum(abs(b) for _, b in bqm.iter_neighborhood(v)) for v in bqm.variables
+    )
+    assert math.exp(hot * 2 * steepest) == pytest.approx(2.0)
+    stronger = bqm.copy()
+    stronger.scale(1000.0)
+    assert fitting_range(stronger) == pytest.approx((hot / 1000, cold / 1000))
+    assert fitting_range(bqm.change_vartype("BINARY", inplace=False)) == pytest.approx((hot, cold))
+    nothing = dimod.BinaryQuadraticModel({0: 0.0}, {}, 1.0, "SPIN")
+    assert fitting_range(nothing) == (1.0, 1.0)
+
+
+def test_what_rounding_leaves_does_not_set_the_range():
+    bqm = dimod.BinaryQuadraticModel(dict.fromkeys(range(9), 1e-16), {(0, 1): 1.0}, 0.0, "SPIN")
+    assert fitting_range(bqm)[1] < 10
+
+
+# -- size, interruption, what is missing -------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, FIXED], ids=["annealed", "fixed"])
+def test_a_thousand_variables(options):
+    rng = np.random.default_rng(0)
+    edges = rng.integers(0, 1000, (3000, 2))
+    quadratic = {(int(a), int(b)): float(rng.normal()) for a, b in edges if a != b}
+    bqm = dimod.BinaryQuadraticModel(dict.fromkeys(range(1000), 0.0), quadratic, 0.0, "SPIN")
+    found = SAMPLER.sample(bqm, num_reads=2, num_sweeps=100, seed=0, **options)
+    testing.assert_response_energies(found, bqm)
+    random = dimod.RandomSampler().sample(bqm, num_reads=50, seed=0)
+    assert found.record.energy.max() < random.record.energy.min() - 500
+    assert found.info["timing"]["sampling_ns"] > 0 and found.info["num_sweeps"] == 100
+
+
+def test_ctrl_c_gives_the_reads_there_are(monkeypatch):
+    """The signal comes in the third block of sweeps; reads that had not begun are left out."""
+    monkeypatch.setattr(module, "MOST_TOGETHER", 2)
+    monkeypatch.setattr("herded.sampling.BLOCK", 90)
+    advance, calls = hd.HerdedGibbs.advance, []
+
+    def interrupting(self, *arguments, **options):
+        calls.append(1)
+        if len(calls) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        return advance(self, *arguments, **options)
+
+    monkeypatch.setattr(hd.HerdedGibbs, "advance", interrupting)
+    bqm = random_bqm(GRID)
+    found = SAMPLER.sample(bqm, num_reads=6, num_sweeps=100, beta=1.0, seed=0)
+    assert found.info["interrupted"] and len(found) == 2
+    testing.assert_response_energies(found, bqm)
+
+
+def test_dimod_may_be_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dimod", None)
+    monkeypatch.delitem(sys.modules, "herded.qubo.sampler")
+    monkeypatch.delitem(vars(hd), "HerdedSampler", raising=False)
+    with pytest.raises(HerdedError, match=r"pip install 'herded\[dimod\]'"):
+        _ = hd.HerdedSampler
+    assert "HerdedSampler" in dir(hd)
+    everything: dict = {}
+    exec("from herded import *", everything)
+    assert "infer" in everything
+
+
+def test_the_page_says_what_happens():
+    found = transcripts("qubo.md")
+    assert len(found) == 3
+    for said, printed in found:
+        assert said == printed
