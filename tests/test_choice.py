@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.choice import LinearFrom, annealed, choose, exact_seconds, largest_blanket
 from herded.footprint import footprint
-from herded.methods.elimination import elimination_order
+from herded.methods.elimination_order import elimination_order
 from herded.plan.compile import compile_plan, plan_memory
 from tests.cases import MODELS
 from tests.strategies import lattices, models

@@ -12,7 +12,6 @@ from naive import naive_joint, naive_log_z, naive_viterbi
 from strategies import models
 
 from herded.errors import CapError, MethodError, SupportError
-from herded.methods.elimination import elimination_order
 from herded.methods.exact import Exact
 from herded.methods.protocol import Solver
 from herded.models.chain import chain
@@ -241,50 +240,7 @@ def read_uai(path):
     return FactorGraph(cards, factors).given(given), marginals
 
 
-# -- order and memory --------------------------------------------------------------------------
-
-
-def test_trees_have_treewidth_one():
-    rng = np.random.default_rng(3)
-    edges = [(int(rng.integers(0, i)), i) for i in range(1, 2000)]
-    found = elimination_order(pairwise(np.zeros((2000, 2)), edges, np.zeros((2, 2))))
-    assert found.treewidth == 1
-    assert found.log2_largest == 2.0
-    assert sorted(found.order) == list(range(2000))
-
-
-def test_ties_go_to_the_smaller_cluster_then_to_the_lower_index():
-    model = FactorGraph([3, 2, 2, 3], [((0, 1), np.zeros((3, 2))), ((2, 3), np.zeros((2, 3)))])
-    assert elimination_order(model).order.tolist() == [0, 1, 2, 3]
-    model = FactorGraph([5, 2, 2], [((1, 2), np.zeros((2, 2)))])
-    assert elimination_order(model).order.tolist() == [1, 2, 0]
-
-
-@settings(deadline=None)
-@given(models(max_variables=8, max_states=3, max_factors=12))
-def test_min_fill_counts(model):
-    """The order is the one that counts every fill anew at every step."""
-    fixed = (model.evidence >= 0) | (model.cardinalities == 1)
-    around = {
-        i: {int(j) for j in model.neighbours(i) if not fixed[j]}
-        for i in np.flatnonzero(~fixed).tolist()
-    }
-    cards, order, sizes = model.cardinalities, [], []
-    while around:
-        keys = []
-        for i, near in around.items():
-            strangers = sum(b not in around[a] for a, b in itertools.combinations(near, 2))
-            keys.append((strangers, int(cards[[i, *near]].prod()), i))
-        _, size, i = min(keys)
-        order.append(i)
-        sizes.append(size)
-        near = around.pop(i)
-        for j in near:
-            around[j] = (around[j] | near) - {i, j}
-    found = elimination_order(model)
-    assert found.order.tolist() == order
-    assert found.log2_largest == pytest.approx(np.log2(max(sizes, default=1)))
-    assert found.memory == 8 * (sum(sizes) + 2 * max(sizes, default=0))
+# -- memory --------------------------------------------------------------------------------------
 
 
 def test_large_grids_are_refused_before_anything_is_allocated():

@@ -13,7 +13,7 @@ import numpy as np
 from herded.errors import CapError
 from herded.methods.annealed_herded_gibbs import MOST_STATES, AnnealedHerdedGibbs
 from herded.methods.belief_propagation import BeliefPropagation
-from herded.methods.elimination import EliminationOrder, elimination_order
+from herded.methods.elimination_order import EliminationOrder, elimination_order
 from herded.methods.exact import Exact
 from herded.methods.gibbs import AnnealedGibbs
 from herded.methods.recommended import recommended

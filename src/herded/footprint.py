@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from herded.methods.belief_propagation import BeliefPropagation
-from herded.methods.elimination import MAX_AXES, elimination_order
+from herded.methods.elimination_order import MAX_AXES, elimination_order
 from herded.methods.exact import MAX_JOINT, Exact
 from herded.methods.protocol import Sampler
 from herded.models.factor_graph import FactorGraph

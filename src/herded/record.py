@@ -14,7 +14,7 @@ import numpy as np
 
 from herded.errors import MethodError, ModelError
 from herded.kernels.record import count_ones, count_pairs, count_states, keep_best
-from herded.methods.elimination import MAX_AXES
+from herded.methods.elimination_order import MAX_AXES
 from herded.methods.options import is_whole
 from herded.methods.state import State
 from herded.methods.threads import run_parts

@@ -16,7 +16,7 @@ from herded.cli.printing import columns, count, facts, finite, say
 from herded.errors import CapError, HerdedError
 from herded.footprint import footprint
 from herded.methods.belief_propagation import BeliefPropagation
-from herded.methods.elimination import EliminationOrder, elimination_order
+from herded.methods.elimination_order import EliminationOrder, elimination_order
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField

@@ -8,122 +8,13 @@ through the buckets turns the first into marginals and the second into the best 
 every model; time and memory are exponential in the treewidth of the order.
 """
 
-import heapq
-import math
 from collections.abc import Callable, Iterator
-from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from herded.errors import CapError
+from herded.methods.elimination_order import ENTRY, fixed_states
 from herded.models.factor_graph import FactorGraph
-from herded.plan.memory import readable
-
-MAX_AXES = 64  # of a numpy array
-ENTRY = 8  # bytes of a float
-
-
-class EliminationOrder(NamedTuple):
-    """The free variables in the order they are summed out, and what that costs."""
-
-    order: np.ndarray
-    treewidth: int  # variables in the largest cluster, less one
-    log2_largest: float  # log2 of its states
-    memory: float  # bytes of all clusters, with room to build the largest
-
-
-def fixed_states(graph: FactorGraph) -> np.ndarray:
-    """The state of every variable that has no choice: by evidence, or by having one state."""
-    return np.where(graph.cardinalities == 1, 0, graph.evidence)
-
-
-def elimination_order(model: Any, cap: float | None = None) -> EliminationOrder:
-    """Greedy min-fill: next comes the variable that joins the fewest strangers.
-
-    Ties go to the smaller cluster, then to the lower index. With a `cap` in bytes, raises
-    `CapError` as soon as the clusters found so far exceed it.
-    """
-    graph = model.as_factor_graph()
-    states = graph.cardinalities.tolist()
-    around = _free_neighbours(graph)
-    size = {i: states[i] * math.prod(states[j] for j in near) for i, near in around.items()}
-    if size:  # a dense model is refused here, before its fill is counted
-        first = min(size, key=size.__getitem__)
-        _memory(size[first], size[first], len(around[first]) + 1, cap)
-    fill = {
-        i: len(near) * (len(near) - 1) // 2 - sum(len(near & around[j]) for j in near) // 2
-        for i, near in around.items()
-    }
-    heap = [(fill[i], size[i], i) for i in around]
-    heapq.heapify(heap)
-    order, total, largest, width, memory = [], 0, 1, 0, 0.0
-    while heap:
-        key = heapq.heappop(heap)
-        i = key[2]
-        if i not in around or key != (fill[i], size[i], i):
-            continue  # out of date: a newer entry is in the heap, or was
-        order.append(i)
-        total, largest = total + size[i], max(largest, size[i])
-        width = max(width, len(around[i]))
-        memory = _memory(total, largest, width + 1, cap)
-        for j in _eliminate(i, around, fill, size, states):
-            heapq.heappush(heap, (fill[j], size[j], j))
-    return EliminationOrder(np.array(order, np.int64), width, math.log2(largest), memory)
-
-
-def _free_neighbours(graph: FactorGraph) -> dict[int, set[int]]:
-    free = fixed_states(graph) < 0
-    start, members = graph.adjacency
-    owner = np.repeat(np.arange(graph.n_variables), np.diff(start))
-    linked = free[owner] & free[members]
-    around: dict[int, set[int]] = {i: set() for i in np.flatnonzero(free).tolist()}
-    for i, j in zip(owner[linked].tolist(), members[linked].tolist(), strict=True):
-        around[i].add(j)
-    return around
-
-
-def _eliminate(
-    i: int,
-    around: dict[int, set[int]],
-    fill: dict[int, int],
-    size: dict[int, int],
-    states: list[int],
-) -> set[int]:
-    """Take `i` out of the graph and join its neighbours; the variables whose costs changed."""
-    near = around.pop(i)
-    changed = set(near)
-    for j in near:
-        around[j].discard(i)
-        fill[j] -= len(around[j] - near)  # pairs of `i` and a stranger to it
-        size[j] //= states[i]
-    for a, b in combinations(near, 2):
-        if b in around[a]:
-            continue
-        both = around[a] & around[b]
-        for c in both:
-            fill[c] -= 1
-        changed |= both
-        fill[a] += len(around[a]) - len(both)
-        fill[b] += len(around[b]) - len(both)
-        size[a] *= states[b]
-        size[b] *= states[a]
-        around[a].add(b)
-        around[b].add(a)
-    return changed
-
-
-def _memory(total: int, largest: int, width: int, cap: float | None) -> float:
-    """Bytes of clusters with `total` entries; refused above the cap."""
-    memory = float(min(ENTRY * (total + 2 * largest), 10**300))
-    if cap is not None and (memory > cap or width > MAX_AXES):
-        raise CapError(
-            f"expected clusters of at most {readable(cap)} for exact inference, but this model "
-            f"needs {readable(memory)} or more, with {width} variables in a cluster: use "
-            "HerdedGibbs, or raise cap="
-        )
-    return memory
-
 
 # -- forwards: sum or maximise variables out, first to last ------------------------------------
 
@@ -151,15 +42,18 @@ def eliminate(
     states = graph.cardinalities[order].tolist()
     steps = []
     for k in range(len(order)):
-        bucket, buckets[k] = buckets[k], {}  # tables are let go once they are used
+        bucket = buckets[k]
         scope = tuple(sorted({k}.union(*bucket)))
         shape = tuple(states[p] for p in scope)
-        message, kept = collapse(_combine(bucket, scope, shape).reshape(states[k], -1))
+        table = _combine(bucket, scope, shape).reshape(states[k], -1)
+        bucket.clear()  # tables are let go once they are used
+        message, kept = collapse(table)
         steps.append(Step(scope, kept.reshape(kept.shape[:-1] + shape[1:])))
         if len(scope) > 1:
             _put(buckets[scope[1]], scope[1:], message.reshape(shape[1:]))
         else:
             total += float(message[0])
+        del table, message  # or they would be there through the next step
     return steps, total
 
 
@@ -220,7 +114,9 @@ def sum_out(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     total = table.sum(axis=0)
     table /= np.where(total > 0.0, total, 1.0)
     with np.errstate(divide="ignore"):
-        return np.log(total) + top, table
+        np.log(total, out=total)
+    total += top
+    return total, table
 
 
 def max_out(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

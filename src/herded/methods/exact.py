@@ -13,18 +13,16 @@ import numpy as np
 
 from herded.errors import MethodError, SupportError
 from herded.methods.elimination import (
-    MAX_AXES,
     Step,
     cluster_marginals,
     eliminate,
-    elimination_order,
-    fixed_states,
     max_out,
     multiply_out,
     pair_marginals,
     sum_out,
     trace_back,
 )
+from herded.methods.elimination_order import MAX_AXES, elimination_order, fixed_states
 from herded.methods.protocol import Answer
 from herded.models.factor_graph import FactorGraph
 from herded.plan import memory
