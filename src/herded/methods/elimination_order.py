@@ -22,7 +22,6 @@ from herded.plan.memory import readable
 
 MAX_AXES = 64  # of a numpy array
 ENTRY = 8  # bytes of a float
-WORKING = 1.5  # copies of a cluster that are needed to make it
 
 CHEAP = 2**20  # bytes: nothing to gain by another order
 TRIES = 16  # of min-fill with other ties, as long as
@@ -43,7 +42,7 @@ class EliminationOrder(NamedTuple):
 Proposal = Callable[[float | None], EliminationOrder]  # within a number of bytes
 
 
-def fixed_states(graph: FactorGraph) -> np.ndarray:
+def fixed_states(graph: FactorGraph | Lattice) -> np.ndarray:
     """The state of every variable that has no choice: by evidence, or by having one state."""
     return np.where(graph.cardinalities == 1, 0, graph.evidence)
 
@@ -88,16 +87,17 @@ def _free_neighbours(graph: FactorGraph) -> Graph:
 
 def _refuse_lattice(model: Any, cap: float | None) -> None:
     """The treewidth of a grid is its shorter side, so no order of a large one need be tried."""
-    if isinstance(model, Lattice) and (model.evidence < 0).all() and model.n_states > 1:
-        width = min(model.shape)
-        _memory((1 + WORKING) * model.n_states ** (width + 1), width + 1, cap)
+    if isinstance(model, Lattice) and (fixed_states(model) < 0).all():
+        width, states = min(model.shape), int(model.cardinalities[0])
+        if max(model.shape) > 1:
+            _memory(_making(states ** (width + 1)), width + 1, cap)
 
 
 def _refuse_dense(around: Graph, states: list[int], cap: float | None) -> None:
     """Every order begins with some variable: where none is cheap, no order need be tried."""
     if around:
         size, i = min((_size(i, near, states), i) for i, near in around.items())
-        _memory((1 + WORKING) * size, len(around[i]) + 1, cap)
+        _memory(_making(size), len(around[i]) + 1, cap)
 
 
 def _heuristics(around: Graph, states: list[int]) -> Iterator[Proposal]:
@@ -212,6 +212,14 @@ def _size(i: int, near: Iterable[int], states: list[int]) -> int:
     return states[i] * math.prod(states[j] for j in near)
 
 
+def _making(size: int) -> int:
+    """Entries that are there while a cluster is made: itself, and three messages at most.
+
+    Whole numbers, since those of dense models are beyond any float.
+    """
+    return size + 3 * size // 2
+
+
 class Costs:
     """Variables as they are summed out, and what their clusters take."""
 
@@ -226,23 +234,26 @@ class Costs:
         self.clusters[i] = frozenset(near)
         self.entries, self.largest = self.entries + size, max(self.largest, size)
         self.width = max(self.width, len(near))
-        self._checked(self.entries + WORKING * self.largest)
+        self._checked(self._least())
 
     def total(self) -> EliminationOrder:
         """The order, once it is whole."""
-        memory = self._checked(max(self.entries + WORKING * self.largest, self._peak()))
+        memory = self._checked(max(self._least(), self._peak()))
         order = np.array(list(self.clusters), np.int64)
         return EliminationOrder(order, self.width, math.log2(max(1, self.largest)), memory)
 
-    def _peak(self) -> float:
+    def _least(self) -> int:
+        return self.entries - self.largest + _making(self.largest)
+
+    def _peak(self) -> int:
         """Entries at the worst moment: clusters so far, messages that wait, and room to work."""
         place = {i: k for k, i in enumerate(self.clusters)}
         waiting: dict[int, set[frozenset[int]]] = {}  # messages of one scope are added up
-        kept = messages = peak = 0.0
+        kept = messages = peak = 0
         for i, near in self.clusters.items():
             size = _size(i, near, self.states)
+            peak = max(peak, kept + messages + _making(size))
             kept += size
-            peak = max(peak, kept + messages + WORKING * size)
             messages -= sum(self._states_of(scope) for scope in waiting.pop(i, ()))
             if near:
                 scopes = waiting.setdefault(min(near, key=place.__getitem__), set())
@@ -253,11 +264,11 @@ class Costs:
     def _states_of(self, scope: frozenset[int]) -> int:
         return math.prod(self.states[j] for j in scope)
 
-    def _checked(self, entries: float) -> float:
+    def _checked(self, entries: int) -> float:
         return _memory(entries, self.width + 1, self.cap)
 
 
-def _memory(entries: float, width: int, cap: float | None) -> float:
+def _memory(entries: int, width: int, cap: float | None) -> float:
     """Bytes of so many entries; refused above the cap."""
     memory = ENTRY * float(min(entries, 10**300))
     if cap is not None and (memory > cap or width > MAX_AXES):
