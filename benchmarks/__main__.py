@@ -11,12 +11,24 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import accuracy, complete, cost, degree, denoising, ner, picture_size, qubo, uai
+from benchmarks import (
+    accuracy,
+    complete,
+    cost,
+    denoising,
+    doubts,
+    ner,
+    picture_size,
+    qubo,
+    uai,
+    weights,
+)
 
 PARTS = {
     "accuracy": accuracy,
     "complete": complete,
-    "degree": degree,
+    "weights": weights,
+    "doubts": doubts,
     "denoising": denoising,
     "picture-size": picture_size,
     "qubo": qubo,

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
+from textwrap import wrap
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from herded.doubts import disagreement
 
 SWEEPS = (100, 1_000, 10_000)
 CHAINS = (2, 4, 8)
+WIDTH = 100
 
 
 def lines(quick: bool) -> Iterator[str]:
@@ -25,9 +27,12 @@ def lines(quick: bool) -> Iterator[str]:
 
 def _disagreement(seeds: range) -> Iterator[str]:
     makers = {**SHAPES, **MODES}
-    yield f"Chains that disagree: {len(makers)} kinds of models without zeros, {len(seeds)} of each, by"
-    yield "`recommended` herding and by Gibbs sampling. The error is the largest of any marginal; that"
-    yield "of a hundred sweeps is mostly chance, which is no disagreement."
+    yield from wrap(
+        f"Chains that disagree: {len(makers)} kinds of models without zeros, {len(seeds)} of each, "
+        "by `recommended` herding and by Gibbs sampling. The error is the largest of any marginal; "
+        "that of a hundred sweeps is mostly chance, which is no disagreement.",
+        WIDTH,
+    )
     yield ""
     yield (
         "| sweeps | chains | warned, error below 0.02 | warned, error below 0.05 | "
@@ -56,8 +61,12 @@ def _disagreement(seeds: range) -> Iterator[str]:
 
 
 def _confinement(seeds: range) -> Iterator[str]:
-    yield f"Hard zeros, {len(seeds)} models of each kind, `recommended` herding, 3,000 sweeps. Warned for"
-    yield "states out of reach, or by chains that disagree; the error is the largest of any marginal."
+    yield from wrap(
+        f"Hard zeros, {len(seeds)} models of each kind, `recommended` herding, 3,000 sweeps. "
+        "Warned for states out of reach, or by chains that disagree; the error is the largest of "
+        "any marginal.",
+        WIDTH,
+    )
     yield ""
     yield "| model | chains | warned, error below 0.05 | silent, error above 0.05 |"
     yield "|---|---|---|---|"

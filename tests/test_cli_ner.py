@@ -244,7 +244,7 @@ def test_tag_odd_files(capsys, tmp_path):
     (tmp_path / "zeros.txt").write_bytes(b"Tim\0Roth")
     for form in FORMS:
         assert "binary" in fails(capsys, "tag", "--file", "zeros.txt", *form)
-        assert "missing.txt" in fails(capsys, "tag", "--file", "missing.txt", *form)
+        assert "missing.txt" in fails(capsys, "tag", "--file", "missing.txt", *form, codes=[3])
         assert "directory" in fails(capsys, "tag", "--file", ".", *form)
     (tmp_path / "cut.txt.gz").write_bytes(gzip.compress(os.urandom(9999))[:-200])
     fails(capsys, "tag", "--file", "cut.txt.gz")
@@ -287,7 +287,7 @@ def test_out_stays_as_it_was_if_anything_goes_wrong(capsys, tmp_path, recogniser
 
 
 def test_out_that_cannot_be_written(capsys, tmp_path):
-    assert "no/out.txt" in fails(capsys, "tag", "Tim", "--out", "no/out.txt")
+    assert "no/out.txt" in fails(capsys, "tag", "Tim", "--out", "no/out.txt", codes=[3])
     assert "directory" in fails(capsys, "tag", "Tim", "--out", ".")
     fails(capsys, "tag", "Tim", "--out", "")
     fails(capsys, "tag", "Tim", "--out", "a\0b")
@@ -307,7 +307,7 @@ def test_out_leaves_links_and_devices_in_place(capsys, tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
 def test_out_on_a_full_disk(capsys):
-    assert "No space" in fails(capsys, "tag", "Tim", "--out", "/dev/full")
+    assert "No space" in fails(capsys, "tag", "Tim", "--out", "/dev/full", codes=[3])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
@@ -357,7 +357,7 @@ def test_standard_output_on_a_full_disk(child):
     with open("/dev/full", "wb") as full, child(full) as running:
         said_so = running.stderr.read().decode()
         assert said_so.startswith("herded: expected to write") and said_so.count("\n") == 1
-        assert running.wait(60) == 1
+        assert running.wait(60) == 3
 
 
 def test_a_file_without_its_option_gets_a_hint(tmp_path, capsys, monkeypatch):

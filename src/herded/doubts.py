@@ -47,7 +47,11 @@ def disagreement(model: Any, frequencies: np.ndarray, sweeps: int) -> str:
         f"the chains disagree: variable {called(model, int(i))} is {_state(model, int(i), int(k))} "
         f"with probability {frequencies[high, i, k]:.2f} in chain {high} and "
         f"{frequencies[low, i, k]:.2f} in chain {low}"
-        + (f", and {_count(others)} disagree too" if others else "")
+        + (
+            f", and {_count(others)} {'disagrees' if others == 1 else 'disagree'} too"
+            if others
+            else ""
+        )
         + f", after {sweeps} sweeps: the model has several modes or mixes slowly, so do not trust "
         "these marginals; use Exact() where it can run, or more sweeps until the chains agree"
     )

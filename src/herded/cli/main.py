@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from herded.cli.infer_arguments import add_compare, add_infer, add_info
 from herded.cli.ner_arguments import add_ner
 from herded.cli.signals import Signals
-from herded.errors import CapError, CheckpointError, FileError, HerdedError
+from herded.errors import CapError, CheckpointError, CorpusError, FileError, HerdedError
 from herded.progress import interrupted_afterwards
 from herded.version import __version__
 
@@ -21,7 +21,7 @@ EXIT_CODES = """exit codes:
   0    done
   1    the input or an option makes no sense; the message says what to do
   2    the command line is not understood
-  3    a file of a model cannot be read, or a result or a checkpoint cannot be written
+  3    a file cannot be read, or a result or a checkpoint cannot be written
   4    it would take more memory than there is, or than --cap allows
   130  interrupted (SIGINT); what was written is whole, and the message says what it holds
   141  whoever read the output went away
@@ -123,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _code(error: HerdedError) -> int:
-    if isinstance(error, (FileError, CheckpointError)):
+    if isinstance(error, (FileError, CheckpointError, CorpusError)):
         return 3
     return 4 if isinstance(error, CapError) else 1
 

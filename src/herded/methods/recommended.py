@@ -4,8 +4,8 @@ A weight helps when its context comes again: then the books of that context alon
 the samples are better than draws. So where every variable has few contexts, each gets its weight
 (Algorithm 1, strict). Where one has many, most would be met once or never, and weights are pooled
 by bins of the conditional instead; contexts that share a bin are not exchangeable, so slack lets
-chance, in proportion to the conditional, decide between them. `python -m benchmarks --only uai`
-prints what the rule gains over Gibbs sampling, on models it was made for and on others.
+chance, in proportion to the conditional, decide between them. `python -m benchmarks --only weights`
+prints what the rule gains over Gibbs sampling on random models, `--only uai` on real ones.
 """
 
 from typing import Any
