@@ -53,7 +53,7 @@ def header(only: str | None) -> list[str]:
         f"{platform.python_version()}, {versions}."
     )
     if only in APART:
-        return ["# What was measured", "", where]
+        return [APART[only].TITLE, "", where]
     return [
         "# What was measured",
         "",

@@ -17,6 +17,7 @@ import numpy as np
 
 from herded.cli.main import main
 
+TITLE = "# Models of the UAI competitions"
 SWEEPS, QUICK_SWEEPS = 10_000, 1_000
 SEEDS, QUICK_SEEDS = 10, 2
 METHODS = ("auto", "herded", "gibbs")
@@ -28,8 +29,6 @@ Answer = dict[str, Any]  # what `herded infer --json` prints
 
 
 def lines(quick: bool) -> Iterator[str]:
-    yield "## Models from files"
-    yield ""
     folder = os.environ.get("HERDED_UAI")
     found = sorted(Path(folder).rglob("*.uai")) if folder else []
     if not found:

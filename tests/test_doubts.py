@@ -82,7 +82,7 @@ def test_the_rule(ones, sweeps):
 def test_two_modes_are_seen_and_said(method):
     with pytest.warns(hd.HerdedWarning, match="the chains disagree: variable"):
         result = hd.infer(double_well(), method, sweeps=500, chains=4)
-    assert len(result.warnings) == 1 and "use Exact()" in result.warnings[0]
+    assert len(result.warnings) == 1 and "use exact inference" in result.warnings[0]
 
 
 def test_an_easy_model_is_not_doubted():

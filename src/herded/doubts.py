@@ -53,7 +53,7 @@ def disagreement(model: Any, frequencies: np.ndarray, sweeps: int) -> str:
             else ""
         )
         + f", after {sweeps} sweeps: the model has several modes or mixes slowly, so do not trust "
-        "these marginals; use Exact() where it can run, or more sweeps until the chains agree"
+        "these marginals; use exact inference where it fits, or more sweeps until the chains agree"
     )
 
 
@@ -79,7 +79,7 @@ def confinement(model: Any, states: np.ndarray) -> str:
         f"{_subject(len(chains), len(states))} cannot reach every state that the model allows: "
         f"moves of one variable at a time never set variable {called(model, i)} to "
         f"{_state(model, i, k)}{f' in chain {c}' if len(states) > 1 else ''}; hard zeros tie "
-        f"{names}{rest}, whose marginals reflect the start: use Exact() where it can run, or give "
+        f"{names}{rest}, whose marginals reflect the start: use exact inference where it fits, or give "
         "evidence that unties them"
     )
 
