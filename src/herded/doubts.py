@@ -79,8 +79,8 @@ def confinement(model: Any, states: np.ndarray) -> str:
         f"{_subject(len(chains), len(states))} cannot reach every state that the model allows: "
         f"moves of one variable at a time never set variable {called(model, i)} to "
         f"{_state(model, i, k)}{f' in chain {c}' if len(states) > 1 else ''}; hard zeros tie "
-        f"{names}{rest}, whose marginals reflect the start: use exact inference where it fits, or give "
-        "evidence that unties them"
+        f"{names}{rest}, whose marginals reflect the start: use exact inference where it fits, or "
+        "give evidence that unties them"
     )
 
 
