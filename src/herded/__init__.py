@@ -36,6 +36,8 @@ _HOMES = {
     ],
     "herded.result": ["Result"],
     "herded.scale.many": ["infer_as_completed", "infer_many"],
+    "herded.scale.stored_lattice": ["StoredLattice"],
+    "herded.scale.tiled": ["infer_tiled"],
     "herded.qubo.sampler": ["HerdedSampler"],
     "herded.io.arrays": ["load_model", "save_model"],
     "herded.io.models": ["read_model"],
@@ -137,3 +139,5 @@ if TYPE_CHECKING:
     from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
     from herded.result import Result
     from herded.scale.many import infer_as_completed, infer_many
+    from herded.scale.stored_lattice import StoredLattice
+    from herded.scale.tiled import infer_tiled

@@ -62,9 +62,10 @@ class Workers:
                     waiting[self._submit(function, job, 1)] = job, 1
                 if not waiting:
                     return
-                done, _ = wait(waiting, timeout=LOOK, return_when=FIRST_COMPLETED)
+                wait(waiting, timeout=LOOK, return_when=FIRST_COMPLETED)
                 raise_if_halted()
-                for future in done:
+                # Not what `wait` gives: of jobs that were cancelled it may never hear.
+                for future in [future for future in waiting if future.done()]:
                     job, attempt = waiting.pop(future)
                     try:
                         found = future.result()

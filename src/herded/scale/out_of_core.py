@@ -33,9 +33,9 @@ def run_pass(
     pool: ThreadPoolExecutor,
     tell: Callable[[float], Any] = lambda share: None,
 ) -> None:
-    """Take all bands from `source` (None: the start), and put them `depth` sweeps later in `target`.
+    """Take all bands from `source` (None: the start), sweep, and put them into `target`.
 
-    `tell` hears which share of the pass is done.
+    `first_sweep` is the number of the first of `depth` sweeps; `tell` hears which share of the pass is done.
     """
     halves, count = 2 * depth, len(places)
     bands: dict[int, Tile] = {}

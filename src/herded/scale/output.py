@@ -32,13 +32,17 @@ class Output:
             raise FileError(f"expected to write {path}, but: {error.strerror}") from error
 
     def write(self, place: Place, marginals: np.ndarray) -> None:
+        """Write the tile at `place`."""
         rows, columns = slice(place.top, place.bottom), slice(place.left, place.right)
-        if self.path.suffix == ".zarr":
-            open_zarr(self.part, mode="r+")[rows, columns] = marginals
-        else:
-            array = np.load(self.part, mmap_mode="r+")
-            array[rows, columns] = marginals
-            array.flush()
+        try:
+            if self.path.suffix == ".zarr":
+                open_zarr(self.part, mode="r+")[rows, columns] = marginals
+            else:
+                array = np.load(self.part, mmap_mode="r+")
+                array[rows, columns] = marginals
+                array.flush()
+        except OSError as error:
+            raise FileError(f"expected to write {self.path}, but: {error}") from error
 
     def finish(self) -> None:
         """Put the whole array in its place."""

@@ -77,7 +77,7 @@ def read_header(folder: Path) -> dict[str, Any] | None:
         header = json.loads(path.read_bytes())
         if not (isinstance(header, dict) and {"sweep", "seconds", "tile"} <= header.keys()):
             raise ValueError
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
         raise CheckpointError(

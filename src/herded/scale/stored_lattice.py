@@ -81,14 +81,14 @@ class StoredLattice:
 
 def read(source: Any, rows: slice, columns: slice) -> np.ndarray:
     """A rectangle of a stored array. A file is closed again: what is mapped counts as memory."""
-    return np.array(_open(source)[rows, columns])
+    return np.array(open_array(source)[rows, columns])
 
 
 def _shape(source: Any) -> tuple[int, ...]:
-    return tuple(int(side) for side in _open(source).shape)
+    return tuple(int(side) for side in open_array(source).shape)
 
 
-def _open(source: Any) -> Any:
+def open_array(source: Any) -> Any:
     """Something with a shape, of which rectangles can be read."""
     if not isinstance(source, (str, os.PathLike)):
         return source if hasattr(source, "shape") else np.asarray(source)

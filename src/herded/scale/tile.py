@@ -113,19 +113,26 @@ class Tile:
         for side, line in around.items():
             borders[side][:] = line
 
+    def marginals(self, sweeps: int) -> np.ndarray:
+        """P(x = 1) of the sites after so many recorded sweeps."""
+        sums = self.state["tally" if self.work.rao_blackwell else "ones"]
+        return _marginals(self.work, self.place, sums, sweeps)
+
     def save(self, folder: Path) -> None:
         """Write the state into `folder`, under the tile's name."""
         for name, array in {**self.state, "x": self.x[:, 1:-1, 1:-1]}.items():
             save_array(_file(folder, self.place, name), array)
 
 
-def marginals_of(work: Work, place: Place, folder: Path, sweeps: int) -> np.ndarray:
+def saved_marginals(work: Work, place: Place, folder: Path, sweeps: int) -> np.ndarray:
     """P(x = 1) of a saved tile's sites after so many recorded sweeps."""
-    h, w = place.shape
-    if work.rao_blackwell:
-        sums = np.load(_file(folder, place, "tally"))
-        return unpack(sums, h, w) / (sweeps * 2.0**SCALAR_BITS)
-    return unpack(np.load(_file(folder, place, "ones")), h, w) / sweeps
+    name = "tally" if work.rao_blackwell else "ones"
+    return _marginals(work, place, np.load(_file(folder, place, name)), sweeps)
+
+
+def _marginals(work: Work, place: Place, sums: np.ndarray, sweeps: int) -> np.ndarray:
+    one = 2.0**SCALAR_BITS if work.rao_blackwell else 1
+    return unpack(sums, *place.shape) / (sweeps * one)
 
 
 def _conditionals(work: Work, place: Place) -> np.ndarray:
