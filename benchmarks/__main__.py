@@ -11,7 +11,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import accuracy, complete, cost, degree, denoising, ner, picture_size, qubo, uai
+from benchmarks import accuracy, complete, cost, degree, denoising, ner, picture_size, qubo, scale, uai
 
 PARTS = {
     "accuracy": accuracy,
@@ -23,7 +23,7 @@ PARTS = {
     "cost": cost,
     "ner": ner,
 }
-APART = {"uai": uai}  # on a page of its own
+APART = {"scale": scale, "uai": uai}  # on pages of their own
 
 
 def header(only: str | None) -> list[str]:

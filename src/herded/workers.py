@@ -111,7 +111,10 @@ class Workers:
         broken = self.executor
         self.close()
         self.executor = self._own = ProcessPoolExecutor(
-            self.count, mp_context=getattr(broken, "_mp_context", None)
+            self.count,
+            mp_context=getattr(broken, "_mp_context", None),
+            initializer=getattr(broken, "_initializer", None),
+            initargs=getattr(broken, "_initargs", ()),
         )
 
     def close(self) -> None:

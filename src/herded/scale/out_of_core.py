@@ -35,7 +35,8 @@ def run_pass(
 ) -> None:
     """Take all bands from `source` (None: the start), sweep, and put them into `target`.
 
-    `first_sweep` is the number of the first of `depth` sweeps; `tell` hears which share of the pass is done.
+    `first_sweep` is the number of the first of `depth` sweeps; `tell` hears which share of the pass
+    is done.
     """
     halves, count = 2 * depth, len(places)
     bands: dict[int, Tile] = {}

@@ -32,8 +32,8 @@ from herded.scale.tile import Work, saved_marginals
 from herded.scale.tiling import Tiling, check_tile
 from herded.version import __version__
 
-BAND = 2**20  # sites of a band, about
-DEEPEST = 16  # sweeps of a pass
+BAND = 2**19  # sites of a band, about
+DEEPEST = 32  # sweeps of a pass
 
 
 @dataclass(frozen=True)
