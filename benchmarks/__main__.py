@@ -11,7 +11,18 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import accuracy, complete, cost, degree, denoising, ner, picture_size, qubo, scale, uai
+from benchmarks import (
+    accuracy,
+    complete,
+    cost,
+    degree,
+    denoising,
+    ner,
+    picture_size,
+    qubo,
+    scale,
+    uai,
+)
 
 PARTS = {
     "accuracy": accuracy,

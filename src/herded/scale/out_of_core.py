@@ -7,6 +7,8 @@ h - 1 of it and of both its neighbours, which are done, and the bands of one ste
 other, so threads share them. The bits are those of one sweep after another.
 """
 
+import os
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -16,11 +18,13 @@ from herded.progress import raise_if_halted
 from herded.scale.tile import OPPOSITE, Place, Tile, Work
 
 NEIGHBOURS = {"up": -1, "down": 1}
+AHEAD = 2  # bands: one must be there to be seen by the one that is swept, one is being read
+UNSAVED = 4  # bands that may be on their way to the disk
 
 
 def bands_in_memory(depth: int) -> int:
-    """How many a pass of `depth` sweeps holds: two to a half-sweep, two ahead and one behind."""
-    return 4 * depth + 2
+    """How many a pass of `depth` sweeps holds: two to a half-sweep, and those ahead and behind."""
+    return 4 * depth + AHEAD + UNSAVED
 
 
 def run_pass(
@@ -30,7 +34,6 @@ def run_pass(
     depth: int,
     source: Path | None,
     target: Path,
-    pool: ThreadPoolExecutor,
     tell: Callable[[float], Any] = lambda share: None,
 ) -> None:
     """Take all bands from `source` (None: the start), sweep, and put them into `target`.
@@ -38,36 +41,57 @@ def run_pass(
     `first_sweep` is the number of the first of `depth` sweeps; `tell` hears which share of the pass
     is done.
     """
-    halves, count = 2 * depth, len(places)
-    bands: dict[int, Tile] = {}
-    last = count - 1 + 2 * (halves - 1)  # the step in which the last half-sweep ends
+    # A disk that is being waited for must not keep the sweeps waiting: it has threads of its own.
+    with ThreadPoolExecutor(os.cpu_count()) as pool, ThreadPoolExecutor(2) as disk:
+        wave = _Wave(work, places, first_sweep, 2 * depth, source)
+        unsaved: deque[Future[None]] = deque()
+        for step in range(-AHEAD, wave.last + 2):
+            jobs = [pool.submit(*job) for job in wave.jobs(step)]
+            for job in jobs:
+                job.result()
+            ended = wave.take_ended(step)
+            if ended is not None:
+                unsaved.append(disk.submit(ended.save, target))
+            while len(unsaved) > (UNSAVED - 1 if step <= wave.last else 0):
+                unsaved.popleft().result()
+            tell((step + AHEAD + 1) / (wave.last + AHEAD + 2))
+            raise_if_halted()
 
-    def load(band: int) -> None:
-        bands[band] = Tile(work, places[band], source)
 
-    def half_sweep(half: int, band: int) -> None:
-        tile, other = bands[band], 1 - (half & 1)
+class _Wave:
+    """The bands that are in memory, and what is done with them in each step."""
+
+    def __init__(
+        self, work: Work, places: list[Place], first_sweep: int, halves: int, source: Path | None
+    ) -> None:
+        self.work, self.places, self.source = work, places, source
+        self.first_half, self.halves = 2 * first_sweep, halves
+        self.last = len(places) - 1 + 2 * (halves - 1)  # the step of the last half-sweep
+        self.bands: dict[int, Tile] = {}
+
+    def jobs(self, step: int) -> list[tuple[Any, ...]]:
+        """Functions and their arguments, which may run at the same time."""
+        found: list[tuple[Any, ...]] = []
+        if step + AHEAD < len(self.places):
+            found.append((self.load, step + AHEAD))
+        for half in range(self.halves):
+            if 0 <= step - 2 * half < len(self.places):
+                found.append((self.half_sweep, half, step - 2 * half))
+        return found
+
+    def load(self, band: int) -> None:
+        self.bands[band] = Tile(self.work, self.places[band], self.source)
+
+    def half_sweep(self, half: int, band: int) -> None:
+        other = 1 - (half & 1)
         around = {
-            side: bands[band + there].edges(other)[OPPOSITE[side]]
+            side: self.bands[band + there].edges(other)[OPPOSITE[side]]
             for side, there in NEIGHBOURS.items()
-            if 0 <= band + there < count
+            if 0 <= band + there < len(self.places)
         }
-        tile.see(other, around)
-        tile.half_sweep(2 * first_sweep + half)
+        self.bands[band].see(other, around)
+        self.bands[band].half_sweep(self.first_half + half)
 
-    for step in range(-2, last + 2):
-        jobs: list[Future[None]] = []
-        if step + 2 < count:
-            jobs.append(pool.submit(load, step + 2))
-        ended = step - 1 - 2 * (halves - 1)
-        if ended >= 0:
-            jobs.append(pool.submit(bands[ended].save, target))
-        for half in range(halves):
-            if 0 <= step - 2 * half < count:
-                jobs.append(pool.submit(half_sweep, half, step - 2 * half))
-        for job in jobs:
-            job.result()
-        if ended >= 0:
-            del bands[ended]
-        tell((step + 3) / (last + 4))
-        raise_if_halted()
+    def take_ended(self, step: int) -> Tile | None:
+        """The band that after this step nothing needs any more; the next one saw it last."""
+        return self.bands.pop(step - 1 - 2 * (self.halves - 1), None)

@@ -9,7 +9,6 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -169,19 +168,18 @@ def _run_here(
 ) -> None:
     """Passes over all bands, each as deep as memory allows, a snapshot after each."""
     band = tiling.tile[0] * tiling.shape[1] * work.site_bytes
-    memory.check(bands_in_memory(1) * band, limit, "six bands of a tiled run")
+    memory.check(bands_in_memory(1) * band, limit, "the bands of one sweep")
     most = DEEPEST
     while bands_in_memory(most) * band > limit:
         most -= 1
     before, began = snapshots.seconds, time.perf_counter()
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        while (done := snapshots.sweep) < total:
-            passes = -(-(total - done) // most)
-            depth = -(-(total - done) // passes)
-            target = snapshots.begin(done + depth)
-            tell = partial(_tell, bar, done, depth)
-            run_pass(work, tiling.places, done, depth, snapshots.current, target, pool, tell)
-            snapshots.commit(done + depth, before + time.perf_counter() - began)
+    while (done := snapshots.sweep) < total:
+        passes = -(-(total - done) // most)
+        depth = -(-(total - done) // passes)
+        target = snapshots.begin(done + depth)
+        tell = partial(_tell, bar, done, depth)
+        run_pass(work, tiling.places, done, depth, snapshots.current, target, tell)
+        snapshots.commit(done + depth, before + time.perf_counter() - began)
 
 
 def _tell(bar: Progress, done: int, depth: int, share: float) -> None:
