@@ -20,6 +20,7 @@ from benchmarks import (
     ner,
     picture_size,
     qubo,
+    scale,
     uai,
     weights,
 )
@@ -35,7 +36,7 @@ PARTS = {
     "cost": cost,
     "ner": ner,
 }
-APART = {"uai": uai}  # on a page of its own
+APART = {"scale": scale, "uai": uai}  # on pages of their own
 
 
 def header(only: str | None) -> list[str]:

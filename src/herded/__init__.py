@@ -35,6 +35,9 @@ _HOMES = {
         "Samples",
     ],
     "herded.result": ["Result"],
+    "herded.scale.many": ["infer_as_completed", "infer_many"],
+    "herded.scale.stored_lattice": ["StoredLattice"],
+    "herded.scale.tiled": ["infer_tiled"],
     "herded.qubo.sampler": ["HerdedSampler"],
     "herded.io.arrays": ["load_model", "save_model"],
     "herded.io.models": ["read_model"],
@@ -61,6 +64,7 @@ _HOMES = {
         "ModelError",
         "NotKeptError",
         "SupportError",
+        "WorkerError",
     ],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -98,6 +102,7 @@ if TYPE_CHECKING:
         ModelError,
         NotKeptError,
         SupportError,
+        WorkerError,
     )
     from herded.inference import infer
     from herded.io.arrays import load_model, save_model
@@ -133,3 +138,6 @@ if TYPE_CHECKING:
     from herded.qubo.sampler import HerdedSampler
     from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
     from herded.result import Result
+    from herded.scale.many import infer_as_completed, infer_many
+    from herded.scale.stored_lattice import StoredLattice
+    from herded.scale.tiled import infer_tiled

@@ -37,6 +37,10 @@ class CorpusError(HerdedError, ValueError):
     """A text, its labels or the file they come from cannot be read, or make no sense."""
 
 
+class WorkerError(HerdedError, RuntimeError):
+    """Workers died, cannot be reached, or run another version."""
+
+
 class NotKeptError(HerdedError, AttributeError):
     """The result was asked for something the run was not told to keep."""
 

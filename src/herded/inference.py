@@ -5,6 +5,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
 from contextlib import closing, nullcontext
 from typing import Any
 
@@ -22,6 +23,7 @@ from herded.progress import Moment, Progress, Watch, interruptible
 from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.result import Best, Curve, Pairs, Result
 from herded.sampling import Run, estimate, sample
+from herded.spreading import Spread
 from herded.version import __version__
 
 DEFAULT_SWEEPS = 1000
@@ -44,6 +46,7 @@ def infer(
     plan: str | Plan | None = None,
     cap: float | None = None,
     threads: int | None = None,
+    executor: Executor | None = None,
 ) -> Result:
     """Run `method` (by default `HerdedGibbs()`) on `model` and give what is to be kept.
 
@@ -64,6 +67,8 @@ def infer(
     plan        a kind of kernel to force ("lattice", "table", "factor"), or a compiled plan
     cap         most bytes of tables and weights; by default half of the free memory
     threads     how many; the result does not depend on it
+    executor    where the chains run: any Executor of `concurrent.futures`, such as a Dask client's
+                `get_executor()`. The result does not depend on it, nor on workers that die
 
     What speaks against the result, such as chains that disagree or hard zeros that no move of one
     variable at a time can pass, is in `result.warnings` and issued as `HerdedWarning`.
@@ -85,21 +90,24 @@ def infer(
         need = compiled.memory + (chains - 1) * compiled.chain_memory
         memory.check(need, memory.limit(cap), f"the weights of {chains} chains")
     if isinstance(method, Sampler):
-        run = sample(
-            compiled,
-            method,
-            choices,
-            sweeps=sweeps,
-            burn_in=burn_in,
-            chains=chains,
-            start=state,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            progress=progress,
-            threads=threads,
-            seconds=seconds,
-            watch=watch,
-        )
+        spread = None if executor is None else Spread(executor)
+        with nullcontext() if spread is None else closing(spread):
+            run = sample(
+                compiled,
+                method,
+                choices,
+                sweeps=sweeps,
+                burn_in=burn_in,
+                chains=chains,
+                start=state,
+                checkpoint=checkpoint,
+                checkpoint_every=checkpoint_every,
+                progress=progress,
+                threads=threads,
+                seconds=seconds,
+                watch=watch,
+                forward=spread,
+            )
         if not run.recorded and not run.interrupted:
             raise MethodError(
                 f"expected seconds enough for the burn-in of {burn_in} sweeps and one more, but "
@@ -113,6 +121,7 @@ def infer(
         ("chains", chains != 1),
         ("state", state),
         ("checkpoint", checkpoint),
+        ("executor", executor),
         ("keep=[Samples()]", Samples in choices),
     )
     for name, value in asked:

@@ -28,7 +28,9 @@ Watch = Callable[[Moment], str | None]
 class Progress:
     """Shows how far a run is, if anybody is watching and it takes a while."""
 
-    def __init__(self, wanted: bool | None, total: int, what: str, units: str = "sweeps") -> None:
+    def __init__(
+        self, wanted: bool | None, total: int | None, what: str, units: str = "sweeps"
+    ) -> None:
         seen = sys.stderr is not None and sys.stderr.isatty()
         self.watched = seen and (wanted is None or bool(wanted))
         self.total, self.what, self.units = total, what, units
@@ -87,9 +89,14 @@ def interrupted_together() -> Iterator[None]:
     """Within it Ctrl-C ends all runs, also those in threads, with a KeyboardInterrupt.
 
     For work of many runs, of which a part is no use. The signal sets an event that every run looks
-    at: an exception raised by the handler itself could get lost in a callback of a compiler.
+    at: an exception raised by the handler itself could get lost in a callback of a compiler. One
+    within another shares its event; in a thread that is not the main one there are no signals.
     """
     global _halt
+    if _halt is not None or threading.current_thread() is not threading.main_thread():
+        yield
+        raise_if_halted()
+        return
     _halt = halt = threading.Event()
     try:
         with _setting(halt, once=False):
@@ -97,6 +104,12 @@ def interrupted_together() -> Iterator[None]:
             _raise_if(halt)
     finally:
         _halt = None
+
+
+def raise_if_halted() -> None:
+    """What a loop over many runs calls now and then."""
+    if _halt is not None:
+        _raise_if(_halt)
 
 
 def _raise_if(event: threading.Event) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from herded.errors import CheckpointError, MethodError
 from herded.methods.protocol import Sampler
 from herded.methods.state import State
 from herded.models.arrays import whole_array
-from herded.pace import Pace
+from herded.pace import ENDLESS, Pace
 from herded.plan.compile import Plan
 from herded.plan.support import check_start, dispersed_starts
 from herded.progress import Moment, Progress, Watch, interruptible
@@ -66,6 +66,15 @@ class Run:
         return max(0, self.done - self.burn_in)
 
 
+class Forward(Protocol):
+    """Whoever advances all chains of a run by a number of sweeps: threads here, or workers."""
+
+    most: int  # sweeps at once
+
+    def __call__(self, run: Run, step: int) -> None:
+        """Advance every chain and record; `run.done` stays."""
+
+
 def sample(
     plan: Plan,
     method: Sampler,
@@ -81,19 +90,25 @@ def sample(
     threads: int | None,
     seconds: float | None = None,
     watch: Watch | None = None,
+    forward: Forward | None = None,
 ) -> Run:
-    """Run `method` on `plan`, resuming from the checkpoint if there is one."""
+    """Run `method` on `plan`, resuming from the checkpoint if there is one.
+
+    `forward` advances the chains; by default threads of this process do.
+    """
     run = _prepare(plan, method, keep, sweeps, burn_in, chains, start)
     if checkpoint is not None:
         atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
         resume(run, checkpoint)
     began = saved = time.perf_counter()
     before = run.seconds
-    pace = Pace(len(run.chains[0].block), seconds)
+    pace = Pace(ENDLESS, seconds)
     bar = Progress.of_run(progress, type(method).__name__, run.total, seconds)
-    with _pool(run, threads) as pool, interruptible() as stop, closing(bar):
+    pool_or_none = _pool(run, threads) if forward is None else nullcontext()
+    with pool_or_none as pool, interruptible() as stop, closing(bar):
+        forward = forward or _Here(run, pool)
         while run.done < run.total and not stop.is_set() and not pace.is_over(run.seconds):
-            step = _advance(run, pool, pace.rows)
+            step = _advance(run, forward, min(pace.rows, forward.most))
             now = time.perf_counter()
             took, run.seconds = before + now - began - run.seconds, before + now - began
             pace.learn(step, took, run.seconds)
@@ -148,19 +163,25 @@ def _prepare(
     points = curve.sweeps(sweeps) if curve else np.empty(0, np.int64)
     if curve:
         curve.check(plan.model)
-    made = []
-    for state in _states(plan, method, chains, start, tally, burn_in + sweeps):
-        recorders = {
-            kind: choice.recorder(plan) for kind, choice in keep.items() if kind is not ErrorCurve
-        }
-        if curve and Marginals not in recorders:
-            recorders[Marginals] = MarginalRecorder(plan)
-        rows = max(1, min(BLOCK // plan.n_stored, burn_in + sweeps))
-        block = np.zeros((rows, plan.n_stored), plan.state_type)
-        if plan.lattice is None:
-            block[:] = state.memory.x  # clamped variables stay as they are
-        made.append(Chain(state, recorders, block, np.full(len(points), np.nan)))
+    states = _states(plan, method, chains, start, tally, burn_in + sweeps)
+    made = [new_chain(plan, keep, state, burn_in + sweeps, len(points)) for state in states]
     return Run(plan, method, keep, sweeps, burn_in, made, points)
+
+
+def new_chain(
+    plan: Plan, keep: dict[type, Any], state: State, total: int, n_points: int = 0
+) -> Chain:
+    """A chain of `total` sweeps at `state`, of which nothing is recorded yet."""
+    recorders = {
+        kind: choice.recorder(plan) for kind, choice in keep.items() if kind is not ErrorCurve
+    }
+    if ErrorCurve in keep and Marginals not in recorders:
+        recorders[Marginals] = MarginalRecorder(plan)
+    rows = max(1, min(BLOCK // plan.n_stored, total))
+    block = np.zeros((rows, plan.n_stored), plan.state_type)
+    if plan.lattice is None:
+        block[:] = state.memory.x  # clamped variables stay as they are
+    return Chain(state, recorders, block, np.full(n_points, np.nan))
 
 
 def _states(
@@ -213,7 +234,7 @@ def _pool(run: Run, threads: int | None) -> Any:
     return ThreadPoolExecutor(min(wanted, parts))
 
 
-def _advance(run: Run, pool: Executor | None, most: int) -> int:
+def _advance(run: Run, forward: Forward, most: int) -> int:
     """One block of sweeps for every chain, up to the next sweep where something happens."""
     if run.done == run.burn_in:
         for chain in run.chains:
@@ -221,11 +242,7 @@ def _advance(run: Run, pool: Executor | None, most: int) -> int:
     events = np.concatenate([run.points + run.burn_in, [run.burn_in, run.total]])
     step = int(events[events > run.done].min()) - run.done
     step = min(step, most)
-    if len(run.chains) > 1 and pool is not None:
-        list(pool.map(lambda chain: _advance_chain(run, chain, step, None), run.chains))
-    else:
-        for chain in run.chains:
-            _advance_chain(run, chain, step, pool)
+    forward(run, step)
     run.done += step
     for p in np.flatnonzero(run.points == run.recorded):
         for chain in run.chains:
@@ -233,7 +250,22 @@ def _advance(run: Run, pool: Executor | None, most: int) -> int:
     return step
 
 
-def _advance_chain(run: Run, chain: Chain, step: int, pool: Executor | None) -> None:
+class _Here:
+    """Chains go forward in this process, on the threads of a pool where there is one."""
+
+    def __init__(self, run: Run, pool: Executor | None) -> None:
+        self.pool, self.most = pool, len(run.chains[0].block)
+
+    def __call__(self, run: Run, step: int) -> None:
+        if len(run.chains) > 1 and self.pool is not None:
+            list(self.pool.map(lambda chain: advance_chain(run, chain, step), run.chains))
+        else:
+            for chain in run.chains:
+                advance_chain(run, chain, step, self.pool)
+
+
+def advance_chain(run: Run, chain: Chain, step: int, pool: Executor | None = None) -> None:
+    """One block of at most len(chain.block) sweeps, recorded if the burn-in is over."""
     block = chain.block[:step]
     run.method.advance(run.plan, chain.state, block, pool)
     if run.done >= run.burn_in:

@@ -6,6 +6,7 @@ long as the one before and with other draws, and the best state of all of them c
 
 import argparse
 import time
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,13 @@ from herded.result import Result
 FIRST_ROUND = 1000  # sweeps
 
 
-def anneal(model: Any, setup: Setup, options: argparse.Namespace, watch: Any) -> Result:
+def anneal(
+    model: Any,
+    setup: Setup,
+    options: argparse.Namespace,
+    watch: Any,
+    executor: Executor | None = None,
+) -> Result:
     """The result of the round with the best state."""
     common = {
         "chains": setup.chains,
@@ -26,6 +33,7 @@ def anneal(model: Any, setup: Setup, options: argparse.Namespace, watch: Any) ->
         "cap": options.cap,
         "threads": options.threads,
         "watch": watch,
+        "executor": executor,
     }
     with interruptible():
         if setup.seconds is None:

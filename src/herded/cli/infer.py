@@ -5,6 +5,8 @@ import contextlib
 import sys
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from typing import Any
 
 from herded import atomic
@@ -19,9 +21,10 @@ from herded.errors import FileError, HerdedWarning, MethodError
 from herded.inference import infer as run
 from herded.io.uai_results import write_mar, write_mpe, write_pr
 from herded.plan.memory import readable
-from herded.progress import interrupted_afterwards, interruptible
+from herded.progress import Watch, interrupted_afterwards, interruptible
 from herded.record import Marginals
 from herded.result import Result
+from herded.scale import engines
 
 
 def infer(options: argparse.Namespace) -> int:
@@ -36,8 +39,8 @@ def infer(options: argparse.Namespace) -> int:
         setup = set_up(model, options)
     if not options.json:
         say(*facts(_heading(options, model, setup)))
-    with _told() as told:
-        result = _run(model, setup, options, reference)
+    with _told() as told, _engine(setup, options) as executor:
+        result = run_setup(model, setup, options, watcher(model, reference), executor)
     if result.provenance["interrupted"] and not result.sweeps:
         raise KeyboardInterrupt(f" before anything was found{_how_to_go_on(options, setup, told)}")
     found = answered(model, setup, options, result, reference, told)
@@ -63,6 +66,8 @@ def _heading(options: argparse.Namespace, model: Any, setup: Setup) -> Iterator[
         yield "unused", f"{', '.join(setup.unused)}, which {setup.choice.name} has no use for"
     if setup.choice.name != "exact":
         yield "run", setup.run_described()
+    if setup.samples and (where := engines.described(options.engine, options.workers)):
+        yield "engine", where
     yield "memory", f"at most {readable(setup.memory)} beyond the model"
 
 
@@ -85,14 +90,25 @@ def _warn(text: str) -> None:
     print(f"herded: warning: {safe(text, len(text))}", file=sys.stderr)
 
 
-def _run(
-    model: Any, setup: Setup, options: argparse.Namespace, reference: Reference | None
+def _engine(setup: Setup, options: argparse.Namespace) -> AbstractContextManager[Any]:
+    """Workers for a sampler's chains."""
+    if not setup.samples:
+        return contextlib.nullcontext()
+    return engines.executor_of(options.engine, options.workers)
+
+
+def run_setup(
+    model: Any,
+    setup: Setup,
+    options: argparse.Namespace,
+    watch: Watch | None = None,
+    executor: Executor | None = None,
 ) -> Result:
-    watch = watcher(model, reference)
+    """Do what was set up."""
     if setup.choice.name == "exact":
         return run(model, setup.method, cap=options.cap, watch=watch)
     if options.task == "map":
-        return anneal(model, setup, options, watch)
+        return anneal(model, setup, options, watch, executor)
     with interruptible():  # also while it is compiled
         if not setup.samples:
             return run(
@@ -116,6 +132,7 @@ def _run(
             cap=options.cap,
             threads=options.threads,
             watch=watch,
+            executor=executor,
         )
 
 

@@ -71,6 +71,22 @@ def add_infer(commands: Any, exit_codes: str) -> None:
     )
     infer.add_argument("--json", action="store_true", help="print one JSON object, with everything")
     infer.add_argument("--threads", type=int, metavar="N", help="default: as many as cores")
+    add_engine(infer, "chains")
+
+
+def add_engine(parser: argparse.ArgumentParser, what: str) -> None:
+    """`--engine` and `--workers`."""
+    parser.add_argument(
+        "--engine",
+        metavar="dask://HOST:PORT",
+        help=f"run the {what} on the workers of a Dask scheduler, to the same bits",
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help=f"run the {what} in N processes; with --engine: wait for so many workers",
+    )
 
 
 def add_info(commands: Any, exit_codes: str) -> None:

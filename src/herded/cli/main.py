@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from herded.cli.infer_arguments import add_compare, add_infer, add_info
+from herded.cli.many_arguments import add_many
 from herded.cli.ner_arguments import add_ner
 from herded.cli.signals import Signals
 from herded.errors import CapError, CheckpointError, CorpusError, FileError, HerdedError
@@ -84,6 +85,7 @@ def parser() -> argparse.ArgumentParser:
     )
     denoise.add_argument("--truth", metavar="CLEAN", help="the clean picture, to print the error")
     add_infer(commands, EXIT_CODES)
+    add_many(commands, EXIT_CODES)
     add_info(commands, EXIT_CODES)
     add_compare(commands, EXIT_CODES)
     add_ner(commands)

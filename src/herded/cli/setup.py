@@ -18,10 +18,11 @@ from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Sampler
 from herded.methods.recommended import SLACK, recommended
 from herded.plan import memory
+from herded.scale import engines
 
 SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
 BURN_IN_OF_SECONDS = 100
-SAMPLERS_ONLY = ("chains", "burn_in", "checkpoint", "weights", "slack")
+SAMPLERS_ONLY = ("chains", "burn_in", "checkpoint", "weights", "slack", "engine", "workers")
 SHOWN = ("weights", "slack", "damping", "seed")  # of a method's settings, to people
 REFUSED = {
     "map": "expected --method exact, herded, gibbs or auto for --task map, got {!r}, which looks "
@@ -87,6 +88,7 @@ def set_up(model: Any, options: argparse.Namespace) -> Setup:
         raise MethodError(f"expected no {words[0]} with --method {options.method}: drop it")
     chains = (CHAINS if options.chains is None else options.chains) if samples else 1
     _check_counts(options)
+    engines.check(options.engine, options.workers)
     return Setup(
         choice,
         _sweeps(choice, options),

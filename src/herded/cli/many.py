@@ -1,0 +1,123 @@
+"""`herded many`: marginals of many model files, several at once, each written when it is known."""
+
+import argparse
+import copy
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from herded.cli import models
+from herded.cli.infer import run_setup
+from herded.cli.printing import facts, safe, say
+from herded.cli.setup import set_up
+from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
+from herded.io.uai_results import write_mar
+from herded.plan import memory
+from herded.progress import Progress, interrupted_together
+from herded.scale import engines
+from herded.workers import Workers
+
+
+class Answer(NamedTuple):
+    """What a worker found of one model."""
+
+    marginals: np.ndarray  # (N, K)
+    cardinalities: np.ndarray
+    method: str
+    sweeps: int
+    seconds: float
+    warnings: tuple[str, ...]
+
+
+def many(options: argparse.Namespace) -> int:
+    """Read, run and write every model; a model that fails is told of, and the others go on."""
+    targets = _targets(options)
+    engines.check(options.engine, options.workers)
+    workers = options.workers or os.cpu_count() or 1
+    told = copy.copy(options)
+    told.engine = told.workers = None  # a worker does what it gets
+    if options.cap is None:
+        told.cap = memory.default_cap() / (1 if options.engine else workers)
+    where = engines.described(options.engine, options.workers if options.engine else workers)
+    say(*facts([("models", f"{len(targets):,} on {where}")]))
+    failed = 0
+    bar = Progress(None, len(targets), "many", "models")
+    with (
+        interrupted_together(),
+        engines.executor_of(options.engine, options.workers if options.engine else workers) as pool,
+        Workers(pool) as crew,
+        closing(bar),
+    ):
+        jobs = ((path, told) for path in targets)
+        for done, ((path, _), found) in enumerate(crew.completed(answer_file, jobs), 1):
+            failed += isinstance(found, HerdedError)
+            for line in _tell(path, targets[path], found):
+                say(line)
+            bar.update(done)
+    if failed:
+        raise MethodError(
+            f"expected an answer for every model, got none for {failed:,} of {len(targets):,}: see "
+            "above"
+        )
+    return 0
+
+
+def _targets(options: argparse.Namespace) -> dict[str, Path]:
+    """Where the answer of each model goes; no two to one place, and all of them writable."""
+    folder = Path(options.out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"expected --out as a folder, but {folder}: {error.strerror}") from error
+    targets: dict[str, Path] = {}
+    owner: dict[Path, str] = {}
+    for path in options.models:
+        target = folder / f"{Path(path).name}.MAR"
+        if target in owner and owner[target] != path:
+            raise FileError(
+                f"expected models of different names, got {owner[target]} and {path}, whose "
+                f"answers would both be {target}"
+            )
+        owner[target] = path
+        targets[path] = target
+    return targets
+
+
+def _tell(path: str, target: Path, found: Any) -> Iterator[str]:
+    """Write an answer and say so, or say why there is none."""
+    name = safe(path, 200)
+    if isinstance(found, HerdedError):
+        yield f"{name}: {found}"
+        return
+    write_mar(found.marginals, target, found.cardinalities)
+    length = f"{found.sweeps:,} sweeps, " if found.method != "exact" else ""
+    yield f"{name}: {found.method}, {length}{found.seconds:.2f} s, wrote {target}"
+    for sentence in found.warnings:
+        yield f"{name}: warning: {safe(sentence, len(sentence))}"
+
+
+def answer_file(path: str, options: argparse.Namespace) -> Answer | HerdedError:
+    """On a worker: what `herded infer PATH` would find; an error of its model is an answer too."""
+    asked = copy.copy(options)
+    asked.model = path
+    try:
+        model = models.read(asked)
+        setup = set_up(model, asked)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HerdedWarning)  # the result has them
+            result = run_setup(model, setup, asked)
+    except HerdedError as error:
+        return error
+    return Answer(
+        result.marginals.reshape(model.n_variables, -1),
+        np.asarray(model.cardinalities),
+        setup.choice.name,
+        result.sweeps,
+        float(result.provenance["seconds"]),
+        result.warnings,
+    )

@@ -1,0 +1,104 @@
+"""`--engine` and `--workers` as an executor: Dask's, or processes of this machine."""
+
+import multiprocessing
+import re
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from herded.errors import MethodError, WorkerError, missing
+from herded.methods.options import is_whole
+from herded.version import __version__
+
+ANSWER = 10.0  # seconds that a scheduler has to answer
+ARRIVAL = 60.0  # seconds that workers have to arrive
+
+
+def described(engine: str | None, workers: int | None) -> str:
+    """For people; empty where work stays in this process."""
+    if engine is not None:
+        return f"{engine}, at least {workers} workers" if workers else engine
+    return f"{workers} process{'es' if workers > 1 else ''}" if workers else ""
+
+
+def check(engine: str | None, workers: int | None) -> None:
+    """Raise what makes no sense before any work is done."""
+    if engine is not None and not re.fullmatch(r"dask://[^/\s]+:\d+", engine):
+        raise MethodError(f"expected --engine dask://HOST:PORT, got {engine!r}")
+    if workers is not None and not is_whole(workers, 1):
+        raise MethodError(f"expected --workers of 1 or more, got {workers!r}")
+
+
+@contextmanager
+def executor_of(engine: str | None, workers: int | None) -> Iterator[Any]:
+    """An executor for the time of the block, or None where work stays in this process."""
+    check(engine, workers)
+    if engine is not None:
+        client = _connect(engine, workers or 1)
+        try:
+            yield client.get_executor(pure=False)
+        finally:
+            client.close()
+    elif workers is not None:
+        # Ctrl-C goes to all processes of a terminal: the first one decides what it means.
+        pool = ProcessPoolExecutor(
+            workers,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=signal.signal,
+            initargs=(signal.SIGINT, signal.SIG_IGN),
+        )
+        try:
+            yield pool
+        finally:
+            pool.shutdown(cancel_futures=True)
+    else:
+        yield None
+
+
+def _connect(engine: str, workers: int) -> Any:
+    """A client of the scheduler there, with so many workers of this version."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise missing("Dask", f"--engine {engine}", "scale") from error
+    try:
+        client = Client(engine.replace("dask://", "tcp://"), timeout=ANSWER)
+    except (OSError, TimeoutError) as error:
+        raise WorkerError(
+            f"expected a Dask scheduler at {engine}, got no answer within {ANSWER:g} seconds: "
+            "start one with `dask scheduler`"
+        ) from error
+    try:
+        client.wait_for_workers(workers, timeout=ARRIVAL)
+        _check_versions(client)
+    except TimeoutError as error:
+        client.close()
+        raise WorkerError(
+            f"expected {workers} workers at {engine} within {ARRIVAL:g} seconds, got "
+            f"{len(client.nthreads())}: start them with `dask worker`"
+        ) from error
+    except BaseException:
+        client.close()
+        raise
+    return client
+
+
+def _check_versions(client: Any) -> None:
+    """Raise unless every worker has this version."""
+    for name, version in client.run(version_here).items():
+        if version != __version__:
+            raise WorkerError(
+                f"expected herded {__version__} on every worker, got {version} at {name}: install "
+                "the same version there"
+            )
+
+
+def version_here() -> str:
+    """On a worker: its version; sent by value, so that it may tell of none."""
+    try:
+        from herded.version import __version__ as found
+    except ImportError:
+        return "none"
+    return found

@@ -1,0 +1,122 @@
+"""On a real Dask cluster of processes, some of which are killed: the bits of one process."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import herded as hd
+from herded.cli.main import main
+from herded.scale import tiled
+from tests.command import small_grid
+from tests.deadly import Deadly
+from tests.test_scale_many import models, same
+from tests.test_scale_tiles import SHARED, lattice, whole
+
+distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=4, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def kill_one(client):
+    """SIGKILL a worker; its nanny will start another."""
+    pids = list(client.run(os.getpid).values())
+    os.kill(pids[-1], signal.SIGKILL)
+
+
+def test_many_models_and_a_dead_worker(client, tmp_path):
+    asked = models(30)
+    sent = [*asked[:11], Deadly(asked[11], tmp_path), *asked[12:]]
+    found = hd.infer_many(sent, sweeps=60, executor=client.get_executor())
+    assert len(list(tmp_path.glob("died-*"))) == 1  # and Dask gave up on what it had
+    for model, result in zip(asked, found, strict=True):
+        assert same(result, hd.infer(model, sweeps=60))
+
+
+def test_chains(client):
+    model = hd.ising_grid(np.random.default_rng(0).normal(size=(12, 13)), 0.3)
+    options = {"sweeps": 300, "chains": 4, "keep": [hd.Marginals(), hd.Samples(every=5)]}
+    spread = hd.infer(model, executor=client.get_executor(), **options)
+    serial = hd.infer(model, **options)
+    assert same(serial, spread) and np.array_equal(serial.samples, spread.samples)
+
+
+@pytest.mark.parametrize("tile", [(30, 40), (24, 130), (90, 18), (14, 26)])
+def test_tiles(client, tmp_path, tile):
+    stored = lattice(90, 129)
+    np.save(tmp_path / "field.npy", stored.field)
+    result = hd.infer_tiled(
+        hd.StoredLattice(tmp_path / "field.npy", 0.4),
+        SHARED,
+        out=tmp_path / "marginals.zarr",
+        sweeps=20,
+        burn_in=3,
+        tile=tile,
+        client=client,
+    )
+    assert np.array_equal(result.marginals[:], whole(stored, SHARED, 20, 3))
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_tiles_and_a_dead_worker(client, tmp_path, saved, monkeypatch):
+    """Killed when a third of the sweeps is done."""
+    stored = lattice(90, 129)
+    killed = []
+
+    class Bar(tiled.Progress):
+        def update(self, done, note=""):
+            if done == 20 and not killed:
+                killed.append(threading.Thread(target=kill_one, args=(client,)))
+                killed[0].start()
+
+    monkeypatch.setattr(tiled, "Progress", Bar)
+    began = time.perf_counter()
+    result = hd.infer_tiled(
+        stored,
+        SHARED,
+        out=tmp_path / "marginals.npy",
+        sweeps=400,
+        tile=(30, 40),
+        client=client,
+        checkpoint=tmp_path / "run" if saved else None,
+        checkpoint_every=0.5,
+    )
+    assert killed and time.perf_counter() - began < 120
+    assert np.array_equal(result.marginals, whole(stored, SHARED, 400))
+
+
+# -- the command line -----------------------------------------------------------------------------
+
+
+def address(client):
+    return client.scheduler.address.replace("tcp://", "dask://")
+
+
+def test_infer_on_a_cluster(client, tmp_path, capsys):
+    path = tmp_path / "grid.uai"
+    hd.write_uai(small_grid(4), path)
+    asked = ["infer", str(path), "--method", "herded", "--sweeps", "200"]
+    out = {}
+    for name, more in {
+        "here": [],
+        "there": ["--engine", address(client), "--workers", "2"],
+    }.items():
+        out[name] = tmp_path / f"{name}.MAR"
+        assert main([*asked, "--out", str(out[name]), *more]) == 0
+    assert out["here"].read_bytes() == out["there"].read_bytes()
+    assert "4 chains" in capsys.readouterr().out

@@ -1,0 +1,303 @@
+"""Many models, or many chains, on executors: the bits of one after another."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import herded as hd
+from herded import workers
+from herded.record import Marginals
+from herded.sampling import sample
+from herded.scale import many
+from herded.spreading import Spread
+from herded.workers import Workers, _checked
+from tests.command import small_grid
+from tests.deadly import Deadly
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+
+
+def models(count):
+    rng = np.random.default_rng(3)
+    edges = [[0, 1], [1, 2]]
+    return [
+        hd.pairwise(rng.normal(size=(3, 2)), edges, rng.normal(size=(2, 2, 2)))
+        for _ in range(count)
+    ]
+
+
+def processes(count=2):
+    return ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+
+
+def same(a, b):
+    return (
+        np.array_equal(a.chain_marginals, b.chain_marginals)
+        and a.sweeps == b.sweeps
+        and all(
+            np.array_equal(x, y)
+            for s, t in zip(a.state, b.state, strict=True)
+            for x, y in zip(s.memory, t.memory, strict=True)
+        )
+    )
+
+
+# -- many models ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [None, hd.Gibbs(seed=4), hd.Exact()])
+def test_threads_give_what_a_loop_gives(method):
+    asked = models(40)
+    options = {} if isinstance(method, hd.Exact) else {"sweeps": 50}
+    found = hd.infer_many(asked, method, **options)
+    assert len(found) == 40
+    for model, result in zip(asked, found, strict=True):
+        assert same(result, hd.infer(model, method, **options))
+        assert result.model is model
+
+
+def test_processes_give_the_same_and_a_dead_one_is_replaced(tmp_path):
+    asked = models(12)
+    sent = [*asked[:5], Deadly(asked[5], tmp_path), *asked[6:]]
+    with processes() as pool:
+        found = hd.infer_many(sent, sweeps=50, executor=pool)
+    assert len(list(tmp_path.glob("died-*"))) == 1
+    for k, (model, result) in enumerate(zip(asked, found, strict=True)):
+        assert same(result, hd.infer(model, sweeps=50))
+        assert result.model is sent[k]
+
+
+def test_workers_that_never_live(tmp_path):
+    with processes(1) as pool, pytest.raises(hd.WorkerError, match="4 attempts"):
+        hd.infer_many([Deadly(models(1)[0], tmp_path, times=99)], sweeps=5, executor=pool)
+    assert len(list(tmp_path.glob("died-*"))) == workers.ATTEMPTS
+
+
+def test_results_come_as_they_finish():
+    slow = hd.ising_grid(np.zeros((60, 60)), 0.1)
+    order = [
+        number
+        for number, _ in hd.infer_as_completed(
+            [slow, *models(3)], sweeps=4000, executor=ThreadPoolExecutor(2)
+        )
+    ]
+    assert sorted(order) == [0, 1, 2, 3] and order[-1] == 0
+
+
+def test_generators_are_drawn_as_workers_come_free():
+    drawn = []
+
+    def endless():
+        for model in models(1) * 10_000:
+            drawn.append(model)
+            yield model
+
+    finished = hd.infer_as_completed(endless(), sweeps=5, executor=ThreadPoolExecutor(1))
+    for _, (number, _) in zip(range(3), finished, strict=False):
+        assert number in (0, 1, 2)
+    finished.close()
+    assert len(drawn) < 1500
+
+
+def test_files_are_read_where_they_are_needed(tmp_path):
+    paths = []
+    for k in range(3):
+        paths.append(tmp_path / f"{k}.uai")
+        hd.write_uai(small_grid(3, seed=k), paths[-1])
+    found = hd.infer_many(paths, sweeps=20)
+    for path, result in zip(paths, found, strict=True):
+        assert same(result, hd.infer(hd.read_model(path), sweeps=20))
+        assert result.model.n_variables == 9
+
+
+def test_no_models_no_results():
+    assert hd.infer_many([]) == []
+
+
+def test_an_error_says_which_model(tmp_path):
+    with pytest.raises(hd.ModelError, match=r"^model 2: expected a model such as"):
+        hd.infer_many([*models(2), b"x"], sweeps=5)
+    with pytest.raises(hd.FileError, match=r"^model 0 \(.*none\.uai\): "):
+        hd.infer_many([tmp_path / "none.uai"], sweeps=5)
+
+
+@pytest.mark.parametrize("name", ["state", "plan", "checkpoint", "watch"])
+def test_options_about_one_model(name):
+    with pytest.raises(hd.MethodError, match=f"no {name}= for many models"):
+        hd.infer_many(models(1), **{name: None})
+
+
+def test_what_is_no_executor():
+    with pytest.raises(hd.MethodError, match=r"expected executor= as an Executor .* got 3"):
+        hd.infer_many(models(1), executor=3)
+    with pytest.raises(hd.MethodError, match="expected no executor for Exact"):
+        hd.infer(models(1)[0], hd.Exact(), executor=ThreadPoolExecutor(1))
+
+
+def test_another_version_on_a_worker():
+    with pytest.raises(hd.WorkerError, match=r"expected herded 0\.0\.0 on every worker, got"):
+        _checked("0.0.0", 1, print)
+
+
+def test_workers_without_herded():
+    with Workers(ThreadPoolExecutor(1)) as crew, pytest.raises(hd.WorkerError, match="without it"):
+        list(crew.completed(_without_herded, [()]))
+
+
+def _without_herded():
+    raise ModuleNotFoundError("no", name="herded.scale")
+
+
+def test_a_scheduler_that_goes_away():
+    pool = ThreadPoolExecutor(1)
+    crew = Workers(pool)
+    hold = threading.Event()
+    finished = crew.completed(_wait_for, [(hold,), (hold,)])
+    threading.Timer(
+        0.2, lambda: (pool.shutdown(wait=False, cancel_futures=True), hold.set())
+    ).start()
+    with pytest.raises(hd.WorkerError, match="scheduler to stay"):
+        list(finished)
+
+
+def _wait_for(event):
+    event.wait(10)
+
+
+def test_interrupted():
+    """Ctrl-C ends all runs, also those in threads, at once."""
+    slow = hd.ising_grid(np.zeros((60, 60)), 0.1)
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    began = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        hd.infer_many([slow] * 8, sweeps=10**9)
+    assert time.perf_counter() - began < 10
+
+
+def test_in_another_thread():
+    """Where there are no signals."""
+    found = []
+    thread = threading.Thread(target=lambda: found.extend(hd.infer_many(models(3), sweeps=5)))
+    thread.start()
+    thread.join()
+    assert len(found) == 3
+
+
+@given(
+    total=st.integers(0, 300),
+    hint=st.booleans(),
+    crew=st.integers(1, 8),
+    seconds=st.lists(st.floats(0, 1), max_size=300),
+)
+def test_batches_hold_every_model_once(total, hint, crew, seconds):
+    batches = many._Batches(range(total), total if hint else 0, crew)
+    seen = []
+    for k, (first, batch) in enumerate(batches):
+        assert batch and first == len(seen) and len(batch) <= many.LARGEST
+        seen += batch
+        if k < len(seconds):
+            batches.learn(len(batch), seconds[k])
+    assert seen == list(range(total))
+
+
+# -- many chains ----------------------------------------------------------------------------------
+
+METHODS = [
+    hd.HerdedGibbs(),
+    hd.HerdedGibbs(weights="lazy", phases="random"),
+    hd.HerdedGibbs(weights="pooled", slack=1.5),
+    hd.Gibbs(seed=2),
+    hd.AnnealedHerdedGibbs(),
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_chains_on_an_executor(method, tmp_path):
+    rng = np.random.default_rng(1)
+    model = hd.ising_grid(rng.normal(size=(9, 11)), 0.3)
+    exact = np.full((99, 2), 0.5)
+
+    def run(sweeps=150, **more):
+        keep = [
+            hd.Marginals(rao_blackwell=True),
+            hd.BestState(),
+            hd.Samples(every=7),
+            hd.PairMarginals(),
+            hd.ErrorCurve(exact, at=[1, 20, 150]),
+        ]
+        return hd.infer(model, method, sweeps=sweeps, burn_in=5, chains=3, keep=keep, **more)
+
+    serial = run()
+    with ThreadPoolExecutor(2) as pool:
+        spread = run(executor=pool)
+    assert same(serial, spread)
+    assert np.array_equal(serial.frequencies, spread.frequencies)
+    assert np.array_equal(serial.samples, spread.samples)
+    assert np.array_equal(serial.kept["pairs"].tables, spread.kept["pairs"].tables)
+    assert np.array_equal(serial.curve.errors, spread.curve.errors)
+    assert np.array_equal(serial.best.state, spread.best.state)
+
+
+def test_chains_on_processes_that_die(tmp_path):
+    model = hd.ising_grid(np.random.default_rng(1).normal(size=(9, 11)), 0.3)
+    serial = hd.infer(model, sweeps=400, chains=3)
+    with processes() as pool:
+        spread = Spread(pool)
+        real, spread.workers.completed = spread.workers.completed, None
+
+        def deadly(function, jobs):
+            jobs = [(c, Deadly(plan, tmp_path), *rest) for c, plan, *rest in jobs]
+            return real(function, jobs)
+
+        spread.workers.completed = deadly
+        plan = hd.HerdedGibbs().compile(model)
+        run = sample(
+            plan, hd.HerdedGibbs(), {Marginals: Marginals()}, sweeps=400, burn_in=0, chains=3,
+            start=None, checkpoint=None, checkpoint_every=30, progress=False, threads=None,
+            forward=spread,
+        )  # fmt: skip
+        spread.close()
+    assert len(list(tmp_path.glob("died-*"))) == 1
+    for chain, state in zip(run.chains, serial.state, strict=True):
+        assert np.array_equal(chain.state.memory.w, state.memory.w)
+        assert np.array_equal(chain.state.memory.x, state.memory.x)
+
+
+def test_checkpoints_are_the_same_with_and_without_an_executor(tmp_path):
+    model = hd.ising_grid(np.random.default_rng(1).normal(size=(9, 11)), 0.3)
+    file = tmp_path / "run"
+    keep = [hd.Marginals(), hd.Samples(every=3)]
+    with ThreadPoolExecutor(2) as pool:
+        hd.infer(model, sweeps=70, chains=2, keep=keep, checkpoint=file, executor=pool)
+    hd.infer(model, sweeps=110, chains=2, keep=keep, checkpoint=file)
+    with ThreadPoolExecutor(2) as pool:
+        last = hd.infer(model, sweeps=200, chains=2, keep=keep, checkpoint=file, executor=pool)
+    whole = hd.infer(model, sweeps=200, chains=2, keep=keep)
+    assert same(whole, last) and np.array_equal(whole.samples, last.samples)
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 10**6), st.floats(0, 100), st.floats(0, 100))
+def test_rounds_grow_to_their_length(step, worked, overhead):
+    spread = Spread(ThreadPoolExecutor(1))
+    spread._learn(step, worked, worked + overhead)
+    assert 1 <= spread.most <= 8 * step
+    if 0.2 < worked < 8 and overhead == 0:
+        assert abs(spread.most * worked / step - 1.0) <= worked / step + 1e-6
+
+
+def test_seconds_end_a_run_on_an_executor():
+    model = hd.ising_grid(np.zeros((9, 11)), 0.3)
+    with ThreadPoolExecutor(2) as pool:
+        result = hd.infer(model, seconds=0.5, chains=2, executor=pool)
+    assert result.sweeps > 1
+    again = hd.infer(model, sweeps=result.sweeps, chains=2)
+    assert same(result, again)

@@ -1,0 +1,98 @@
+"""What tiled runs refuse, each in one sentence and with nothing left on disk."""
+
+import json
+
+import numpy as np
+import pytest
+
+import herded as hd
+from herded.scale import snapshot
+from tests.test_scale_tiles import SHARED, lattice
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        (hd.Gibbs(), "expected HerdedGibbs"),
+        (hd.HerdedGibbs(weights="pooled"), "expected weights"),
+        (hd.HerdedGibbs(slack=1.0), "no slack"),
+        (hd.HerdedGibbs(scan="sequential"), "checkerboard"),
+    ],
+)
+def test_methods_that_tiles_cannot_run(tmp_path, method, words):
+    with pytest.raises(hd.MethodError, match=words):
+        hd.infer_tiled(lattice(4, 4), method, out=tmp_path / "m.npy")
+
+
+def test_shared_weights_need_one_coupling(tmp_path):
+    for stored in (lattice(4, 4, uniform=False), hd.StoredLattice(np.zeros((4, 4)), 0.0)):
+        with pytest.raises(hd.MethodError, match="expected one coupling other than 0"):
+            hd.infer_tiled(stored, SHARED, out=tmp_path / "m.npy")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"out": "m.txt"}, r"\.npy file or a \.zarr folder, got m\.txt"),
+        ({"out": "no/m.npy"}, "in a folder that exists"),
+        ({"out": 3}, "expected out= as the name of a file"),
+        ({"sweeps": 0}, "expected sweeps"),
+        ({"burn_in": -1}, "expected burn_in"),
+        ({"checkpoint_every": -1}, "expected checkpoint_every"),
+        ({"tile": (2, 2)}, "without client="),
+        ({"cap": 0}, "expected cap="),
+    ],
+)
+def test_options_that_make_no_sense(tmp_path, monkeypatch, options, words):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(hd.HerdedError, match=words):
+        hd.infer_tiled(lattice(4, 4), **{"out": "m.npy", **options})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lattices_that_make_no_sense(tmp_path):
+    with pytest.raises(hd.ModelError, match=r"expected a field of shape \(H, W\)"):
+        hd.StoredLattice(np.zeros(3))
+    with pytest.raises(hd.ModelError, match=r"expected couplings down of shape \(3, 4\)"):
+        hd.StoredLattice(np.zeros((4, 4)), (np.zeros((4, 3)), np.zeros((4, 3))))
+    with pytest.raises(hd.ModelError, match="finite coupling"):
+        hd.StoredLattice(np.zeros((4, 4)), np.inf)
+    with pytest.raises(hd.FileError, match=r"expected a \.npy file or a \.zarr folder"):
+        hd.StoredLattice(tmp_path / "none.npy")
+    (tmp_path / "bad.npy").write_bytes(b"no array")
+    with pytest.raises(hd.FileError, match=r"expected a \.npy file or a \.zarr folder"):
+        hd.StoredLattice(tmp_path / "bad.npy")
+    with pytest.raises(hd.ModelError, match="expected a lattice such as StoredLattice"):
+        hd.infer_tiled(hd.ising_grid(np.zeros((4, 4))), out=tmp_path / "m.npy")
+    field = np.zeros((4, 4))
+    field[2, 2] = np.nan
+    with pytest.raises(hd.ModelError, match="NaN"):
+        hd.infer_tiled(hd.StoredLattice(field), out=tmp_path / "m.npy", sweeps=1)
+
+
+def test_snapshots_of_other_runs(tmp_path):
+    stored, out, folder = lattice(8, 8), tmp_path / "m.npy", tmp_path / "run"
+    hd.infer_tiled(stored, SHARED, out=out, sweeps=2, tile=4, checkpoint=folder)
+    with pytest.raises(hd.CheckpointError, match="expected a checkpoint with lattice"):
+        hd.infer_tiled(lattice(8, 8, seed=1), SHARED, out=out, sweeps=4, checkpoint=folder)
+    with pytest.raises(hd.CheckpointError, match=r"with tile \[2, 8\]"):
+        hd.infer_tiled(stored, SHARED, out=out, sweeps=4, tile=2, checkpoint=folder)
+    broken = next((folder / "sweep-2").glob("*.w.npy"))
+    broken.write_bytes(broken.read_bytes()[:-4])
+    with pytest.raises(hd.CheckpointError, match="expected a whole tile at"):
+        hd.infer_tiled(stored, SHARED, out=out, sweeps=4, checkpoint=folder)
+    (folder / "run.json").write_text(json.dumps({"sweep": 2}))
+    with pytest.raises(hd.CheckpointError, match="something unreadable"):
+        hd.infer_tiled(stored, SHARED, out=out, sweeps=4, checkpoint=folder)
+    (tmp_path / "file").touch()
+    with pytest.raises(hd.CheckpointError, match="expected checkpoint= as a folder"):
+        hd.infer_tiled(stored, SHARED, out=out, sweeps=4, checkpoint=tmp_path / "file")
+
+
+def test_a_disk_that_is_too_small(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        snapshot.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000})
+    )
+    with pytest.raises(hd.CapError, match="of free disk for two snapshots"):
+        hd.infer_tiled(lattice(20, 20), SHARED, out=tmp_path / "m.npy", sweeps=2)
+    assert list(tmp_path.iterdir()) == []
