@@ -1,6 +1,6 @@
 """model -> plan: the flat, read-only arrays that one kind of kernel runs on.
 
-lattice  two-state, open 4-neighbour grids, packed by colour
+lattice  two-state 4-neighbour grids, packed by colour
 table    small blankets: every conditional tabulated
 factor   any model: conditionals summed from log-tables on each visit
 """
@@ -203,8 +203,8 @@ def _why_no_lattice(model: Any, weights: str | None, scan: Any, vector: bool) ->
         return "the model is not a lattice"
     if len(model.cardinalities) and model.log_unary.shape[2] != 2:
         return "its variables are not binary"
-    if model.periodic:
-        return "it is periodic"
+    if model.periodic and any(side % 2 for side in model.shape):
+        return "it is periodic and has an odd side"
     if vector:
         return "slack needs weight vectors"
     if weights not in (None, *TABULATED):
@@ -244,5 +244,5 @@ def _shares(model: Any, weights: str | None) -> bool:
 
 
 def _lattice_memory(model: Any, weights: str | None) -> tuple[float, float]:
-    need = 8.0 * (5 if _shares(model, weights) else 16) * _lattice.n_places(*model.shape)
+    need = 8.0 * _lattice.n_entries(*model.shape, _shares(model, weights))
     return need, need / 2 if weights else 0.0
