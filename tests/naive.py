@@ -555,7 +555,7 @@ def naive_lattice(model, *, weights, phases="half", seed=0, chain=0, x0, sweeps)
     sites = sorted(itertools.product(range(height), range(width)), key=lambda s: sum(s) % 2)
     for sweep in range(sweeps):
         for r, c in sites:
-            bits = _bits_around(x, r, c)
+            bits = _bits_around(x, r, c, model.periodic)
             context = sum(bits) if by_count else sum(b << d for d, b in enumerate(bits))
             p = _lattice_conditional(model, r, c, bits, by_count)
             stored, phase = _packed_place(model.shape, r, c, context, by_count)
@@ -571,9 +571,11 @@ def naive_lattice(model, *, weights, phases="half", seed=0, chain=0, x0, sweeps)
     return np.array(samples), np.array(tally).reshape(-1, 1)
 
 
-def _bits_around(x, r, c):
-    """Left, right, up, down; 0 beyond the border."""
+def _bits_around(x, r, c, periodic):
+    """Left, right, up, down; beyond the border 0, or where periodic what lies on the other side."""
     places = ((r, c - 1), (r, c + 1), (r - 1, c), (r + 1, c))
+    if periodic:
+        return [x[a % len(x)][b % len(x[0])] for a, b in places]
     return [x[a][b] if 0 <= a < len(x) and 0 <= b < len(x[0]) else 0 for a, b in places]
 
 
@@ -581,13 +583,18 @@ def _lattice_conditional(model, r, c, bits, by_count):
     height, width = model.shape
     if model.clamped[r, c] >= 0:
         return SCALAR * int(model.clamped[r, c])
-    couplings = [
-        model.right[r, c - 1] if c > 0 else None,
-        model.right[r, c] if c < width - 1 else None,
-        model.down[r - 1, c] if r > 0 else None,
-        model.down[r, c] if r < height - 1 else None,
+    ring = model.periodic
+    around = [
+        (float(model.right[r, c - 1]), bits[0]) if c > 0 or ring else None,
+        (float(model.right[r, c]), bits[1]) if c < width - 1 or ring else None,
+        (float(model.down[r - 1, c]), bits[2]) if r > 0 or ring else None,
+        (float(model.down[r, c]), bits[3]) if r < height - 1 or ring else None,
     ]
-    there = [(float(j), b) for j, b in zip(couplings, bits, strict=True) if j is not None]
+    if ring and c == 0:  # in the order of the model's factors, which has wrapped edges last
+        around[0], around[1] = around[1], around[0]
+    if ring and r == 0:
+        around[2], around[3] = around[3], around[2]
+    there = [edge for edge in around if edge is not None]
     if by_count:  # it does not matter which of them are 1: take the first
         there = [(j, int(n < sum(bits))) for n, (j, _) in enumerate(there)]
     logits = [float(a) for a in model.log_unary[r, c]]
@@ -652,7 +659,7 @@ def naive_herd(features, moments, T):
 # -- the compiled ones, driven without `infer` -------------------------------------------------
 
 
-def advance(method, plan, x0, sweeps, chain=0, cuts=()):
+def advance(method, plan, x0, sweeps, chain=0, cuts=(), pool=None):
     """The samples (sweeps, N), the sums (N, .) of conditionals, and the state after them.
 
     The sweeps are run in blocks that end at `cuts`.
@@ -663,7 +670,7 @@ def advance(method, plan, x0, sweeps, chain=0, cuts=()):
         block = np.empty((b - a, plan.n_stored), plan.state_type)
         if plan.lattice is None:
             block[:] = plan.store(x0)
-        method.advance(plan, state, block)
+        method.advance(plan, state, block, pool)
         parts.append(np.array(plan.unstore(block)))
     assert state.sweep == sweeps
     tally = state.memory.tally.reshape(plan.n_stored, -1)
