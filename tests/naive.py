@@ -536,7 +536,7 @@ def naive_best(model, samples):
 
 # -- lattices --------------------------------------------------------------------------------
 
-STRIP = 256  # sites in a strip of packed rows, at least
+STRIP = 512  # sites in a strip of packed rows, at least
 
 
 def naive_lattice(model, *, weights, phases="half", seed=0, chain=0, x0, sweeps):

@@ -105,7 +105,7 @@ def draw_states(p, colour, strip, contexts, context, key, clock, new):
         planes = p[colour, strip, cell * len(contexts) : (cell + LANES) * len(contexts)]
         for m in range(LANES):
             bits = np.uint32(draw(key, clock + np.uint64(cell + m)) >> _33)
-            new[cell + m] = bits < planes[context[cell + m] * LANES + m]
+            new[cell + m] = bits < planes[np.int64(context[cell + m]) * LANES + m]
 
 
 @jit
@@ -115,7 +115,7 @@ def add_up(p, colour, strip, contexts, context, tally, at, sites):
         planes = p[colour, strip, cell * len(contexts) : (cell + LANES) * len(contexts)]
         here, sums = context[cell:], tally[at + cell : at + min(cell + LANES, sites)]
         for m in range(len(sums)):
-            sums[m] += planes[here[m] * LANES + m]
+            sums[m] += planes[np.int64(here[m]) * LANES + m]
 
 
 @jit

@@ -24,7 +24,7 @@ import numpy as np
 from herded.jit import jit
 from herded.plan.conditional import fixed_scalar
 
-STRIP = 256  # least number of sites in a strip
+STRIP = 512  # least number of sites in a strip
 LANES = 128  # sites in a cell
 COUNTS, BITS = 5, 16  # contexts
 CACHE_LINE = 64

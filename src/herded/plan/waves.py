@@ -21,7 +21,7 @@ import numpy as np
 # columns of a region: half-sweeps [0, 1), strips [2, 3) of the first of them, and the slopes s, t
 BEGIN, END, FIRST, LAST, FIRST_SLOPE, LAST_SLOPE = range(6)
 
-NEAR = 2**20  # bytes of cache that a wave may use
+NEAR = 2**19  # bytes of cache that a wave may use
 
 
 def wave_length(strip_bytes: int) -> int:
@@ -51,4 +51,4 @@ def schedule(
             phases.append([[(begin, end, seam, seam, -1, 1)] for seam in seams])
     if threads == 1:
         phases = [[list(itertools.chain.from_iterable(job for phase in phases for job in phase))]]
-    return tuple(tuple(np.array(job, np.int64) for job in phase) for phase in phases)
+    return tuple(tuple(np.array(job, np.int64).reshape(-1, 6) for job in phase) for phase in phases)
