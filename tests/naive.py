@@ -356,7 +356,7 @@ class NaiveWeights:
         if self.weights == "shared":
             return (i, p), self.shared[i, p]
         if self.weights == "pooled":
-            return (i, self._bin(p, self.bins(sweep))), None
+            return (i, self.bin(p, sweep)), None
         around = self.naive.around(i, x)
         if self.kind == "table":
             return (i, around), self.places[i, around]
@@ -375,7 +375,8 @@ class NaiveWeights:
         i = context[0]
         return naive_start(self.key, sum(self.width(j) or 1 for j in range(i)), self.width(i))
 
-    def _bin(self, p, bins):
+    def bin(self, p, sweep):
+        bins = self.bins(sweep)
         if isinstance(p, int):
             return min(p * bins // SCALAR, bins - 1)
         mean = sum(k * q for k, q in enumerate(p))
@@ -569,6 +570,61 @@ def naive_lattice(model, *, weights, phases="half", seed=0, chain=0, x0, sweeps)
             tally[r][c] += p
         samples.append(np.array(x).ravel())
     return np.array(samples), np.array(tally).reshape(-1, 1)
+
+
+class NaivePotts(Naive):
+    """A Potts grid: conditionals are products of exponentials, and colours those of a board."""
+
+    def __init__(self, model):
+        self.model, self.scalar = model, False
+        self.cards = [int(k) for k in model.cardinalities]
+        self.n = len(self.cards)
+        self.free = range(self.n)  # clamped sites are visited too: one state is possible
+
+    def conditional(self, i, x, beta=1.0):
+        model, (height, width) = self.model, self.model.shape
+        r, c = divmod(i, width)
+        unary = [float(a) for a in model.log_unary[r, c]]
+        product = [math.exp(a - max(unary)) for a in unary]
+        if model.clamped[r, c] >= 0:
+            product = [float(k == model.clamped[r, c]) for k in range(len(unary))]
+        edges = [
+            (c > 0, r, c - 1, model.right[r, c - 1] if c > 0 or model.periodic else 0.0),
+            (c < width - 1, r, c + 1, model.right[r, c] if c < model.right.shape[1] else 0.0),
+            (r > 0, r - 1, c, model.down[r - 1, c] if r > 0 or model.periodic else 0.0),
+            (r < height - 1, r + 1, c, model.down[r, c] if r < model.down.shape[0] else 0.0),
+        ]
+        for inside, a, b, coupling in edges:
+            if inside or model.periodic:
+                product[x[a % height * width + b % width]] *= math.exp(coupling)
+        cumulated = list(itertools.accumulate(product))
+        scale = VECTOR / cumulated[-1]
+        rounded = [int(part * scale + 0.5) for part in cumulated]
+        return tuple(b - a for a, b in zip([0, *rounded], rounded, strict=False))
+
+
+def naive_potts(model, *, weights, phases="half", seed=0, chain=0, x0, sweeps):
+    """Potts grids, first the sites with r + c even, then the others; weights=None draws."""
+    naive, width = NaivePotts(model), model.shape[1]
+    key, phase_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
+    random = phases == "random" or chain > 0
+    memory = NaiveWeights(naive, weights, "factor", phase_key if random else None)
+    x, samples, tally = [int(k) for k in x0], [], _empty_tally(naive)
+    order = sorted(range(naive.n), key=lambda i: sum(divmod(i, width)) % 2)
+    for sweep in range(sweeps):
+        memory.split(sweep)
+        for i in order:
+            p = naive.conditional(i, x)
+            if weights is None:
+                stored, _ = _packed_place(model.shape, *divmod(i, width), 0, True)
+                counter = sweep * _packed_size(model.shape) + stored
+                x[i] = naive_pick(p, naive_draw(key, counter))
+            else:
+                context = (i, memory.bin(p, sweep))
+                x[i], memory.of[context] = naive_choose(memory.get(i, context, None), p)
+            _add(tally, i, p)
+        samples.append(list(x))
+    return np.array(samples).reshape(sweeps, naive.n), np.array(tally)
 
 
 def _bits_around(x, r, c, periodic):

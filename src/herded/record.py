@@ -95,7 +95,7 @@ class MarginalRecorder(Recorder):
             averages = np.zeros((len(ones), width))
             averages[:, :2] = np.stack([1.0 - ones, ones], axis=1)[:, :width]
         else:
-            sums = state.memory.tally.reshape(-1, width)
+            sums = self.plan.unstore(state.memory.tally.reshape(-1, width).T).T
             averages = sums / (sweeps * 2.0**VECTOR_BITS)
         clamped = model.evidence >= 0  # never visited, so they have no conditional
         averages[clamped] = np.arange(width) == model.evidence[clamped][:, None]

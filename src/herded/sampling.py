@@ -217,7 +217,7 @@ def _pool(run: Run, threads: int | None) -> Any:
 def _parts(plan: Plan) -> int:
     """Of one chain's work, how many can be done side by side."""
     if plan.lattice is not None:
-        return int(plan.lattice.p.shape[1])  # strips
+        return int(plan.lattice.strips)
     return 1 if plan.scan is None else len(plan.scan.segments)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from herded.jit import jit
 from herded.plan.lattice import COUNTS, LANES
-from herded.plan.waves import BEGIN, END, FIRST, FIRST_SLOPE, LAST, LAST_SLOPE
+from herded.plan.waves import BEGIN, END, fronts, strip_in
 from herded.stream import draw
 
 PHASE = np.uint32(0x7FFFFFFF)
@@ -31,16 +31,12 @@ def lattice_sweeps(p, contexts, rows, frame, sweep, key, x, w, tally, block, reg
     places = p.shape[2] // len(contexts)
     context, new = np.zeros(places, np.uint8), np.zeros(places, np.uint8)
     for region in regions:
-        begin, halves = region[BEGIN], region[END] - region[BEGIN]
-        first, last = region[FIRST], region[LAST]
-        first_slope, last_slope = region[FIRST_SLOPE], region[LAST_SLOPE]
-        for front in range(first, last + (last_slope + 1) * (halves - 1) + halves):
-            for k in range(halves):
-                strip = front - k
-                if strip < first + first_slope * k or strip >= last + last_slope * k:
+        for front in range(*fronts(region)):
+            for half in range(region[BEGIN], region[END]):
+                strip = strip_in(region, front, half - region[BEGIN], strips)
+                if strip < 0:
                     continue
-                strip %= strips
-                s, colour = (begin + k) // 2, (begin + k) & 1
+                s, colour = half // 2, half & 1
                 at = (colour * strips + strip) * sites
                 look_around(x, len(contexts) == COUNTS, colour, strip * rows, rows, context)
                 if w.size:

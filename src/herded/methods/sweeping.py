@@ -7,6 +7,7 @@ import numpy as np
 
 from herded.kernels.factor import factor_scalar, factor_vector
 from herded.kernels.lattice import lattice_sweeps
+from herded.kernels.potts import potts_sweeps
 from herded.kernels.run import Run
 from herded.kernels.table import table_scalar, table_vector
 from herded.methods.state import State
@@ -62,23 +63,22 @@ def _advance_lattice(
     plan: Plan, state: State, block: np.ndarray, run: Run, pool: Executor | None
 ) -> None:
     memory, lattice = state.memory, plan.lattice
-    strips = lattice.p.shape[1]
-    p = lattice.p.reshape(2, strips, -1)
-    w = memory.w.reshape(p.shape) if memory.w.size else np.empty((2, 0, 0), np.uint32)
+    strips = lattice.strips
+    tables = [table.reshape(2, strips, -1) for table in lattice.tables]
+    if plan.scalar:
+        kernel = partial(lattice_sweeps, *tables, lattice.contexts)
+        w = memory.w.reshape(tables[0].shape) if memory.w.size else np.empty((2, 0, 0), np.uint32)
+        near = w.nbytes
+    else:
+        kernel = partial(potts_sweeps, *tables, plan.width)
+        w = memory.w if memory.w.size else np.empty((0, 0), np.int32)
+        near = w.nbytes // max(1, len(w))  # a bin
+    frame = plan.model.shape[0], lattice.periodic
     sweep = partial(
-        lattice_sweeps,
-        p,
-        lattice.contexts,
-        lattice.rows,
-        (plan.model.shape[0], lattice.periodic),
-        run.sweep,
-        run.key,
-        memory.x,
-        w,
-        memory.tally,
-        block,
+        kernel, lattice.rows, frame, run.sweep, run.key, memory.x, w, memory.tally, block
     )
-    length = wave_length((p.nbytes + w.nbytes) // (2 * strips))
+    near += sum(table.nbytes for table in tables)
+    length = wave_length(near // (2 * strips))
     threads = workers(pool, block.size)
     for jobs in schedule(strips, 2 * len(block), length, lattice.periodic, threads):
         run_jobs(sweep, jobs, pool)

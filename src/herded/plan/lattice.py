@@ -39,16 +39,25 @@ class LatticeArrays(NamedTuple):
     periodic: bool
 
     @property
+    def strips(self) -> int:
+        return int(self.p.shape[1])
+
+    @property
     def height(self) -> int:
         """Rows of a packed half-lattice, those that only fill up the last strip included."""
-        return self.p.shape[1] * self.rows
+        return self.strips * self.rows
+
+    @property
+    def tables(self) -> tuple[np.ndarray, ...]:
+        """What the bits of a run depend on."""
+        return (self.p,)
 
 
 def compile_lattice(model, by_count: bool) -> LatticeArrays:
     """The conditionals of a two-state lattice."""
-    rows, columns, strips = _layout(*model.shape)
+    rows, columns, strips = layout(*model.shape)
     contexts = COUNTS if by_count else BITS
-    p = aligned((2, strips, _cells(rows * columns), contexts, LANES), np.uint32)
+    p = aligned((2, strips, n_cells(rows * columns), contexts, LANES), np.uint32)
     _fill(
         model.log_unary,
         model.right,
@@ -72,20 +81,20 @@ def aligned(shape: tuple[int, ...], kind: type) -> np.ndarray:
     return room[first : first + size].view(kind).reshape(shape)
 
 
-def n_entries(h: int, w: int, by_count: bool) -> int:
+def n_entries(shape: tuple[int, int], by_count: bool) -> int:
     """Conditionals of all places, those included that no site has."""
-    rows, columns, strips = _layout(h, w)
-    return 2 * strips * _cells(rows * columns) * LANES * (COUNTS if by_count else BITS)
+    rows, columns, strips = layout(*shape)
+    return 2 * strips * n_cells(rows * columns) * LANES * (COUNTS if by_count else BITS)
 
 
-def _layout(h: int, w: int) -> tuple[int, int, int]:
+def layout(h: int, w: int) -> tuple[int, int, int]:
     """Rows of a strip, columns of a half-lattice, and how many strips."""
     columns = (w + 1) // 2
     rows = min(h, -(-STRIP // columns))
     return rows, columns, -(-h // rows)
 
 
-def _cells(sites: int) -> int:
+def n_cells(sites: int) -> int:
     return -(-sites // LANES)
 
 
@@ -128,7 +137,7 @@ def _fill(log_unary, right, down, unlike, clamped, periodic, rows, columns, p):
                 planes[q, site % LANES] = fixed_scalar(logits[0], logits[1], 1.0)
 
 
-def with_border(packed: np.ndarray, lattice: LatticeArrays, height: int) -> np.ndarray:
+def with_border(packed: np.ndarray, lattice, height: int) -> np.ndarray:
     """(2, rows, M) half-lattices in a border of 0, or of what lies on the other side."""
     inside = packed.reshape(2, lattice.height, lattice.columns)
     x = np.pad(inside, ((0, 0), (1, 1), (1, 1)))

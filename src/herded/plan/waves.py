@@ -18,10 +18,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from herded.jit import jit
+
 # columns of a region: half-sweeps [0, 1), strips [2, 3) of the first of them, and the slopes s, t
 BEGIN, END, FIRST, LAST, FIRST_SLOPE, LAST_SLOPE = range(6)
 
-NEAR = 2**19  # bytes of cache that a wave may use
+NEAR = 2**20  # bytes of cache that a wave may use
 
 
 def wave_length(strip_bytes: int) -> int:
@@ -42,13 +44,32 @@ def schedule(
     phases: list[list[list[tuple[int, ...]]]] = []
     for begin in range(0, halves, length):
         end = min(halves, begin + length)
-        shrinking = [
-            [(begin, end, a, b, int(a in seams), -int(b % strips in seams))]
-            for a, b in itertools.pairwise(cuts)
-        ]
-        phases.append(shrinking)
+        phases.append(
+            [
+                [(begin, end, a, b, int(a in seams), -int(b % strips in seams))]
+                for a, b in itertools.pairwise(cuts)
+            ]
+        )
         if seams and end - begin > 1:
             phases.append([[(begin, end, seam, seam, -1, 1)] for seam in seams])
     if threads == 1:
         phases = [[list(itertools.chain.from_iterable(job for phase in phases for job in phase))]]
     return tuple(tuple(np.array(job, np.int64).reshape(-1, 6) for job in phase) for phase in phases)
+
+
+@jit
+def fronts(region):
+    """Steps of a wave; in step f its k-th half-sweep is at strip f - k."""
+    halves = region[END] - region[BEGIN]
+    return region[FIRST], region[LAST] + (region[LAST_SLOPE] + 1) * (halves - 1) + halves
+
+
+@jit
+def strip_in(region, front, k, strips):
+    """The strip of the k-th half-sweep in step `front`, or -1 where it is outside."""
+    strip = front - k
+    if strip < region[FIRST] + region[FIRST_SLOPE] * k:
+        return -1
+    if strip >= region[LAST] + region[LAST_SLOPE] * k:
+        return -1
+    return strip % strips
