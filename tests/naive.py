@@ -356,7 +356,7 @@ class NaiveWeights:
         if self.weights == "shared":
             return (i, p), self.shared[i, p]
         if self.weights == "pooled":
-            return (i, self._bin(p, self.bins(sweep))), None
+            return (i, self.bin(p, sweep)), None
         around = self.naive.around(i, x)
         if self.kind == "table":
             return (i, around), self.places[i, around]
@@ -375,7 +375,8 @@ class NaiveWeights:
         i = context[0]
         return naive_start(self.key, sum(self.width(j) or 1 for j in range(i)), self.width(i))
 
-    def _bin(self, p, bins):
+    def bin(self, p, sweep):
+        bins = self.bins(sweep)
         if isinstance(p, int):
             return min(p * bins // SCALAR, bins - 1)
         mean = sum(k * q for k, q in enumerate(p))
@@ -536,7 +537,7 @@ def naive_best(model, samples):
 
 # -- lattices --------------------------------------------------------------------------------
 
-STRIP = 256  # sites in a strip of packed rows, at least
+STRIP = 512  # sites in a strip of packed rows, at least
 
 
 def naive_lattice(model, *, weights, phases="half", seed=0, chain=0, x0, sweeps):
@@ -555,7 +556,7 @@ def naive_lattice(model, *, weights, phases="half", seed=0, chain=0, x0, sweeps)
     sites = sorted(itertools.product(range(height), range(width)), key=lambda s: sum(s) % 2)
     for sweep in range(sweeps):
         for r, c in sites:
-            bits = _bits_around(x, r, c)
+            bits = _bits_around(x, r, c, model.periodic)
             context = sum(bits) if by_count else sum(b << d for d, b in enumerate(bits))
             p = _lattice_conditional(model, r, c, bits, by_count)
             stored, phase = _packed_place(model.shape, r, c, context, by_count)
@@ -571,9 +572,66 @@ def naive_lattice(model, *, weights, phases="half", seed=0, chain=0, x0, sweeps)
     return np.array(samples), np.array(tally).reshape(-1, 1)
 
 
-def _bits_around(x, r, c):
-    """Left, right, up, down; 0 beyond the border."""
+class NaivePotts(Naive):
+    """A Potts grid: conditionals are products of exponentials, and colours those of a board."""
+
+    def __init__(self, model):
+        self.model, self.scalar = model, False
+        self.cards = [int(k) for k in model.cardinalities]
+        self.n = len(self.cards)
+        self.free = range(self.n)  # clamped sites are visited too: one state is possible
+
+    def conditional(self, i, x, beta=1.0):
+        model, (height, width) = self.model, self.model.shape
+        r, c = divmod(i, width)
+        unary = [float(a) for a in model.log_unary[r, c]]
+        product = [math.exp(a - max(unary)) for a in unary]
+        if model.clamped[r, c] >= 0:
+            product = [float(k == model.clamped[r, c]) for k in range(len(unary))]
+        edges = [
+            (c > 0, r, c - 1, model.right[r, c - 1] if c > 0 or model.periodic else 0.0),
+            (c < width - 1, r, c + 1, model.right[r, c] if c < model.right.shape[1] else 0.0),
+            (r > 0, r - 1, c, model.down[r - 1, c] if r > 0 or model.periodic else 0.0),
+            (r < height - 1, r + 1, c, model.down[r, c] if r < model.down.shape[0] else 0.0),
+        ]
+        for inside, a, b, coupling in edges:
+            if inside or model.periodic:
+                product[x[a % height * width + b % width]] *= math.exp(coupling)
+        cumulated = list(itertools.accumulate(product))
+        scale = VECTOR / cumulated[-1]
+        rounded = [int(part * scale + 0.5) for part in cumulated]
+        return tuple(b - a for a, b in zip([0, *rounded], rounded, strict=False))
+
+
+def naive_potts(model, *, weights, phases="half", seed=0, chain=0, x0, sweeps):
+    """Potts grids, first the sites with r + c even, then the others; weights=None draws."""
+    naive, width = NaivePotts(model), model.shape[1]
+    key, phase_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
+    random = phases == "random" or chain > 0
+    memory = NaiveWeights(naive, weights, "factor", phase_key if random else None)
+    x, samples, tally = [int(k) for k in x0], [], _empty_tally(naive)
+    order = sorted(range(naive.n), key=lambda i: sum(divmod(i, width)) % 2)
+    for sweep in range(sweeps):
+        memory.split(sweep)
+        for i in order:
+            p = naive.conditional(i, x)
+            if weights is None:
+                stored, _ = _packed_place(model.shape, *divmod(i, width), 0, True)
+                counter = sweep * _packed_size(model.shape) + stored
+                x[i] = naive_pick(p, naive_draw(key, counter))
+            else:
+                context = (i, memory.bin(p, sweep))
+                x[i], memory.of[context] = naive_choose(memory.get(i, context, None), p)
+            _add(tally, i, p)
+        samples.append(list(x))
+    return np.array(samples).reshape(sweeps, naive.n), np.array(tally)
+
+
+def _bits_around(x, r, c, periodic):
+    """Left, right, up, down; beyond the border 0, or where periodic what lies on the other side."""
     places = ((r, c - 1), (r, c + 1), (r - 1, c), (r + 1, c))
+    if periodic:
+        return [x[a % len(x)][b % len(x[0])] for a, b in places]
     return [x[a][b] if 0 <= a < len(x) and 0 <= b < len(x[0]) else 0 for a, b in places]
 
 
@@ -581,13 +639,18 @@ def _lattice_conditional(model, r, c, bits, by_count):
     height, width = model.shape
     if model.clamped[r, c] >= 0:
         return SCALAR * int(model.clamped[r, c])
-    couplings = [
-        model.right[r, c - 1] if c > 0 else None,
-        model.right[r, c] if c < width - 1 else None,
-        model.down[r - 1, c] if r > 0 else None,
-        model.down[r, c] if r < height - 1 else None,
+    ring = model.periodic
+    around = [
+        (float(model.right[r, c - 1]), bits[0]) if c > 0 or ring else None,
+        (float(model.right[r, c]), bits[1]) if c < width - 1 or ring else None,
+        (float(model.down[r - 1, c]), bits[2]) if r > 0 or ring else None,
+        (float(model.down[r, c]), bits[3]) if r < height - 1 or ring else None,
     ]
-    there = [(float(j), b) for j, b in zip(couplings, bits, strict=True) if j is not None]
+    if ring and c == 0:  # in the order of the model's factors, which has wrapped edges last
+        around[0], around[1] = around[1], around[0]
+    if ring and r == 0:
+        around[2], around[3] = around[3], around[2]
+    there = [edge for edge in around if edge is not None]
     if by_count:  # it does not matter which of them are 1: take the first
         there = [(j, int(n < sum(bits))) for n, (j, _) in enumerate(there)]
     logits = [float(a) for a in model.log_unary[r, c]]
@@ -652,7 +715,7 @@ def naive_herd(features, moments, T):
 # -- the compiled ones, driven without `infer` -------------------------------------------------
 
 
-def advance(method, plan, x0, sweeps, chain=0, cuts=()):
+def advance(method, plan, x0, sweeps, chain=0, cuts=(), pool=None):
     """The samples (sweeps, N), the sums (N, .) of conditionals, and the state after them.
 
     The sweeps are run in blocks that end at `cuts`.
@@ -663,7 +726,7 @@ def advance(method, plan, x0, sweeps, chain=0, cuts=()):
         block = np.empty((b - a, plan.n_stored), plan.state_type)
         if plan.lattice is None:
             block[:] = plan.store(x0)
-        method.advance(plan, state, block)
+        method.advance(plan, state, block, pool)
         parts.append(np.array(plan.unstore(block)))
     assert state.sweep == sweeps
     tally = state.memory.tally.reshape(plan.n_stored, -1)

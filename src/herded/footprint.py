@@ -15,10 +15,11 @@ from herded.methods.elimination_order import MAX_AXES, elimination_order
 from herded.methods.exact import MAX_JOINT, Exact
 from herded.methods.protocol import Sampler
 from herded.models.factor_graph import FactorGraph
+from herded.models.lattice import Lattice
 from herded.plan import memory
 from herded.plan.compile import plan_memory
 from herded.plan.contexts import TABULATED
-from herded.sampling import BLOCK
+from herded.sampling import BLOCK, WAVE
 
 SMALL_THINGS = 2.0**20
 NUMBER = 8.0
@@ -39,7 +40,7 @@ def footprint(model: Any, method: Any, *, chains: int = 1, cap: float | None = N
         return fixed + objects + clusters + 2 * table + _pairs(graph) + 2 * _joint(graph)
     if isinstance(method, Sampler):
         weights = _weights(model, method, chains, cap)
-        return fixed + weights + _factors(graph) + chains * (3 * _block(graph) + 8 * table)
+        return fixed + weights + _factors(graph) + chains * (3 * _block(model, graph) + 8 * table)
     messages = NUMBER * len(graph.factor_variables) * int(graph.cardinalities.max())
     tables = 3 * NUMBER * len(graph.log_tables) + _pairs(graph)
     return (
@@ -88,10 +89,13 @@ def _factors(graph: FactorGraph) -> float:
     return NUMBER * (24 * graph.n_variables + 16 * entries + 12 * others)
 
 
-def _block(graph: FactorGraph) -> float:
+def _block(model: Any, graph: FactorGraph) -> float:
     """Samples of one chain between two looks at them."""
     width = int(graph.cardinalities.max())
-    return max(BLOCK, graph.n_variables) * (1.0 if width <= 256 else 2.0 if width <= 65536 else 8.0)
+    least = WAVE if isinstance(model, Lattice) else 1
+    return max(BLOCK, least * graph.n_variables) * (
+        1.0 if width <= 256 else 2.0 if width <= 65536 else 8.0
+    )
 
 
 def _pairs(graph: FactorGraph) -> float:

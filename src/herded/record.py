@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError, ModelError
-from herded.kernels.record import count_ones, count_pairs, count_states, keep_best
+from herded.kernels.record import AT_HAND, count_ones, count_pairs, count_states, keep_best
 from herded.methods.elimination_order import MAX_AXES
 from herded.methods.options import is_whole
 from herded.methods.state import State
@@ -61,7 +61,12 @@ class MarginalRecorder(Recorder):
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         if self.binary:
-            count_ones(block, self.arrays["counts"])
+            groups = -(-block.shape[1] // AT_HAND)
+            count = partial(count_ones, block, self.arrays["counts"])
+            if pool is None:
+                count(0, groups)
+            else:
+                run_parts(count, np.full(groups, AT_HAND * len(block)), pool)
         else:
             count_states(block, self.plan.width, self.arrays["counts"])
         self.arrays["sweeps"] += len(block)
@@ -90,7 +95,7 @@ class MarginalRecorder(Recorder):
             averages = np.zeros((len(ones), width))
             averages[:, :2] = np.stack([1.0 - ones, ones], axis=1)[:, :width]
         else:
-            sums = state.memory.tally.reshape(-1, width)
+            sums = self.plan.unstore(state.memory.tally.reshape(-1, width).T).T
             averages = sums / (sweeps * 2.0**VECTOR_BITS)
         clamped = model.evidence >= 0  # never visited, so they have no conditional
         averages[clamped] = np.arange(width) == model.evidence[clamped][:, None]

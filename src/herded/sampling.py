@@ -29,6 +29,7 @@ from herded.resuming import resume, save
 from herded.stream import stream_key
 
 BLOCK = 2**20  # samples' entries in a block: small enough for the cache and for a prompt Ctrl-C
+WAVE = 16  # sweeps of a lattice that a block holds at least: they go over it as a wave
 WORTH_THREADS = 2**20  # updates in a whole run
 
 
@@ -177,7 +178,8 @@ def new_chain(
     }
     if ErrorCurve in keep and Marginals not in recorders:
         recorders[Marginals] = MarginalRecorder(plan)
-    rows = max(1, min(BLOCK // plan.n_stored, total))
+    least = 1 if plan.lattice is None else WAVE
+    rows = min(max(least, BLOCK // plan.n_stored), total) or 1
     block = np.zeros((rows, plan.n_stored), plan.state_type)
     if plan.lattice is None:
         block[:] = state.memory.x  # clamped variables stay as they are
@@ -227,11 +229,17 @@ def _pool(run: Run, threads: int | None) -> Any:
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     wanted = count if threads is None else threads
     updates = run.total * run.plan.n_stored * len(run.chains)
-    scan = run.plan.scan
-    parts = len(run.chains) if len(run.chains) > 1 or scan is None else len(scan.segment_start) - 1
+    parts = len(run.chains) if len(run.chains) > 1 else _parts(run.plan)
     if not wanted or wanted < 2 or parts < 2 or updates < WORTH_THREADS:
         return nullcontext()
     return ThreadPoolExecutor(min(wanted, parts))
+
+
+def _parts(plan: Plan) -> int:
+    """Of one chain's work, how many can be done side by side."""
+    if plan.lattice is not None:
+        return int(plan.lattice.strips)
+    return 1 if plan.scan is None else len(plan.scan.segments)
 
 
 def _advance(run: Run, forward: Forward, most: int) -> int:

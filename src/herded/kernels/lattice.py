@@ -1,182 +1,140 @@
 """Sweeps over colour-packed binary lattices (plan "lattice"), vectorised.
 
-Sites of one colour do not interact, so a half-sweep is loops over strips of rows.
-
-With five contexts there is no gather, so that the compiler can use whole SIMD registers: for
-every context q, *all* sites add p where their context is q and 0 elsewhere, which leaves the
-other phases as they are and carries nothing. With sixteen that would be too much traffic: each
-site picks its entry from its own cache line.
-
-Several sweeps run over the lattice as one wave, each half-sweep two strips behind the one before,
-so that a strip's weights are still in cache when the next sweep needs them. A half-sweep of a
-strip needs the half-sweep before it on that strip and on the two beside it, and these are done:
-the bits are those of one sweep after another.
+Sites of one colour do not interact, so a half-sweep is loops over strips of rows; `plan.waves`
+says in which order. There is no gather, so that the compiler can use whole SIMD registers: for
+every context q, *all* sites add p where their context is q and 0 elsewhere, which leaves the other
+phases as they are and carries nothing.
 """
 
 import numpy as np
 
 from herded.jit import jit
+from herded.plan.lattice import COUNTS, LANES
+from herded.plan.waves import BEGIN, END, fronts, strip_in
 from herded.stream import draw
 
 PHASE = np.uint32(0x7FFFFFFF)
-_33 = np.uint64(33)
-NEAR = 2**19  # bytes of cache that a wave may use
+_31, _33 = np.uint32(31), np.uint64(33)
 
 
 @jit
-def wave_depth(strip_bytes):
-    """How many sweeps a wave may have: it holds four strips a sweep, each with its weights."""
-    return max(1, NEAR // (8 * strip_bytes))
+def lattice_sweeps(p, contexts, rows, frame, sweep, key, x, w, tally, block, regions):
+    """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
 
-
-@jit
-def wave_halves(front, strips, halves):
-    """The half-sweeps [first, last) of a wave that are in step `front`, on strip front - 2 half."""
-    return max(0, (front - strips + 2) // 2), min(halves, front // 2 + 1)
-
-
-@jit
-def shared_sweeps(p, rows, sweep, key, x, w, tally, block):
-    """Run len(block) sweeps with one weight (or draw) per count of neighbours that are 1.
-
-    x is (2, rows + 2, columns + 2) with a border of zeros; w is empty for Gibbs sampling.
+    p and w are (2, strips, entries of a strip), w empty for Gibbs sampling. x is (2, rows + 2,
+    columns + 2) with a border of zeros or, where periodic, of what lies on the other side. `frame`
+    is the height of the lattice and whether it is periodic.
     """
-    _, strips, _, sites = p.shape
-    context, new = np.empty(sites, np.uint32), np.empty(sites, np.uint32)
-    depth = wave_depth(p[0, 0].nbytes)
-    for begin in range(0, len(block), depth):
-        halves = 2 * min(depth, len(block) - begin)
-        for front in range(strips + 2 * halves - 2):
-            first, last = wave_halves(front, strips, halves)
-            for half in range(first, last):
-                s, colour, strip = begin + half // 2, half & 1, front - 2 * half
+    height, periodic = frame
+    strips, columns = p.shape[1], x.shape[2] - 2
+    sites = rows * columns
+    places = p.shape[2] // len(contexts)
+    context, new = np.zeros(places, np.uint8), np.zeros(places, np.uint8)
+    for region in regions:
+        for front in range(*fronts(region)):
+            for half in range(region[BEGIN], region[END]):
+                strip = strip_in(region, front, half - region[BEGIN], strips)
+                if strip < 0:
+                    continue
+                s, colour = half // 2, half & 1
                 at = (colour * strips + strip) * sites
-                count_ones_around(x, colour, strip * rows, rows, context)
+                look_around(x, len(contexts) == COUNTS, colour, strip * rows, rows, context)
                 if w.size:
-                    herd_planes(p[colour, strip], w[colour, strip], context, new)
+                    herd(p, w, colour, strip, contexts, context, new)
                 else:
                     clock = np.uint64((sweep + s) * block.shape[1] + at)
-                    draw_planes(p[colour, strip], context, key, clock, new)
-                store(x, colour, strip * rows, rows, new, block[s, at : at + sites])
+                    draw_states(p, colour, strip, contexts, context, key, clock, new)
+                store(x, colour, strip * rows, rows, height, new, block, s, at)
+                if periodic:
+                    wrap(x, colour, strip * rows, rows, height)
                 if tally.size:
-                    tally_planes(p[colour, strip], context, tally[at : at + sites])
+                    add_up(p, colour, strip, contexts, context, tally, at, sites)
 
 
 @jit
-def blanket_sweeps(p, rows, sweep, key, x, w, tally, block):
-    """As shared_sweeps, with one weight per state of the four neighbours."""
-    _, strips, sites, _ = p.shape
-    context, new = np.empty(sites, np.uint32), np.empty(sites, np.uint32)
-    depth = wave_depth(p[0, 0].nbytes)
-    for begin in range(0, len(block), depth):
-        halves = 2 * min(depth, len(block) - begin)
-        for front in range(strips + 2 * halves - 2):
-            first, last = wave_halves(front, strips, halves)
-            for half in range(first, last):
-                s, colour, strip = begin + half // 2, half & 1, front - 2 * half
-                at = (colour * strips + strip) * sites
-                bits_around(x, colour, strip * rows, rows, context)
-                if w.size:
-                    herd_lines(p[colour, strip], w[colour, strip], context, new)
-                else:
-                    clock = np.uint64((sweep + s) * block.shape[1] + at)
-                    draw_lines(p[colour, strip], context, key, clock, new)
-                store(x, colour, strip * rows, rows, new, block[s, at : at + sites])
-                if tally.size:
-                    tally_lines(p[colour, strip], context, tally[at : at + sites])
-
-
-@jit
-def around(x, colour, r):
-    """The neighbours of row r of a colour, column for column: left, right, up, down."""
+def look_around(x, by_count, colour, first, rows, context):
+    """Each site's context: how many neighbours are 1, or the bits left, right, up, down."""
+    columns = x.shape[2] - 2
     other = x[1 - colour]
-    # Row r of the padded half-lattices is r + 1; column m is m + 1.
-    beside = other[r + 1]
-    shift = (r + colour) & 1  # 0: the colour starts at column 0, its left neighbours one before
-    return beside[shift:], beside[shift + 1 :], other[r][1:], other[r + 2][1:]
+    for r in range(first, first + rows):
+        # Row r of the padded half-lattices is r + 1; column m is m + 1.
+        shift = (r + colour) & 1  # 0: the colour starts at column 0, its left neighbour one before
+        left, right = other[r + 1][shift:], other[r + 1][shift + 1 :]
+        up, down = other[r][1:], other[r + 2][1:]
+        row = context[(r - first) * columns : (r - first + 1) * columns]
+        if by_count:
+            for m in range(columns):
+                row[m] = left[m] + right[m] + up[m] + down[m]
+        else:
+            for m in range(columns):
+                row[m] = left[m] | right[m] << 1 | up[m] << 2 | down[m] << 3
 
 
 @jit
-def count_ones_around(x, colour, first, rows, context):
-    """Each site's context as the count of 1s around it."""
-    columns = len(context) // rows
-    for r in range(rows):
-        left, right, up, down = around(x, colour, first + r)
-        row = context[r * columns : (r + 1) * columns]
-        for m in range(columns):
-            row[m] = np.uint32(left[m] + right[m] + up[m] + down[m])
+def herd(p, w, colour, strip, contexts, context, new):
+    """Steps 3 and 4 of Algorithm 1 for all sites of a strip, cell by cell."""
+    size = len(contexts) * LANES
+    for cell in range(len(context) // LANES):
+        planes = p[colour, strip, cell * size : (cell + 1) * size]
+        phases = w[colour, strip, cell * size : (cell + 1) * size]
+        here = context[cell * LANES : (cell + 1) * LANES]
+        states = new[cell * LANES : (cell + 1) * LANES]
+        for m in range(LANES):
+            carry = np.uint32(0)
+            for q in range(len(contexts)):
+                phi = np.uint32(phases[q * LANES + m] + only(here[m] == q, planes[q * LANES + m]))
+                phases[q * LANES + m] = phi & PHASE
+                carry |= phi
+            states[m] = carry >> _31
 
 
 @jit
-def bits_around(x, colour, first, rows, context):
-    """Each site's context as the bits left, right, up, down, lowest first."""
-    columns = len(context) // rows
-    for r in range(rows):
-        left, right, up, down = around(x, colour, first + r)
-        row = context[r * columns : (r + 1) * columns]
-        for m in range(columns):
-            row[m] = np.uint32(left[m] + 2 * right[m] + 4 * up[m] + 8 * down[m])
+def only(met, p):
+    """p where `met`, else 0: by a mask, for a branch could not be vectorised."""
+    return p & np.uint32(-np.int32(met))
 
 
 @jit
-def herd_planes(p, w, context, new):
-    """Steps 3 and 4 of Algorithm 1 for all sites of a strip, plane by plane."""
-    new[:] = 0
-    for q in range(p.shape[0]):
-        plane, phases, here = p[q], w[q], np.uint32(q)
-        for m in range(len(context)):
-            phi = np.uint32(phases[m] + (plane[m] if context[m] == here else np.uint32(0)))
-            phases[m] = phi & PHASE
-            new[m] |= phi >> 31
-
-
-@jit
-def herd_lines(p, w, context, new):
-    """Steps 3 and 4 of Algorithm 1 for all sites of a strip, site by site."""
-    for m in range(len(context)):
-        q = context[m]
-        phi = np.uint32(w[m, q] + p[m, q])
-        w[m, q] = phi & PHASE
-        new[m] = phi >> 31
-
-
-@jit
-def draw_planes(p, context, key, clock, new):
+def draw_states(p, colour, strip, contexts, context, key, clock, new):
     """Gibbs sampling of a strip."""
-    for m in range(len(context)):
-        bits = np.uint32(draw(key, clock + np.uint64(m)) >> _33)
-        new[m] = np.uint32(bits < p[context[m], m])
+    for cell in range(0, len(context), LANES):
+        planes = p[colour, strip, cell * len(contexts) : (cell + LANES) * len(contexts)]
+        for m in range(LANES):
+            bits = np.uint32(draw(key, clock + np.uint64(cell + m)) >> _33)
+            new[cell + m] = bits < planes[np.int64(context[cell + m]) * LANES + m]
 
 
 @jit
-def draw_lines(p, context, key, clock, new):
-    """Gibbs sampling of a strip."""
-    for m in range(len(context)):
-        bits = np.uint32(draw(key, clock + np.uint64(m)) >> _33)
-        new[m] = np.uint32(bits < p[m, context[m]])
-
-
-@jit
-def tally_planes(p, context, sums):
+def add_up(p, colour, strip, contexts, context, tally, at, sites):
     """Add each site's conditional."""
-    for m in range(len(context)):
-        sums[m] += p[context[m], m]
+    for cell in range(0, sites, LANES):
+        planes = p[colour, strip, cell * len(contexts) : (cell + LANES) * len(contexts)]
+        here, sums = context[cell:], tally[at + cell : at + min(cell + LANES, sites)]
+        for m in range(len(sums)):
+            sums[m] += planes[np.int64(here[m]) * LANES + m]
 
 
 @jit
-def tally_lines(p, context, sums):
-    """Add each site's conditional."""
-    for m in range(len(context)):
-        sums[m] += p[m, context[m]]
-
-
-@jit
-def store(x, colour, first, rows, new, out):
+def store(x, colour, first, rows, height, new, block, s, at):
     """Write a strip's new states into the lattice and into the sample."""
-    columns = len(new) // rows
-    for r in range(rows):
-        mine, fresh = x[colour, first + r + 1][1:], new[r * columns : (r + 1) * columns]
+    columns = x.shape[2] - 2
+    for r in range(first, min(first + rows, height)):
+        mine, fresh = x[colour, r + 1, 1:], new[(r - first) * columns :]
         for m in range(columns):
             mine[m] = fresh[m]
-    for m in range(len(new)):
+    out = block[s, at : at + rows * columns]
+    for m in range(len(out)):
         out[m] = new[m]
+
+
+@jit
+def wrap(x, colour, first, rows, height):
+    """Copy a strip's outermost states to the other side of a periodic lattice."""
+    columns = x.shape[2] - 2
+    mine = x[colour]
+    for r in range(first + 1, min(first + rows, height) + 1):
+        mine[r, 0], mine[r, columns + 1] = mine[r, columns], mine[r, 1]
+        if r == 1 or r == height:
+            to = height + 1 if r == 1 else 0
+            for m in range(columns + 2):
+                mine[to, m] = mine[r, m]

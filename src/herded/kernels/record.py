@@ -5,19 +5,33 @@ import numpy as np
 from herded.jit import jit
 
 AT_ONCE = 64  # samples that are scored together
+AT_HAND = 2**13  # variables of a group: few enough for the nearest cache
 
 
 @jit
-def count_ones(block, counts):
-    """counts[i] += how many samples have x_i = 1 (binary variables)."""
-    n = block.shape[1]
-    part = np.zeros(n, np.int32)
-    for s in range(len(block)):
-        row = block[s]
-        for i in range(n):
-            part[i] += row[i]
+def count_ones(block, counts, first, last):
+    """counts[i] += how many samples have x_i = 1: binary variables, groups first..last-1 of them.
+
+    Bytes are counted in bytes, as many at once as a register holds, and widened before they could
+    overflow.
+    """
+    part = np.empty(AT_HAND, np.uint8)
+    for start in range(first * AT_HAND, min(last * AT_HAND, len(counts)), AT_HAND):
+        sums = counts[start : start + AT_HAND]
+        for early in range(0, len(block), 255):
+            part[: len(sums)] = 0
+            for s in range(early, min(early + 255, len(block))):
+                add_row(block, s, start, len(sums), part)
+            for i in range(len(sums)):
+                sums[i] += part[i]
+
+
+@jit
+def add_row(block, s, start, n, part):
+    """part += block[s, start : start + n]."""
+    row = block[s, start : start + n]
     for i in range(n):
-        counts[i] += part[i]
+        part[i] += row[i]
 
 
 @jit

@@ -5,6 +5,7 @@ import numpy as np
 from herded.jit import jit
 from herded.plan.conditional import VECTOR_ONE
 from herded.plan.contexts import MAX_BINS
+from herded.plan.lattice import COUNTS
 from herded.stream import draw
 
 HALF = np.uint32(2**30 - 1)  # phase 1/2, which is w = 0 where pi = 1/2
@@ -42,6 +43,41 @@ def start_all_scalar(w, random, key):
     """Start every phase."""
     for at in range(len(w)):
         start_scalar(w, at, random, key, np.uint64(at))
+
+
+@jit
+def start_lattice(w, sites, key):
+    """Start the phases (2, strips, cells, contexts, lanes) of a lattice at random places.
+
+    They are named as if the planes of a strip, or for sixteen contexts those of a site, lay one
+    after another without the gaps between cells.
+    """
+    colours, strips, _, contexts, lanes = w.shape
+    for strip in range(colours * strips):
+        cells = w[strip // strips, strip % strips]
+        for site in range(sites):
+            planes = cells[site // lanes]
+            for q in range(contexts):
+                plane = (strip * contexts + q) * sites + site
+                line = (strip * sites + site) * contexts + q
+                name = plane if contexts == COUNTS else line
+                planes[q, site % lanes] = np.uint32(draw(key, np.uint64(name)) >> _33)
+
+
+@jit
+def start_potts(w, height, width, rows, columns, key):
+    """Start the weight vectors (2, strips, cells, states, lanes) of a lattice at random places.
+
+    They are named as if they lay one after another in the order of the sites.
+    """
+    _, _, _, states, lanes = w.shape
+    vector = np.zeros(states, np.int32)
+    for r in range(height):
+        for j in range(width):
+            start_vector(vector, 0, states, True, key, np.uint64((r * width + j) * states))
+            site = r % rows * columns + (j >> 1)
+            for k in range(states):
+                w[(r + j) & 1, r // rows, site // lanes, k, site % lanes] = vector[k]
 
 
 @jit

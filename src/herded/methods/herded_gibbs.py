@@ -20,12 +20,19 @@ import numpy as np
 from herded.errors import MethodError
 from herded.kernels.choose import ONE
 from herded.kernels.run import Run
-from herded.kernels.weights import HALF, start_all_scalar, start_all_vector
+from herded.kernels.weights import (
+    HALF,
+    start_all_scalar,
+    start_all_vector,
+    start_lattice,
+    start_potts,
+)
 from herded.methods import sweeping, tables
 from herded.methods.options import check_seed, frozen_scan, is_between, is_whole
 from herded.methods.state import State, start
 from herded.plan.compile import Plan, compile_plan
 from herded.plan.contexts import BLANKET, MAX_BINS, SHARED, check_weights, is_hashed
+from herded.plan.lattice import LatticeArrays, aligned
 from herded.plan.table import row_entries
 from herded.stream import stream_key
 
@@ -109,9 +116,9 @@ class HerdedGibbs:
         """Every weight at its start; hashed weights start when they are first met."""
         random, key = self._random_phases(chain), stream_key(self.seed, chain, 2)
         if plan.lattice is not None:
-            phases = np.full(plan.lattice.p.shape, HALF)
-            start_all_scalar(phases.reshape(-1), random, key)
-            return phases
+            if plan.scalar:
+                return _lattice_phases(plan.lattice, random, key)
+            return _potts_weights(plan, random, key)
         size = plan.contexts.size
         if plan.scalar:
             phases = np.full(size, HALF)
@@ -121,6 +128,23 @@ class HerdedGibbs:
         if random and size:
             start_all_vector(vectors, *_vectors(plan), random, key)
         return vectors
+
+
+def _lattice_phases(lattice: LatticeArrays, random: bool, key: np.uint64) -> np.ndarray:
+    phases = aligned(lattice.p.shape, np.uint32)
+    phases[...] = HALF
+    if random:
+        start_lattice(phases, lattice.rows * lattice.columns, key)
+    return phases
+
+
+def _potts_weights(plan: Plan, random: bool, key: np.uint64) -> np.ndarray:
+    u = plan.lattice.u
+    weights = aligned((MAX_BINS, u.size), np.int32)
+    if random:  # the first bin only: the others inherit from it
+        h, w = plan.model.shape
+        start_potts(weights[0].reshape(u.shape), h, w, plan.lattice.rows, plan.lattice.columns, key)
+    return weights
 
 
 def _vectors(plan: Plan) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,7 @@ from herded.errors import CheckpointError
 from herded.kernels.run import Memory
 from herded.methods.tables import could_be, without_gaps
 from herded.plan.compile import Plan
+from herded.plan.lattice import with_border
 from herded.plan.scan import JACOBI
 
 
@@ -68,10 +69,7 @@ def start(plan: Plan, x: np.ndarray, weights: np.ndarray, chain: int, tally: boo
     """The state at sweep 0 of a chain that starts at `x` (N,) with the given weights."""
     stored = plan.store(x)
     if plan.lattice is not None:
-        height, columns = plan.lattice.height, plan.lattice.columns
-        padded = np.zeros((2, height + 2, columns + 2), np.uint8)
-        padded[:, 1:-1, 1:-1] = stored.reshape(2, height, columns)
-        stored = padded
+        stored = with_border(stored, plan.lattice, plan.model.shape[0])
     jacobi = plan.scan is not None and plan.scan.policy[0] == JACOBI
     size = plan.n_stored * (1 if plan.scalar else plan.width)
     memory = Memory(

@@ -6,13 +6,15 @@ from functools import partial
 import numpy as np
 
 from herded.kernels.factor import factor_scalar, factor_vector
-from herded.kernels.lattice import blanket_sweeps, shared_sweeps
+from herded.kernels.lattice import lattice_sweeps
+from herded.kernels.potts import potts_sweeps
 from herded.kernels.run import Run
 from herded.kernels.table import table_scalar, table_vector
 from herded.methods.state import State
 from herded.methods.tables import grown
-from herded.methods.threads import run_parts
+from herded.methods.threads import run_jobs, run_parts, workers
 from herded.plan.compile import Plan
+from herded.plan.waves import schedule, wave_length
 
 
 def advance(
@@ -26,7 +28,7 @@ def advance(
 ) -> None:
     """Advance `state` by len(block) sweeps and write their samples into `block`."""
     if plan.lattice is not None:
-        _advance_lattice(plan, state, block, run)
+        _advance_lattice(plan, state, block, run, pool)
     else:
         betas = np.ones(len(block)) if betas is None else betas
         done = np.zeros(len(plan.scan.segments), np.int64)
@@ -57,8 +59,26 @@ def _advance_segments(
     run_parts(sweep, plan.scan.segments * (len(block) - done), pool)
 
 
-def _advance_lattice(plan: Plan, state: State, block: np.ndarray, run: Run) -> None:
+def _advance_lattice(
+    plan: Plan, state: State, block: np.ndarray, run: Run, pool: Executor | None
+) -> None:
     memory, lattice = state.memory, plan.lattice
-    weights = memory.w if memory.w.size else np.empty((2, 0, 0, 0), np.uint32)
-    kernel = shared_sweeps if lattice.shared else blanket_sweeps
-    kernel(lattice.p, lattice.rows, run.sweep, run.key, memory.x, weights, memory.tally, block)
+    strips = lattice.strips
+    tables = [table.reshape(2, strips, -1) for table in lattice.tables]
+    if plan.scalar:
+        kernel = partial(lattice_sweeps, *tables, lattice.contexts)
+        w = memory.w.reshape(tables[0].shape) if memory.w.size else np.empty((2, 0, 0), np.uint32)
+        near = w.nbytes
+    else:
+        kernel = partial(potts_sweeps, *tables, plan.width)
+        w = memory.w if memory.w.size else np.empty((0, 0), np.int32)
+        near = w.nbytes // max(1, len(w))  # a bin
+    frame = plan.model.shape[0], lattice.periodic
+    sweep = partial(
+        kernel, lattice.rows, frame, run.sweep, run.key, memory.x, w, memory.tally, block
+    )
+    near += sum(table.nbytes for table in tables)
+    length = wave_length(near // (2 * strips))
+    threads = workers(pool, block.size)
+    for jobs in schedule(strips, 2 * len(block), length, lattice.periodic, threads):
+        run_jobs(sweep, jobs, pool)

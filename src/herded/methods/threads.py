@@ -1,7 +1,7 @@
 """Work on parts that do not touch each other, such as components: in ranges, one per thread."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import Any
 
@@ -14,20 +14,29 @@ def run_parts(
     function: Callable[[int, int], Any], updates: np.ndarray, pool: Executor | None
 ) -> None:
     """Call `function(first, last)` over ranges of parts, all together; `updates` is their work."""
-    ranges = _split(updates, pool)
-    if pool is None or len(ranges) == 1:
-        function(0, len(updates))
-    else:
-        jobs = [pool.submit(function, first, last) for first, last in ranges]
+    run_jobs(lambda part: function(*part), _split(updates, pool), pool)
+
+
+def run_jobs(function: Callable[[Any], Any], jobs: Sequence[Any], pool: Executor | None) -> None:
+    """Call `function(job)` for all jobs, all together."""
+    if pool is None or len(jobs) == 1:
         for job in jobs:
-            job.result()
+            function(job)
+    else:
+        for running in [pool.submit(function, job) for job in jobs]:
+            running.result()
+
+
+def workers(pool: Executor | None, updates: int) -> int:
+    """How many threads are worth having for so many updates."""
+    threads = 1 if pool is None else getattr(pool, "_max_workers", 2)
+    return max(1, min(threads, updates // WORTH_A_THREAD))
 
 
 def _split(updates: np.ndarray, pool: Executor | None) -> list[tuple[int, int]]:
     """Ranges of parts with about equal numbers of updates, one for each thread worth it."""
     total = np.concatenate([[0], np.cumsum(updates)])
-    threads = 1 if pool is None else getattr(pool, "_max_workers", 2)
-    threads = max(1, min(threads, int(total[-1]) // WORTH_A_THREAD, len(updates)))
+    threads = min(workers(pool, int(total[-1])), len(updates)) or 1
     cuts = np.searchsorted(total, np.linspace(0, total[-1], threads + 1))
     cuts[0], cuts[-1] = 0, len(updates)
     return list(itertools.pairwise(np.unique(cuts).tolist()))

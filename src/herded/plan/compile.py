@@ -1,6 +1,6 @@
 """model -> plan: the flat, read-only arrays that one kind of kernel runs on.
 
-lattice  two-state, open 4-neighbour grids, packed by colour
+lattice  4-neighbour grids, packed by colour
 table    small blankets: every conditional tabulated
 factor   any model: conditionals summed from log-tables on each visit
 """
@@ -17,6 +17,7 @@ from herded.models.lattice import Lattice
 from herded.models.names import called
 from herded.plan import lattice as _lattice
 from herded.plan import memory
+from herded.plan import potts as _potts
 from herded.plan.conditional import compile_factors
 from herded.plan.contexts import TABULATED, compile_contexts, weight_bytes
 from herded.plan.scan import compile_scan
@@ -38,7 +39,7 @@ class Plan:
     # What kernels of this kind read; the others are None.
     factors: Any = None  # FactorArrays
     tables: Any = None  # TableArrays
-    lattice: Any = None  # LatticeArrays
+    lattice: Any = None  # LatticeArrays or PottsArrays
     scan: Any = None  # ScanArrays
     contexts: Any = None  # ContextArrays
     made_for: Any = None  # the method that compiled it
@@ -80,8 +81,11 @@ class Plan:
         """Names the fixed-point tables: equal hashes mean equal bits on every machine."""
         if self.kind == "factor":
             return "none"
-        tables = self.lattice.p if self.lattice is not None else self.tables.p
-        return hashlib.sha256(tables.tobytes()).hexdigest()[:16]
+        tables = (self.tables.p,) if self.lattice is None else self.lattice.tables
+        digest = hashlib.sha256()
+        for table in tables:
+            digest.update(table.tobytes())
+        return digest.hexdigest()[:16]
 
 
 class _Layout(NamedTuple):
@@ -201,18 +205,18 @@ def _why_no_lattice(model: Any, weights: str | None, scan: Any, vector: bool) ->
     """Why the lattice kernels cannot run this; empty if they can."""
     if not isinstance(model, Lattice):
         return "the model is not a lattice"
-    if len(model.cardinalities) and model.log_unary.shape[2] != 2:
-        return "its variables are not binary"
-    if model.periodic:
-        return "it is periodic"
+    if model.periodic and any(side % 2 for side in model.shape):
+        return "it is periodic and has an odd side"
     if vector:
         return "slack needs weight vectors"
-    if weights not in (None, *TABULATED):
-        return f"weights={weights!r} is not for lattices"
-    if weights == "shared" and not model.counts_suffice:
-        return "its conditionals are not told apart by how many neighbours are 1"
     if not (isinstance(scan, str) and scan == "checkerboard"):
         return "its scan is the checkerboard"
+    if model.log_unary.shape[2] != 2:
+        return _potts.why_not(model, weights)
+    if weights not in (None, *TABULATED):
+        return f"weights={weights!r} is not for lattices of two states"
+    if weights == "shared" and not model.counts_suffice:
+        return "its conditionals are not told apart by how many neighbours are 1"
     return ""
 
 
@@ -228,13 +232,16 @@ def _compile_lattice(
         raise MethodError(f"expected a model for the lattice plan, but {reason}: drop plan=")
     need, chain_need = _lattice_memory(model, weights)
     memory.check(need, limit, "a lattice with its weights")
+    binary = model.log_unary.shape[2] == 2
     return Plan(
         model=model,
         kind="lattice",
-        scalar=True,
+        scalar=binary,
         memory=need,
         chain_memory=chain_need,
-        lattice=_lattice.compile_lattice(model, _shares(model, weights)),
+        lattice=_lattice.compile_lattice(model, _shares(model, weights))
+        if binary
+        else _potts.compile_potts(model),
     )
 
 
@@ -244,5 +251,7 @@ def _shares(model: Any, weights: str | None) -> bool:
 
 
 def _lattice_memory(model: Any, weights: str | None) -> tuple[float, float]:
-    need = 8.0 * (5 if _shares(model, weights) else 16) * _lattice.n_places(*model.shape)
+    if model.log_unary.shape[2] != 2:
+        return _potts.lattice_memory(model, weights)
+    need = 8.0 * _lattice.n_entries(model.shape, _shares(model, weights))
     return need, need / 2 if weights else 0.0

@@ -2,14 +2,18 @@
 
 Site (r, j) has colour (r + j) % 2 and lies at column j // 2 of that colour's half-lattice. All
 neighbours of a site have the other colour: above and below at the same column, beside it at the
-same column and one to the left (right) on rows where the colour starts at j = 0 (1).
+same column and one to the left (right) on rows where the colour starts at j = 0 (1). A periodic
+lattice keeps its colours where both sides are even.
 
 p holds round(pi(X = 1 | context) * 2^31), by colour and strip; a strip is one or more rows, so
 that loops are long enough to vectorise on narrow lattices too. A context is the count of
-neighbours that are 1 (five contexts, equal couplings: the paper's shared version), stored as
-planes [context, site] that are swept whole; or their four bits (sixteen contexts: Algorithm 1),
-stored as lines [site, context] of which one entry is used. Places that no site has, and clamped
-sites, have p = 0 or 2^31, which herding respects for ever.
+neighbours that are 1 (five contexts, equal couplings: the paper's shared version), or their four
+bits (sixteen contexts: Algorithm 1). A strip's sites are cut into cells of 128; a cell has a plane
+of conditionals for every context, all planes of a cell beside each other. The distances between
+them are then constants, which is what lets the compiler see that the planes do not overlap and
+sweep all of them in one vectorised loop.
+
+Places that no site has, and clamped sites, have p = 0 or 2^31, which herding respects for ever.
 """
 
 from collections.abc import Iterator
@@ -20,86 +24,127 @@ import numpy as np
 from herded.jit import jit
 from herded.plan.conditional import fixed_scalar
 
-STRIP = 256  # least number of sites in a strip
+STRIP = 512  # least number of sites in a strip
+LANES = 128  # sites in a cell
+COUNTS, BITS = 5, 16  # contexts
+CACHE_LINE = 64
 
 
 class LatticeArrays(NamedTuple):
-    p: np.ndarray  # uint32, (2, strips, 5, sites) or (2, strips, sites, 16)
-    shared: bool  # five contexts
+    p: np.ndarray  # uint32, (2, strips, cells, contexts, LANES)
+    contexts: tuple[int, ...]  # its length is their number: a part of its type, so that each
+    # number gets a kernel of its own, with its loop over contexts unrolled
     rows: int  # in a strip
     columns: int  # M
+    periodic: bool
+
+    @property
+    def strips(self) -> int:
+        return int(self.p.shape[1])
 
     @property
     def height(self) -> int:
         """Rows of a packed half-lattice, those that only fill up the last strip included."""
-        return self.p.shape[1] * self.rows
+        return self.strips * self.rows
+
+    @property
+    def tables(self) -> tuple[np.ndarray, ...]:
+        """What the bits of a run depend on."""
+        return (self.p,)
 
 
-def compile_lattice(model, shared: bool) -> LatticeArrays:
-    """The conditionals of a two-state, open lattice."""
-    rows, columns, strips = _layout(*model.shape)
-    sites = rows * columns
-    p = np.zeros((2, strips, 5, sites) if shared else (2, strips, sites, 16), np.uint32)
+def compile_lattice(model, by_count: bool) -> LatticeArrays:
+    """The conditionals of a two-state lattice."""
+    rows, columns, strips = layout(*model.shape)
+    contexts = COUNTS if by_count else BITS
+    p = aligned((2, strips, n_cells(rows * columns), contexts, LANES), np.uint32)
     _fill(
         model.log_unary,
         model.right,
         model.down,
         model.unlike,
         model.clamped,
+        model.periodic,
         rows,
         columns,
-        p if shared else p.swapaxes(2, 3),
+        p,
     )
     p.flags.writeable = False
-    return LatticeArrays(p, shared, rows, columns)
+    return LatticeArrays(p, (0,) * contexts, rows, columns, model.periodic)
 
 
-def n_places(h: int, w: int) -> int:
-    """Sites of both colours, those that only fill up rows and strips included."""
-    rows, columns, strips = _layout(h, w)
-    return 2 * strips * rows * columns
+def aligned(shape: tuple[int, ...], kind: type) -> np.ndarray:
+    """Zeros that begin where a cache line does: a vector that lies in two costs twice."""
+    size = int(np.prod(shape)) * np.dtype(kind).itemsize
+    room = np.zeros(size + CACHE_LINE, np.uint8)
+    first = -room.ctypes.data % CACHE_LINE
+    return room[first : first + size].view(kind).reshape(shape)
 
 
-def _layout(h: int, w: int) -> tuple[int, int, int]:
+def n_entries(shape: tuple[int, int], by_count: bool) -> int:
+    """Conditionals of all places, those included that no site has."""
+    rows, columns, strips = layout(*shape)
+    return 2 * strips * n_cells(rows * columns) * LANES * (COUNTS if by_count else BITS)
+
+
+def layout(h: int, w: int) -> tuple[int, int, int]:
     """Rows of a strip, columns of a half-lattice, and how many strips."""
     columns = (w + 1) // 2
     rows = min(h, -(-STRIP // columns))
     return rows, columns, -(-h // rows)
 
 
+def n_cells(sites: int) -> int:
+    return -(-sites // LANES)
+
+
 @jit
-def _fill(log_unary, right, down, unlike, clamped, rows, columns, p):
+def _fill(log_unary, right, down, unlike, clamped, periodic, rows, columns, p):
     h, w, _ = log_unary.shape
-    contexts = p.shape[2]
+    contexts = p.shape[3]
     coupling = np.empty(4)
     there = np.empty(4, np.bool_)
     logits = np.empty(2)
     for r in range(h):
         for j in range(w):
-            there[0], there[1], there[2], there[3] = j > 0, j < w - 1, r > 0, r < h - 1
-            coupling[0] = right[r, j - 1] if j > 0 else 0.0
-            coupling[1] = right[r, j] if j < w - 1 else 0.0
-            coupling[2] = down[r - 1, j] if r > 0 else 0.0
-            coupling[3] = down[r, j] if r < h - 1 else 0.0
-            planes = p[(r + j) & 1, r // rows]
+            there[0], there[1] = periodic or j > 0, periodic or j < w - 1
+            there[2], there[3] = periodic or r > 0, periodic or r < h - 1
+            coupling[0] = right[r, j - 1] if there[0] else 0.0
+            coupling[1] = right[r, j] if there[1] else 0.0
+            coupling[2] = down[r - 1, j] if there[2] else 0.0
+            coupling[3] = down[r, j] if there[3] else 0.0
+            # In the order of the model's factors: an edge around the border is its row's last.
+            flip = 1 if periodic and j == 0 else 0, 1 if periodic and r == 0 else 0
             site = r % rows * columns + (j >> 1)
+            planes = p[(r + j) & 1, r // rows, site // LANES]
             for q in range(contexts):
                 if clamped[r, j] >= 0:
-                    planes[q, site] = np.uint32(2**31 * clamped[r, j])
+                    planes[q, site % LANES] = np.uint32(2**31 * clamped[r, j])
                     continue
                 logits[0], logits[1] = log_unary[r, j, 0], log_unary[r, j, 1]
                 ones = q
-                for d in range(4):
+                for e in range(4):
+                    d = e ^ flip[e >> 1]
                     if not there[d]:
                         continue
-                    if contexts == 16:
+                    if contexts == BITS:
                         up = (q >> d) & 1
                     else:
                         up = 1 if ones > 0 else 0
                         ones -= up
                     logits[up] += coupling[d]
                     logits[1 - up] += coupling[d] * unlike
-                planes[q, site] = fixed_scalar(logits[0], logits[1], 1.0)
+                planes[q, site % LANES] = fixed_scalar(logits[0], logits[1], 1.0)
+
+
+def with_border(packed: np.ndarray, lattice, height: int) -> np.ndarray:
+    """(2, rows, M) half-lattices in a border of 0, or of what lies on the other side."""
+    inside = packed.reshape(2, lattice.height, lattice.columns)
+    x = np.pad(inside, ((0, 0), (1, 1), (1, 1)))
+    if lattice.periodic:
+        x[:, 0], x[:, height + 1] = x[:, height], x[:, 1]
+        x[:, :, 0], x[:, :, -1] = x[:, :, -2], x[:, :, 1]
+    return x
 
 
 def pack(pictures: np.ndarray, height: int) -> np.ndarray:
