@@ -27,6 +27,7 @@ from herded.kernels.hashing import (
 from herded.kernels.run import publish, shuffle
 from herded.kernels.weights import (
     bin_scalar,
+    bin_shift,
     bin_vector,
     bins_at,
     mean_state,
@@ -61,7 +62,7 @@ def table_scalar(t, c, scan, run, m, block, done, first, last):
             if mode == FULL and is_to_grow(filled[g], len(table), most):
                 break
             clock = np.uint64(run.sweep + s) * n
-            bins = bins_at(run.sweep + s)
+            shift = bin_shift(bins_at(run.sweep + s))
             whole = hash_state(x) if mode == FULL else np.uint64(0)
             if policy == RANDOM:
                 shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
@@ -79,7 +80,7 @@ def table_scalar(t, c, scan, run, m, block, done, first, last):
                     if mode == SHARED:
                         at = np.int64(shared[row_start[i] + row])
                     elif mode == POOLED:
-                        at = pool_start[i] + bin_scalar(p, bins) * plane
+                        at = pool_start[i] + bin_scalar(p, shift) * plane
                     elif mode == FULL:
                         key = hash_others(whole, i, x[i])
                         slot, met = find_slot(table, filled, g, key)
