@@ -14,10 +14,11 @@ from herded.doubts import confinement, disagreement
 from herded.errors import HerdedWarning, MethodError, ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between, is_whole
-from herded.methods.protocol import Answer, Sampler, Solver
+from herded.methods.protocol import Answer, Sampler, Solver, role
 from herded.pace import ENDLESS, Pace
 from herded.plan import memory
 from herded.plan.compile import Plan
+from herded.plan.remember import remembered
 from herded.progress import Moment, Progress, Watch, interruptible
 from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.result import Best, Curve, Pairs, Result
@@ -25,6 +26,11 @@ from herded.sampling import Run, estimate, sample
 from herded.version import __version__
 
 DEFAULT_SWEEPS = 1000
+VERSIONS = {
+    "herded": __version__,
+    "numpy": np.__version__,
+    "python": platform.python_version(),
+}
 
 
 def infer(
@@ -79,12 +85,12 @@ def infer(
         raise MethodError(
             f"expected checkpoint_every as seconds of 0 or more, got {checkpoint_every!r}"
         )
-    compiled = plan if isinstance(plan, Plan) else method.compile(model, kind=plan, cap=cap)
+    compiled = plan if isinstance(plan, Plan) else remembered(model, method, plan, cap)
     _check_plan(compiled, model, method)
     if chains > 1:
         need = compiled.memory + (chains - 1) * compiled.chain_memory
         memory.check(need, memory.limit(cap), f"the weights of {chains} chains")
-    if isinstance(method, Sampler):
+    if role(method) is Sampler:
         run = sample(
             compiled,
             method,
@@ -126,7 +132,7 @@ def infer(
 def _check(model: Any, method: Any) -> None:
     if not hasattr(model, "as_factor_graph"):
         raise ModelError(f"expected a model such as FactorGraph(...), got {model!r:.80}")
-    if isinstance(method, type) or not isinstance(method, (Sampler, Solver)):
+    if isinstance(method, type) or role(method) is None:
         raise MethodError(f"expected a method such as HerdedGibbs(), got {method!r:.80}")
 
 
@@ -236,8 +242,11 @@ def _doubts(run: Run) -> tuple[str, ...]:
     if not run.recorded or hasattr(run.method, "schedule"):
         return ()
     model, chains = run.plan.model, run.chains
-    found = [confinement(model, np.stack([chain.state.values(run.plan) for chain in chains]))]
-    if Marginals in chains[0].recorders:
+    found = []
+    if model.has_hard_zeros:
+        states = np.stack([chain.state.values(run.plan) for chain in chains])
+        found.append(confinement(model, states))
+    if len(chains) > 1 and Marginals in chains[0].recorders:
         frequencies = np.stack([estimate(chain, False) for chain in chains])
         found.append(disagreement(model, frequencies, run.recorded))
     return tuple(sentence for sentence in found if sentence)
@@ -368,9 +377,5 @@ def _provenance(plan: Plan, method: Any, **facts: Any) -> dict[str, Any]:
         "plan": plan.kind,
         "memory": plan.memory,
         **facts,
-        "versions": {
-            "herded": __version__,
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        },
+        "versions": dict(VERSIONS),
     }

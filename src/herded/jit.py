@@ -47,13 +47,14 @@ def cache_folder(package: Path, chosen: str) -> Path:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / name
 
 
-FOLDER = str(cache_folder(Path(__file__).parent, numba.config.CACHE_DIR)) if CACHE else ""
+SETTINGS: Any = numba.config
+FOLDER = str(cache_folder(Path(__file__).parent, SETTINGS.CACHE_DIR)) if CACHE else ""
 
 
 def jit(function: Callable[..., Any]) -> Any:
     """Compile `function` when it is first called."""
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, FOLDER
+    before, SETTINGS.CACHE_DIR = SETTINGS.CACHE_DIR, FOLDER
     try:  # Numba reads the setting here and only here
         return numba.njit(nogil=True, cache=CACHE, error_model="numpy")(function)
     finally:
-        numba.config.CACHE_DIR = before
+        SETTINGS.CACHE_DIR = before

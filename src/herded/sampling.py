@@ -218,8 +218,8 @@ def _advance(run: Run, pool: Executor | None, most: int) -> int:
     if run.done == run.burn_in:
         for chain in run.chains:
             chain.state.memory.tally[:] = 0
-    events = np.concatenate([run.points + run.burn_in, [run.burn_in, run.total]])
-    step = int(events[events > run.done].min()) - run.done
+    events = [run.burn_in, run.total, *(run.points + run.burn_in)]
+    step = min(int(event) for event in events if event > run.done) - run.done
     step = min(step, most)
     if len(run.chains) > 1 and pool is not None:
         list(pool.map(lambda chain: _advance_chain(run, chain, step, None), run.chains))
@@ -227,7 +227,7 @@ def _advance(run: Run, pool: Executor | None, most: int) -> int:
         for chain in run.chains:
             _advance_chain(run, chain, step, pool)
     run.done += step
-    for p in np.flatnonzero(run.points == run.recorded):
+    for p in np.flatnonzero(run.points == run.recorded) if len(run.points) else ():
         for chain in run.chains:
             chain.errors[p] = _error(run, chain)
     return step

@@ -48,19 +48,19 @@ class Plan:
     contexts: Any = None  # ContextArrays
     made_for: Any = None  # the method that compiled it
 
-    @property
+    @cached_property
     def width(self) -> int:
         """States of the largest variable."""
         return int(self.model.cardinalities.max())
 
-    @property
+    @cached_property
     def n_stored(self) -> int:
         """Length of a state as the kernels store it: a packed lattice may have a spare column."""
         if self.lattice is None:
             return int(self.model.n_variables)
         return 2 * self.lattice.height * self.lattice.columns
 
-    @property
+    @cached_property
     def state_type(self) -> Any:
         return np.uint8 if self.width <= 256 else np.uint16 if self.width <= 65536 else np.int64
 
