@@ -19,6 +19,7 @@ from herded import atomic
 from herded.errors import CheckpointError, MethodError
 from herded.methods.protocol import Sampler
 from herded.methods.state import State
+from herded.methods.together import MOST_CHAINS, Together, can_run_together, gather
 from herded.models.arrays import whole_array
 from herded.pace import Pace
 from herded.plan.compile import Plan
@@ -53,6 +54,8 @@ class Run:
     burn_in: int
     chains: list[Chain]
     points: np.ndarray  # sweeps at which the error is measured
+    blocks: np.ndarray  # (chains, rows, N) of which each chain has one
+    groups: list[tuple[int, Together]] = field(default_factory=list)  # of chains from a number on
     done: int = 0
     interrupted: bool = False
     seconds: float = 0.0
@@ -92,6 +95,7 @@ def sample(
     pace = Pace(len(run.chains[0].block), seconds)
     bar = Progress.of_run(progress, type(method).__name__, run.total, seconds)
     with _pool(run, threads) as pool, interruptible() as stop, closing(bar):
+        run.groups = _groups(run, getattr(pool, "_max_workers", 1))
         while run.done < run.total and not stop.is_set() and not pace.is_over(run.seconds):
             step = _advance(run, pool, pace.rows)
             now = time.perf_counter()
@@ -149,18 +153,19 @@ def _prepare(
     if curve:
         curve.check(plan.model)
     made = []
-    for state in _states(plan, method, chains, start, tally, burn_in + sweeps):
+    rows = max(1, min(BLOCK // plan.n_stored, burn_in + sweeps))
+    blocks = np.zeros((chains, rows, plan.n_stored), plan.state_type)
+    states = _states(plan, method, chains, start, tally, burn_in + sweeps)
+    for state, block in zip(states, blocks, strict=True):
         recorders = {
             kind: choice.recorder(plan) for kind, choice in keep.items() if kind is not ErrorCurve
         }
         if curve and Marginals not in recorders:
             recorders[Marginals] = MarginalRecorder(plan)
-        rows = max(1, min(BLOCK // plan.n_stored, burn_in + sweeps))
-        block = np.zeros((rows, plan.n_stored), plan.state_type)
         if plan.lattice is None:
             block[:] = state.memory.x  # clamped variables stay as they are
         made.append(Chain(state, recorders, block, np.full(len(points), np.nan)))
-    return Run(plan, method, keep, sweeps, burn_in, made, points)
+    return Run(plan, method, keep, sweeps, burn_in, made, points, blocks)
 
 
 def _states(
@@ -221,7 +226,10 @@ def _advance(run: Run, pool: Executor | None, most: int) -> int:
     events = [run.burn_in, run.total, *(run.points + run.burn_in)]
     step = min(int(event) for event in events if event > run.done) - run.done
     step = min(step, most)
-    if len(run.chains) > 1 and pool is not None:
+    if run.groups:
+        each = pool.map if pool is not None else map
+        list(each(lambda group: _advance_group(run, group[0], group[1], step), run.groups))
+    elif len(run.chains) > 1 and pool is not None:
         list(pool.map(lambda chain: _advance_chain(run, chain, step, None), run.chains))
     else:
         for chain in run.chains:
@@ -233,9 +241,33 @@ def _advance(run: Run, pool: Executor | None, most: int) -> int:
     return step
 
 
+def _groups(run: Run, workers: int) -> list[tuple[int, Together]]:
+    """Chains that run side by side, a group or more for each worker; none if that is no gain."""
+    if not hasattr(run.method, "advance_together"):
+        return []
+    count = max(workers, -(-len(run.chains) // MOST_CHAINS))
+    parts = np.array_split(np.arange(len(run.chains)), count)
+    states = [[run.chains[c].state for c in part] for part in parts]
+    if not all(can_run_together(run.plan, part) for part in states):
+        return []
+    return [(int(part[0]), gather(some)) for part, some in zip(parts, states, strict=True)]
+
+
+def _advance_group(run: Run, first: int, group: Together, step: int) -> None:
+    last = first + len(group.states)
+    method: Any = run.method
+    method.advance_together(run.plan, group, run.blocks[first:last], step)
+    for chain in run.chains[first:last]:
+        _record(run, chain, chain.block[:step], None)
+
+
 def _advance_chain(run: Run, chain: Chain, step: int, pool: Executor | None) -> None:
     block = chain.block[:step]
     run.method.advance(run.plan, chain.state, block, pool)
+    _record(run, chain, block, pool)
+
+
+def _record(run: Run, chain: Chain, block: np.ndarray, pool: Executor | None) -> None:
     if run.done >= run.burn_in:
         for recorder in chain.recorders.values():
             recorder.add(block, chain.state, pool)
