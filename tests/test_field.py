@@ -140,3 +140,13 @@ def test_marginals_are_those_of_the_model():
     found = hd.infer(model, hd.Gibbs(), sweeps=20_000, plan="field", keep=[hd.Marginals(True)])
     assert np.abs(found.marginals - truth).max() < 0.01
     assert found.provenance["plan"] == "field" and len(found.provenance["tables"]) == 16
+
+
+@quick(15)
+@given(model=binary_pairs(max_variables=11), seed=st.integers(0, 3))
+def test_tables_of_more_neighbours_than_near_ones(model, seed):
+    """The table plan reads its first NEAR neighbours apart from the others too."""
+    method = hd.HerdedGibbs(seed=seed, phases="random")
+    x0 = start_state(model, stream_key(seed))
+    expected = naive.naive_herded_gibbs(model, seed=seed, phases="random", x0=x0, sweeps=12)
+    assert_equal(advance(method, method.compile(model), x0, 12), expected)

@@ -17,8 +17,8 @@ import numpy as np
 
 from herded.jit import jit
 from herded.plan.conditional import fixed_scalar, lock
+from herded.plan.table import NEAR
 
-NEAR = 8
 FIELD_BITS, STEP_BITS = 24, 9
 FIELD_ONE = float(2**FIELD_BITS)
 LIMIT = 23 << FIELD_BITS  # beyond it p is 0 or 2^31
