@@ -21,6 +21,7 @@ from benchmarks import (
     picture_size,
     qubo,
     scale,
+    sparse,
     uai,
     weights,
 )
@@ -34,6 +35,7 @@ PARTS = {
     "picture-size": picture_size,
     "qubo": qubo,
     "cost": cost,
+    "sparse": sparse,
     "ner": ner,
 }
 APART = {"scale": scale, "uai": uai}  # on pages of their own

@@ -208,10 +208,19 @@ def naive_fixed_vector(logits, beta=1.0):
     return tuple(b - a for a, b in zip([0, *rounded], rounded, strict=False))
 
 
+def naive_sigmoid(field):
+    """2^31 sigmoid(field / 2^24), on the line between two of a table's values 2^-9 apart."""
+    field = min(max(field, -23 * 2**24), 23 * 2**24 - 1)
+    step, rest = divmod(field, 2**15)
+    low, high = (naive_fixed_scalar(0.0, s / 2**9) for s in (step, step + 1))
+    return low + (high - low) * rest // 2**15
+
+
 class Naive:
     """A model as dictionaries: what the twins of all plans but the lattice look things up in."""
 
-    def __init__(self, model, vector):
+    def __init__(self, model, vector, kind=None):
+        self.kind = kind
         self.cards = [int(k) for k in model.cardinalities]
         self.n = len(self.cards)
         self.factors = _scopes_and_tables(model)
@@ -225,6 +234,8 @@ class Naive:
 
     def conditional(self, i, x, beta=1.0):
         """The number p_1 in the scalar rule, the tuple (p_0, .., p_(K-1)) in the vector rule."""
+        if self.kind == "field":
+            return naive_sigmoid(self.field(i, x))
         logits = [0.0] * self.cards[i]
         for scope, table in self.factors:
             if i in scope:
@@ -233,6 +244,25 @@ class Naive:
         if self.scalar:
             return naive_fixed_scalar(*logits, beta)
         return naive_fixed_vector(logits, beta)
+
+    def field(self, i, x):
+        """The log-odds of X_i = 1 at scale 2^24: what each neighbour does is rounded by itself."""
+        total = 0
+        for scope, table in self.factors:
+            if i not in scope:
+                continue
+            table = np.moveaxis(table, scope.index(i), 0)
+            odds = table[1] - table[0]  # one number, or one for each state of the neighbour
+            if len(scope) == 1:
+                total += round(float(odds) * 2**24)
+                continue
+            j = scope[1 - scope.index(i)]
+            if j in self.clamped:
+                total += round(float(odds[self.clamped[j]]) * 2**24)
+            else:
+                total += round(float(odds[0]) * 2**24)
+                total += round(float(odds[1] - odds[0]) * 2**24) * x[j]
+        return total
 
     def around(self, i, x):
         """The states of the neighbours of i."""
@@ -441,7 +471,7 @@ def naive_herded_gibbs(
     watch=None,
 ):
     """Algorithm 1. `watch` is called with (i, context, p, x_i, weight) after every visit."""
-    naive = Naive(model, vector=slack > 0)
+    naive = Naive(model, vector=slack > 0, kind=kind)
     key, phase_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
     random = phases == "random" or chain > 0
     memory = NaiveWeights(naive, weights, kind, phase_key if random else None)
@@ -475,16 +505,16 @@ def naive_beta(schedule, sweep, total):
     return 1.0 / temperature if temperature > 0 else math.inf
 
 
-def naive_gibbs(model, *, scan="sequential", seed=0, chain=0, x0, sweeps):
+def naive_gibbs(model, **options):
     """Each x_i drawn from pi(x_i | x_N(i))."""
-    return naive_annealed_gibbs(
-        model, lambda sweep, total: 1.0, scan=scan, seed=seed, chain=chain, x0=x0, sweeps=sweeps
-    )
+    return naive_annealed_gibbs(model, lambda sweep, total: 1.0, **options)
 
 
-def naive_annealed_gibbs(model, schedule, *, scan="sequential", seed=0, chain=0, x0, sweeps):
+def naive_annealed_gibbs(
+    model, schedule, *, scan="sequential", seed=0, chain=0, x0, sweeps, kind=None
+):
     """Each x_i drawn from pi(x_i | x_N(i))^(1/T), T = schedule(sweep, sweeps)."""
-    naive = Naive(model, vector=False)
+    naive = Naive(model, vector=False, kind=kind)
     key, scan_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
     x, samples, tally = [int(k) for k in x0], [], _empty_tally(naive)
     for sweep in range(sweeps):

@@ -100,6 +100,26 @@ def sampled_models(
 
 
 @st.composite
+def binary_pairs(draw, max_variables=14):
+    """Models of binary variables and pairs, several factors on some; what is clamped may be wider.
+
+    Some variables have more neighbours than a field plan keeps near.
+    """
+    n = draw(st.integers(1, max_variables))
+    rng = np.random.default_rng(draw(seeds))
+    clamped = rng.random(n) < draw(st.sampled_from((0.0, 0.3)))
+    cards = np.where(clamped, rng.integers(1, 4, n), 2)
+    density = draw(st.sampled_from((0.1, 0.5, 1.0)))
+    pairs = [p for p in itertools.permutations(range(n), 2) if rng.random() < density]
+    scopes = [(i,) for i in range(n) if rng.random() < 0.5] + pairs
+    scale = draw(st.sampled_from((0.0, 0.5, 4.0)))
+    witness = rng.integers(0, cards)
+    tables = [random_table(rng, cards, s, witness, 0.0, scale) for s in scopes]
+    model = FactorGraph(cards, list(zip(scopes, tables, strict=True)))
+    return model.given({int(i): int(witness[i]) for i in np.flatnonzero(clamped)})
+
+
+@st.composite
 def lattices(draw, max_height=6, max_width=7, evidence=True, uniform=None):
     """Open binary grids, Ising or Potts, with equal or other couplings, zeros and evidence."""
     h, w = draw(st.integers(1, max_height)), draw(st.integers(1, max_width))

@@ -43,8 +43,8 @@ def star(rays=59, **options):
         (hd.HerdedGibbs(), POTTS, "table"),
         (hd.HerdedGibbs(), CHAIN, "table"),
         (hd.HerdedGibbs(), GRID.as_factor_graph(), "table"),
-        (hd.Gibbs(), star(), "factor"),
-        (hd.HerdedGibbs(weights="pooled"), star(), "factor"),
+        (hd.Gibbs(), star(), "field"),
+        (hd.HerdedGibbs(weights="pooled"), star(), "field"),
         (hd.HerdedGibbs(weights="lazy"), star(), "factor"),
         (hd.HerdedGibbs(weights="full"), star(), "factor"),
         (hd.AnnealedGibbs(), GRID, "factor"),
@@ -57,7 +57,7 @@ def test_which_plan(method, model, kind):
     assert method.compile(model).kind == kind
 
 
-@pytest.mark.parametrize("kind", ["lattice", "table", "factor"])
+@pytest.mark.parametrize("kind", ["lattice", "table", "field", "factor"])
 def test_forcing(kind):
     result = hd.infer(GRID, hd.Gibbs(), sweeps=5, plan=kind)
     assert result.provenance["plan"] == kind and result.marginals.shape == (4, 5, 2)

@@ -15,10 +15,11 @@ from herded.doubts import confinement, disagreement
 from herded.errors import HerdedWarning, MethodError, ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between, is_whole
-from herded.methods.protocol import Answer, Sampler, Solver
+from herded.methods.protocol import Answer, Sampler, Solver, role
 from herded.pace import ENDLESS, Pace
 from herded.plan import memory
 from herded.plan.compile import Plan
+from herded.plan.remember import remembered
 from herded.progress import Moment, Progress, Watch, interruptible
 from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.result import Best, Curve, Pairs, Result
@@ -27,6 +28,11 @@ from herded.spreading import Spread
 from herded.version import __version__
 
 DEFAULT_SWEEPS = 1000
+VERSIONS = {
+    "herded": __version__,
+    "numpy": np.__version__,
+    "python": platform.python_version(),
+}
 
 
 def infer(
@@ -64,7 +70,7 @@ def infer(
     progress    a bar on a terminal: when it takes a while (None), or never (False)
     watch       a function that is called after every block of sweeps with a `Moment` (sweeps,
                 seconds, chain_marginals(), best()); what it returns is shown beside the bar
-    plan        a kind of kernel to force ("lattice", "table", "factor"), or a compiled plan
+    plan        a kind of kernel to force ("lattice", "table", "field" or "factor"), or a plan
     cap         most bytes of tables and weights; by default half of the free memory
     threads     how many; the result does not depend on it
     executor    where the chains run: any Executor of `concurrent.futures`, such as a Dask client's
@@ -84,12 +90,12 @@ def infer(
         raise MethodError(
             f"expected checkpoint_every as seconds of 0 or more, got {checkpoint_every!r}"
         )
-    compiled = plan if isinstance(plan, Plan) else method.compile(model, kind=plan, cap=cap)
+    compiled = plan if isinstance(plan, Plan) else remembered(model, method, plan, cap)
     _check_plan(compiled, model, method)
     if chains > 1:
         need = compiled.memory + (chains - 1) * compiled.chain_memory
         memory.check(need, memory.limit(cap), f"the weights of {chains} chains")
-    if isinstance(method, Sampler):
+    if role(method) is Sampler:
         spread = None if executor is None else Spread(executor)
         with nullcontext() if spread is None else closing(spread):
             run = sample(
@@ -135,7 +141,7 @@ def infer(
 def _check(model: Any, method: Any) -> None:
     if not hasattr(model, "as_factor_graph"):
         raise ModelError(f"expected a model such as FactorGraph(...), got {model!r:.80}")
-    if isinstance(method, type) or not isinstance(method, (Sampler, Solver)):
+    if isinstance(method, type) or role(method) is None:
         raise MethodError(f"expected a method such as HerdedGibbs(), got {method!r:.80}")
 
 
@@ -245,8 +251,11 @@ def _doubts(run: Run) -> tuple[str, ...]:
     if not run.recorded or hasattr(run.method, "schedule"):
         return ()
     model, chains = run.plan.model, run.chains
-    found = [confinement(model, np.stack([chain.state.values(run.plan) for chain in chains]))]
-    if Marginals in chains[0].recorders:
+    found = []
+    if model.has_hard_zeros:
+        states = np.stack([chain.state.values(run.plan) for chain in chains])
+        found.append(confinement(model, states))
+    if len(chains) > 1 and Marginals in chains[0].recorders:
         frequencies = np.stack([estimate(chain, False) for chain in chains])
         found.append(disagreement(model, frequencies, run.recorded))
     return tuple(sentence for sentence in found if sentence)
@@ -377,9 +386,5 @@ def _provenance(plan: Plan, method: Any, **facts: Any) -> dict[str, Any]:
         "plan": plan.kind,
         "memory": plan.memory,
         **facts,
-        "versions": {
-            "herded": __version__,
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        },
+        "versions": dict(VERSIONS),
     }

@@ -19,6 +19,7 @@ from herded import atomic
 from herded.errors import CheckpointError, MethodError
 from herded.methods.protocol import Sampler
 from herded.methods.state import State
+from herded.methods.together import MOST_CHAINS, Together, can_run_together, gather
 from herded.models.arrays import whole_array
 from herded.pace import ENDLESS, Pace
 from herded.plan.compile import Plan
@@ -54,6 +55,7 @@ class Run:
     burn_in: int
     chains: list[Chain]
     points: np.ndarray  # sweeps at which the error is measured
+    blocks: np.ndarray  # (chains, rows, N) of which each chain has one
     done: int = 0
     interrupted: bool = False
     seconds: float = 0.0
@@ -165,22 +167,30 @@ def _prepare(
     if curve:
         curve.check(plan.model)
     states = _states(plan, method, chains, start, tally, burn_in + sweeps)
-    made = [new_chain(plan, keep, state, burn_in + sweeps, len(points)) for state in states]
-    return Run(plan, method, keep, sweeps, burn_in, made, points)
+    blocks = make_blocks(plan, chains, burn_in + sweeps)
+    made = [
+        new_chain(plan, keep, state, block, len(points))
+        for state, block in zip(states, blocks, strict=True)
+    ]
+    return Run(plan, method, keep, sweeps, burn_in, made, points, blocks)
+
+
+def make_blocks(plan: Plan, chains: int, total: int) -> np.ndarray:
+    """Room (chains, rows, N) for the samples of some sweeps."""
+    least = 1 if plan.lattice is None else WAVE
+    rows = min(max(least, BLOCK // plan.n_stored), total) or 1
+    return np.zeros((chains, rows, plan.n_stored), plan.state_type)
 
 
 def new_chain(
-    plan: Plan, keep: dict[type, Any], state: State, total: int, n_points: int = 0
+    plan: Plan, keep: dict[type, Any], state: State, block: np.ndarray, n_points: int = 0
 ) -> Chain:
-    """A chain of `total` sweeps at `state`, of which nothing is recorded yet."""
+    """A chain at `state` of which nothing is recorded yet, with room for samples in `block`."""
     recorders = {
         kind: choice.recorder(plan) for kind, choice in keep.items() if kind is not ErrorCurve
     }
     if ErrorCurve in keep and Marginals not in recorders:
         recorders[Marginals] = MarginalRecorder(plan)
-    least = 1 if plan.lattice is None else WAVE
-    rows = min(max(least, BLOCK // plan.n_stored), total) or 1
-    block = np.zeros((rows, plan.n_stored), plan.state_type)
     if plan.lattice is None:
         block[:] = state.memory.x  # clamped variables stay as they are
     return Chain(state, recorders, block, np.full(n_points, np.nan))
@@ -247,35 +257,63 @@ def _advance(run: Run, forward: Forward, most: int) -> int:
     if run.done == run.burn_in:
         for chain in run.chains:
             chain.state.memory.tally[:] = 0
-    events = np.concatenate([run.points + run.burn_in, [run.burn_in, run.total]])
-    step = int(events[events > run.done].min()) - run.done
+    events = [run.burn_in, run.total, *(run.points + run.burn_in)]
+    step = min(int(event) for event in events if event > run.done) - run.done
     step = min(step, most)
     forward(run, step)
     run.done += step
-    for p in np.flatnonzero(run.points == run.recorded):
+    for p in np.flatnonzero(run.points == run.recorded) if len(run.points) else ():
         for chain in run.chains:
             chain.errors[p] = _error(run, chain)
     return step
 
 
 class _Here:
-    """Chains go forward in this process, on the threads of a pool where there is one."""
+    """Chains go forward in this process: side by side where they can, on threads if there are."""
 
     def __init__(self, run: Run, pool: Executor | None) -> None:
-        self.pool, self.most = pool, len(run.chains[0].block)
+        self.pool, self.most = pool, run.blocks.shape[1]
+        self.groups = _groups(run, getattr(pool, "_max_workers", 1))
 
     def __call__(self, run: Run, step: int) -> None:
-        if len(run.chains) > 1 and self.pool is not None:
+        if self.groups:
+            each = self.pool.map if self.pool is not None else map
+            list(each(lambda group: _advance_group(run, group[0], group[1], step), self.groups))
+        elif len(run.chains) > 1 and self.pool is not None:
             list(self.pool.map(lambda chain: advance_chain(run, chain, step), run.chains))
         else:
             for chain in run.chains:
                 advance_chain(run, chain, step, self.pool)
 
 
+def _groups(run: Run, workers: int) -> list[tuple[int, Together]]:
+    """Chains that run side by side, a group or more for each worker; none if that is no gain."""
+    if not hasattr(run.method, "advance_together"):
+        return []
+    count = max(workers, -(-len(run.chains) // MOST_CHAINS))
+    parts = np.array_split(np.arange(len(run.chains)), count)
+    states = [[run.chains[c].state for c in part] for part in parts]
+    if not all(can_run_together(run.plan, part) for part in states):
+        return []
+    return [(int(part[0]), gather(some)) for part, some in zip(parts, states, strict=True)]
+
+
+def _advance_group(run: Run, first: int, group: Together, step: int) -> None:
+    last = first + len(group.states)
+    method: Any = run.method
+    method.advance_together(run.plan, group, run.blocks[first:last], step)
+    for chain in run.chains[first:last]:
+        _record(run, chain, chain.block[:step], None)
+
+
 def advance_chain(run: Run, chain: Chain, step: int, pool: Executor | None = None) -> None:
     """One block of at most len(chain.block) sweeps, recorded if the burn-in is over."""
     block = chain.block[:step]
     run.method.advance(run.plan, chain.state, block, pool)
+    _record(run, chain, block, pool)
+
+
+def _record(run: Run, chain: Chain, block: np.ndarray, pool: Executor | None) -> None:
     if run.done >= run.burn_in:
         for recorder in chain.recorders.values():
             recorder.add(block, chain.state, pool)

@@ -16,7 +16,7 @@ from herded.methods.protocol import Sampler
 from herded.methods.state import State
 from herded.plan.compile import Plan
 from herded.record import Samples
-from herded.sampling import Chain, Run, advance_chain, new_chain
+from herded.sampling import Chain, Run, advance_chain, make_blocks, new_chain
 from herded.workers import Workers
 
 ROUND = 1.0  # seconds at least, once the pace is known
@@ -82,10 +82,11 @@ def round_of_chain(
     """On a worker: `step` sweeps of chain `number` after the first `done`."""
     began = time.perf_counter()
     # Copied: where workers are threads, a job that is done again must find what the first one did.
-    chain = new_chain(plan, keep, state.copy(), step)
+    blocks = make_blocks(plan, 1, step)
+    chain = new_chain(plan, keep, state.copy(), blocks[0])
     for kind, recorder in chain.recorders.items():
         recorder.arrays = {name: array.copy() for name, array in arrays[kind].items()}
-    run = Run(plan, method, keep, step, burn_in, [chain], np.empty(0, np.int64), done)
+    run = Run(plan, method, keep, step, burn_in, [chain], np.empty(0, np.int64), blocks, done)
     while run.done < done + step:
         rows = min(len(chain.block), done + step - run.done)
         advance_chain(run, chain, rows)

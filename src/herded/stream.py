@@ -5,6 +5,8 @@ counter alone, so it does not matter in which order, on which thread or after wh
 it is made.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from herded.jit import jit
@@ -28,6 +30,7 @@ def draw(key, counter):
     return mix(key + GOLDEN * counter)
 
 
+@lru_cache(maxsize=4096)  # a small run needs a handful, and takes less time than they
 def stream_key(*numbers: int) -> np.uint64:
     """The key of a stream named by whole numbers, such as (seed, chain, purpose)."""
     key = np.uint64(0)

@@ -26,6 +26,7 @@ from herded.kernels.hashing import (
 from herded.kernels.run import publish, shuffle
 from herded.kernels.weights import (
     bin_scalar,
+    bin_shift,
     bin_vector,
     bins_at,
     split_pools,
@@ -65,7 +66,7 @@ def factor_scalar(f, c, scan, run, betas, m, block, done, first, last):
             if mode >= LAZY and is_to_grow(filled[g], len(table), most):
                 break
             clock = np.uint64(run.sweep + s) * n
-            bins = bins_at(run.sweep + s)
+            shift = bin_shift(bins_at(run.sweep + s))
             whole = hash_state(x) if mode == FULL else np.uint64(0)
             if policy == RANDOM:
                 shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
@@ -82,7 +83,7 @@ def factor_scalar(f, c, scan, run, betas, m, block, done, first, last):
                     new = np.uint32(draw_scalar(draw(run.key, clock + np.uint64(i)), p))
                 else:
                     if mode == POOLED:
-                        at = pool_start[i] + bin_scalar(p, bins) * plane
+                        at = pool_start[i] + bin_scalar(p, shift) * plane
                     else:
                         key = hash_neighbours(n_start, neighbour, i, x)
                         if mode == FULL:

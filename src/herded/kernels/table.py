@@ -27,6 +27,7 @@ from herded.kernels.hashing import (
 from herded.kernels.run import publish, shuffle
 from herded.kernels.weights import (
     bin_scalar,
+    bin_shift,
     bin_vector,
     bins_at,
     mean_state,
@@ -45,7 +46,7 @@ def table_scalar(t, c, scan, run, m, block, done, first, last):
     """Binary variables, scalar rule."""
     mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
     entry_start, row_start, p_table = t.entry_start, t.row_start, t.p
-    n_start, neighbour = t.neighbour_start, t.neighbour
+    n_start, neighbour, near, near_mask = t.neighbour_start, t.neighbour, t.near, t.near_mask
     shared, pool_start, plane, width = c.shared, c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
     slot_start, slots = m.slot_start, m.slots
@@ -60,37 +61,37 @@ def table_scalar(t, c, scan, run, m, block, done, first, last):
         for s in range(done[g], len(block)):
             if mode == FULL and is_to_grow(filled[g], len(table), most):
                 break
-            clock = np.uint64(run.sweep + s) * n
-            bins = bins_at(run.sweep + s)
+            clock, sample = np.uint64(run.sweep + s) * n, block[s]
+            shift = bin_shift(bins_at(run.sweep + s))
             whole = hash_state(x) if mode == FULL else np.uint64(0)
             if policy == RANDOM:
                 shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
             if mode == POOLED:
                 split_pools(w, order, pool_start, width, plane, run.sweep + s)
             for o in range(len(order)):
-                i = order[o]
-                row = row_of_bits(n_start, neighbour, i, x)
-                own = entry_start[i] + row
+                i = np.uint32(order[o])
+                row = row_of_bits(near, near_mask, n_start, neighbour, i, x)
+                own = np.uint64(entry_start[i] + row)
                 p = p_table[own]
                 if mode == DRAW:
                     new = np.uint32(draw_scalar(draw(run.key, clock + np.uint64(i)), p))
                 else:
                     at = own
                     if mode == SHARED:
-                        at = np.int64(shared[row_start[i] + row])
+                        at = np.uint64(shared[np.uint64(row_start[i] + row)])
                     elif mode == POOLED:
-                        at = pool_start[i] + bin_scalar(p, bins) * plane
+                        at = np.uint64(pool_start[i] + bin_scalar(p, shift) * plane)
                     elif mode == FULL:
                         key = hash_others(whole, i, x[i])
                         slot, met = find_slot(table, filled, g, key)
-                        at = first_slot + slot
+                        at = np.uint64(first_slot + slot)
                         if met:
                             start_scalar(w, at, run.random_phases, run.phase_key, key)
                     new = herd_scalar(w, at, p)
                 if mode == FULL and policy != JACOBI:
                     whole ^= hash_one(i, x[i]) ^ hash_one(i, new)
                 y[i] = new
-                block[s, i] = new
+                sample[i] = new
                 if len(tally):
                     tally[i] += p
             if policy == JACOBI:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from herded.jit import jit
-from herded.plan.conditional import VECTOR_ONE
+from herded.plan.conditional import SCALAR_BITS, VECTOR_ONE
 from herded.plan.contexts import MAX_BINS
 from herded.plan.lattice import COUNTS
 from herded.stream import draw
@@ -115,9 +115,19 @@ def split_pools(w, order, pool_start, width, plane, sweep):
 
 
 @jit
-def bin_scalar(p, bins):
-    """The bin of a binary variable's conditional."""
-    return min((np.int64(p) * bins) >> 31, bins - 1)
+def bin_shift(bins):
+    """31 - log2(bins): what `bin_scalar` needs of them, found once a sweep."""
+    shift = np.uint32(SCALAR_BITS)
+    while bins > 1:
+        bins //= 2
+        shift -= np.uint32(1)
+    return shift
+
+
+@jit
+def bin_scalar(p, shift):
+    """The bin of a binary variable's conditional, p = 1 in the last."""
+    return np.int64((p - (p >> np.uint32(SCALAR_BITS))) >> shift)
 
 
 @jit

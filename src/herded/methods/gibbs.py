@@ -16,6 +16,8 @@ from herded.methods import sweeping
 from herded.methods.options import check_seed, frozen_scan
 from herded.methods.schedule import Schedule, check_kind, check_schedule, inverse_temperatures
 from herded.methods.state import State, start
+from herded.methods.together import Together
+from herded.methods.together import advance as run_together
 from herded.plan.compile import Plan, compile_plan
 from herded.stream import stream_key
 
@@ -43,6 +45,12 @@ class Gibbs:
         self, plan: Plan, state: State, block: np.ndarray, pool: Executor | None = None
     ) -> None:
         sweeping.advance(plan, state, block, _run(self.seed, state), pool=pool)
+
+    def advance_together(
+        self, plan: Plan, together: Together, blocks: np.ndarray, sweeps: int
+    ) -> None:
+        """Several chains at once (`methods.together`), with the bits of one by one."""
+        run_together(plan, together, blocks, sweeps, self.seed)
 
 
 @dataclass(frozen=True)

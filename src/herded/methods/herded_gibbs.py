@@ -30,6 +30,8 @@ from herded.kernels.weights import (
 from herded.methods import sweeping, tables
 from herded.methods.options import check_seed, frozen_scan, is_between, is_whole
 from herded.methods.state import State, start
+from herded.methods.together import Together
+from herded.methods.together import advance as run_together
 from herded.plan.compile import Plan, compile_plan
 from herded.plan.contexts import BLANKET, MAX_BINS, SHARED, check_weights, is_hashed
 from herded.plan.lattice import LatticeArrays, aligned
@@ -108,6 +110,12 @@ class HerdedGibbs:
             max_weights=min(self.max_weights, 2**62),
         )
         sweeping.advance(plan, state, block, run, betas=betas, pool=pool)
+
+    def advance_together(
+        self, plan: Plan, together: Together, blocks: np.ndarray, sweeps: int
+    ) -> None:
+        """Several chains at once (`methods.together`), with the bits of one by one."""
+        run_together(plan, together, blocks, sweeps, self.seed)
 
     def _random_phases(self, chain: int) -> bool:
         return self.phases == "random" or chain > 0

@@ -7,6 +7,7 @@ them is none of its business. A *solver* advances towards an answer and gives it
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -61,3 +62,15 @@ class Solver(Protocol):
 
     def answer(self, plan: Plan, state: Any) -> Answer:
         """What is known at this sweep."""
+
+
+_roles: WeakKeyDictionary[type, type | None] = WeakKeyDictionary()
+
+
+def role(method: Any) -> type | None:
+    """`Sampler`, `Solver`, or None; asked once for each class, since Python takes its time."""
+    kind = type(method)
+    if kind not in _roles:
+        found = [protocol for protocol in (Sampler, Solver) if isinstance(method, protocol)]
+        _roles[kind] = found[0] if found else None
+    return _roles[kind]

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from herded.kernels.factor import factor_scalar, factor_vector
+from herded.kernels.field import field_scalar
 from herded.kernels.lattice import lattice_sweeps
 from herded.kernels.potts import potts_sweeps
 from herded.kernels.run import Run
@@ -52,6 +53,8 @@ def _advance_segments(
     if plan.kind == "table":
         kernel = table_scalar if plan.scalar else table_vector
         told = partial(kernel, plan.tables, plan.contexts, plan.scan, run)
+    elif plan.kind == "field":
+        told = partial(field_scalar, plan.field, plan.contexts, plan.scan, run)
     else:
         kernel = factor_scalar if plan.scalar else factor_vector
         told = partial(kernel, plan.factors, plan.contexts, plan.scan, run, betas)

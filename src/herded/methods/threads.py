@@ -14,7 +14,8 @@ def run_parts(
     function: Callable[[int, int], Any], updates: np.ndarray, pool: Executor | None
 ) -> None:
     """Call `function(first, last)` over ranges of parts, all together; `updates` is their work."""
-    run_jobs(lambda part: function(*part), _split(updates, pool), pool)
+    ranges = [(0, len(updates))] if pool is None else _split(updates, pool)
+    run_jobs(lambda part: function(*part), ranges, pool)
 
 
 def run_jobs(function: Callable[[Any], Any], jobs: Sequence[Any], pool: Executor | None) -> None:
@@ -33,7 +34,7 @@ def workers(pool: Executor | None, updates: int) -> int:
     return max(1, min(threads, updates // WORTH_A_THREAD))
 
 
-def _split(updates: np.ndarray, pool: Executor | None) -> list[tuple[int, int]]:
+def _split(updates: np.ndarray, pool: Executor) -> list[tuple[int, int]]:
     """Ranges of parts with about equal numbers of updates, one for each thread worth it."""
     total = np.concatenate([[0], np.cumsum(updates)])
     threads = min(workers(pool, int(total[-1])), len(updates)) or 1

@@ -2,6 +2,7 @@
 
 lattice  4-neighbour grids, packed by colour
 table    small blankets: every conditional tabulated
+field    binary variables with pair interactions: conditionals from sums of couplings
 factor   any model: conditionals summed from log-tables on each visit
 """
 
@@ -20,11 +21,14 @@ from herded.plan import memory
 from herded.plan import potts as _potts
 from herded.plan.conditional import compile_factors
 from herded.plan.contexts import TABULATED, compile_contexts, weight_bytes
+from herded.plan.field import compile_field, field_bytes, field_couplings
 from herded.plan.scan import compile_scan
 from herded.plan.table import compile_table, count_rows
 
 # Where tables are a choice and not a must, they may take this many entries per variable.
 FEW_ENTRIES = 256
+
+KINDS = ("lattice", "table", "field", "factor")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,24 +43,25 @@ class Plan:
     # What kernels of this kind read; the others are None.
     factors: Any = None  # FactorArrays
     tables: Any = None  # TableArrays
+    field: Any = None  # FieldArrays
     lattice: Any = None  # LatticeArrays or PottsArrays
     scan: Any = None  # ScanArrays
     contexts: Any = None  # ContextArrays
     made_for: Any = None  # the method that compiled it
 
-    @property
+    @cached_property
     def width(self) -> int:
         """States of the largest variable."""
         return int(self.model.cardinalities.max())
 
-    @property
+    @cached_property
     def n_stored(self) -> int:
         """Length of a state as the kernels store it: a packed lattice may have a spare column."""
         if self.lattice is None:
             return int(self.model.n_variables)
         return 2 * self.lattice.height * self.lattice.columns
 
-    @property
+    @cached_property
     def state_type(self) -> Any:
         return np.uint8 if self.width <= 256 else np.uint16 if self.width <= 65536 else np.int64
 
@@ -81,10 +86,13 @@ class Plan:
         """Names the fixed-point tables: equal hashes mean equal bits on every machine."""
         if self.kind == "factor":
             return "none"
-        tables = (self.tables.p,) if self.lattice is None else self.lattice.tables
+        if self.lattice is not None:
+            arrays = self.lattice.tables
+        else:
+            arrays = self.field or (self.tables.p,)
         digest = hashlib.sha256()
-        for table in tables:
-            digest.update(table.tobytes())
+        for array in arrays:
+            digest.update(array.tobytes())
         return digest.hexdigest()[:16]
 
 
@@ -100,6 +108,7 @@ class _Layout(NamedTuple):
     scan: Any
     memory: float
     chain_memory: float
+    couplings: Any  # of a field plan
 
 
 def compile_plan(
@@ -118,8 +127,8 @@ def compile_plan(
     """
     limit = memory.limit(cap)
     scan = _scan_of(model, scan)
-    if kind not in (None, "lattice", "table", "factor"):
-        raise MethodError(f'expected a plan "lattice", "table" or "factor", got {kind!r}')
+    if kind not in (None, *KINDS):
+        raise MethodError(f"expected a plan out of {', '.join(KINDS)}, got {kind!r}")
     if kind == "lattice" or (kind is None and _fits_lattice(model, weights, scan, vector)):
         return _compile_lattice(model, weights, scan, vector, limit)
     found = _lay_out(model, kind, weights, scan, vector, limit)
@@ -129,13 +138,13 @@ def compile_plan(
         memory.check_tables(
             found.memory, limit, found.rows, lambda i: called(model, i), degree, herded
         )
-    elif weights in TABULATED:
+    elif found.kind == "factor" and weights in TABULATED:
         raise MethodError(
             f'expected weights="pooled", "lazy" or "full" on a factor plan, got {weights!r}, which '
             "needs its conditionals tabulated"
         )
     else:
-        memory.check(found.memory, limit, "weights")
+        memory.check(found.memory, limit, "couplings and weights" if found.couplings else "weights")
     tables = None
     if found.kind == "table":
         clamped = np.maximum(model.as_factor_graph().evidence, 0)
@@ -148,6 +157,7 @@ def compile_plan(
         chain_memory=found.chain_memory,
         factors=found.factors,
         tables=tables,
+        field=compile_field(found.couplings) if found.couplings else None,
         scan=found.scan,
         contexts=compile_contexts(weights, tables, found.width),
     )
@@ -188,9 +198,15 @@ def _lay_out(
     width = np.ones_like(graph.cardinalities) if scalar else graph.cardinalities
     rows = count_rows(factors, free)
     entries = float((rows * width).sum())
-    if kind is None:
-        few = entries <= FEW_ENTRIES * len(free) and entries * 8 <= limit
-        kind = "table" if weights in TABULATED or few else "factor"
+    few = entries <= FEW_ENTRIES * len(free) and entries * 8 <= limit
+    couplings = None
+    if kind is None and (weights in TABULATED or few):
+        kind = "table"
+    elif kind in (None, "field"):
+        couplings, reason = _couplings(graph, weights, vector)
+        if kind == "field" and reason:
+            raise MethodError(f"expected a model for the field plan, but {reason}: drop plan=")
+        kind = "factor" if couplings is None else "field"
     order = compile_scan(scan, factors, free, whole=weights == "full")
     weights_need = weight_bytes(weights, kind, entries, width, order.segments)
     need = weights_need
@@ -198,7 +214,18 @@ def _lay_out(
         # p, and for the shared version each row's weight and a hash table of one variable's rows
         need += entries * 4.0
         need += 4.0 * rows.sum() + 32.0 * rows.max(initial=0) if weights == "shared" else 0.0
-    return _Layout(kind, scalar, factors, free, width, rows, order, need, weights_need)
+    elif kind == "field":
+        need += field_bytes(factors)
+    return _Layout(kind, scalar, factors, free, width, rows, order, need, weights_need, couplings)
+
+
+def _couplings(graph: Any, weights: str | None, vector: bool) -> tuple[Any, str]:
+    """The couplings that the field kernels run on, or why they cannot."""
+    if vector:
+        return None, "slack needs weight vectors"
+    if weights not in (None, "pooled"):
+        return None, f"weights={weights!r} is not for fields"
+    return field_couplings(graph)
 
 
 def _why_no_lattice(model: Any, weights: str | None, scan: Any, vector: bool) -> str:

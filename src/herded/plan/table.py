@@ -18,6 +18,8 @@ from herded.plan.conditional import (
     log_conditional_pair,
 )
 
+NEAR = 8  # neighbours that are read without looking for the end of their list
+
 
 class TableArrays(NamedTuple):
     """Where each variable's rows are, and the fixed-point conditionals in them."""
@@ -28,6 +30,8 @@ class TableArrays(NamedTuple):
     neighbour_start: np.ndarray
     neighbour: np.ndarray  # uint32
     radix: np.ndarray  # cardinality of each neighbour
+    near: np.ndarray  # (N, NEAR) uint32, scalar rule: its first neighbours, from the right
+    near_mask: np.ndarray  # (N,) the bits of a row that they are
     p: np.ndarray  # uint32 (scalar rule) or int32 (vector rule)
 
 
@@ -59,9 +63,22 @@ def compile_table(factors, free, x, scalar: bool) -> TableArrays:
             factors.neighbour_start,
             factors.neighbour,
             factors.cardinalities[factors.neighbour],
+            *_near_neighbours(factors, scalar),
             p,
         )
     )
+
+
+def _near_neighbours(factors, scalar: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The first NEAR neighbours of each variable at the right ends of rows, and their masks."""
+    n = len(factors.cardinalities) if scalar else 0
+    start = factors.neighbour_start[: n + 1] if scalar else np.zeros(1, np.int64)
+    count = np.minimum(np.diff(start), NEAR)
+    owner = np.repeat(np.arange(n), count)
+    rank = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
+    near = np.zeros((n, NEAR), np.uint32)
+    near[owner, NEAR - count[owner] + rank] = factors.neighbour[start[owner] + rank]
+    return near, (1 << count) - 1
 
 
 @jit
@@ -93,11 +110,20 @@ def _fill_vector(factors, rows, entry_start, x, p):
 
 
 @jit
-def row_of_bits(neighbour_start, neighbour, i, x):
-    """The row of variable `i` that the state `x` of binary variables selects."""
+def row_of_bits(near, near_mask, neighbour_start, neighbour, i, x):
+    """The row of variable `i` that the state `x` of binary variables selects.
+
+    The loop over the near ones always has NEAR turns, so that no end must be guessed; what it reads
+    where there are fewer is masked.
+    """
     row = 0
-    for n in range(neighbour_start[i], neighbour_start[i + 1]):
+    for e in range(NEAR):
+        row |= np.int64(x[near[i, e]]) << (NEAR - 1 - e)
+    row &= near_mask[i]
+    n = neighbour_start[i] + NEAR
+    while n < neighbour_start[i + 1]:
         row = (row << 1) | np.int64(x[neighbour[n]])
+        n += 1
     return row
 
 

@@ -1,0 +1,220 @@
+"""Random pairwise binary models: CPU nanoseconds per update beside an expert's own Gibbs sampler.
+
+The expert's loops are what one writes by hand for this very model: neighbours and couplings in CSR,
+xorshift for the draws, and the sigmoid by `exp` or looked up. All run in one process, alternating.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numba
+import numpy as np
+
+import herded as hd
+from herded.methods import together
+
+NODES, DEGREE, SWEEPS = 10_000, 6, 100
+STEPS, REACH = 64, 24  # of the expert's table: entries per unit, and how far it goes
+
+
+def lines(quick: bool) -> Iterator[str]:
+    repeats = 3 if quick else 9
+    yield "## Sparse pairwise models, many chains, small models"
+    yield ""
+    yield f"{NODES:,} binary variables of mean degree {DEGREE}, couplings 0.3 N(0, 1), one thread;"
+    yield f"medians of {repeats} alternating repeats of {SWEEPS} sweeps, every sample written down"
+    yield ""
+    yield "| sampler | CPU ns per update | over the faster expert |"
+    yield "|---|---|---|"
+    model = Sparse(DEGREE)
+    timed = _alternating(_samplers(model), repeats, SWEEPS * NODES)
+    expert = min(value for name, value in timed.items() if name.startswith("expert"))
+    for name, value in timed.items():
+        yield f"| {name} | {value:.1f} | {value / expert:.2f} |"
+    yield ""
+    yield "CPU ns per update and chain of chains side by side, over the same chains one by one"
+    yield ""
+    yield "| method | plan | " + " | ".join(f"{c} chains" for c in CHAINS) + " |"
+    yield "|---|---|" + "---|" * len(CHAINS)
+    for name, kind, method in METHODS[:-1]:
+        cells = [_side_by_side(model, method, kind, chains, repeats) for chains in CHAINS]
+        yield f"| {name} | {kind} | " + " | ".join(cells) + " |"
+    yield ""
+    yield from _small(repeats)
+
+
+class Sparse:
+    """Ising couplings on a random graph: for the expert in CSR, for `herded` as a model."""
+
+    def __init__(self, degree: int) -> None:
+        rng = np.random.default_rng(0)
+        ends = np.unique(np.sort(rng.integers(0, NODES, (NODES * degree, 2)), axis=1), axis=0)
+        ends = rng.permutation(ends[ends[:, 0] != ends[:, 1]])[: NODES * degree // 2]
+        coupling, field = 0.3 * rng.normal(size=len(ends)), 0.3 * rng.normal(size=NODES)
+        signs = np.array([[1.0, -1.0], [-1.0, 1.0]])
+        tables = coupling[:, None, None] * signs
+        self.model = hd.pairwise(np.stack([-field, field], axis=1), ends, tables)
+        first, second = np.concatenate([ends, ends[:, ::-1]]).T
+        order = np.argsort(first, kind="stable")
+        self.start = np.concatenate([[0], np.cumsum(np.bincount(first, minlength=NODES))])
+        self.neighbour = second[order].astype(np.uint32)
+        twice = np.tile(coupling, 2)[order]
+        self.strength = 4.0 * twice  # from spins -1, 1 to states 0, 1
+        self.alone = 2.0 * field - 2.0 * np.bincount(first[order], twice, NODES)
+
+
+CHAINS = (4, 8, 32)
+FIRST_RUN = "import herded; herded.infer(herded.chain([[0, 1]] * 2, [[1, 0], [0, 1]]))"
+METHODS = [
+    ("herded pooled", "field", hd.HerdedGibbs(weights="pooled")),
+    ("herded pooled", "table", hd.HerdedGibbs(weights="pooled")),
+    ("herded blanket", "table", hd.HerdedGibbs()),
+    ("Gibbs", "field", hd.Gibbs()),
+    ("herded pooled", "factor", hd.HerdedGibbs(weights="pooled")),
+]
+
+
+def _samplers(sparse: Sparse) -> dict[str, Callable[[], Any]]:
+    block = np.zeros((SWEEPS, NODES), np.uint8)
+    sigmoid = 1.0 / (1.0 + np.exp(-np.arange(-REACH * STEPS, REACH * STEPS + 1) / STEPS))
+    graph = (sparse.start, sparse.neighbour, sparse.strength, sparse.alone)
+    seed = np.array([88172645463325252], np.uint64)
+    x, y, seed_two = np.zeros(NODES, np.uint8), np.zeros(NODES, np.uint8), seed.copy()
+    found: dict[str, Callable[[], Any]] = {
+        "expert's CSR Gibbs, exp": lambda: expert_exp(*graph, x, seed, block),
+        "expert's CSR Gibbs, table": lambda: expert_table(*graph, sigmoid, y, seed_two, block),
+    }
+    for name, kind, method in METHODS:
+        found[f"{name}, {kind} plan"] = _sweeping(sparse.model, kind, method, block)
+    return found
+
+
+def _sweeping(model: Any, kind: str, method: Any, block: np.ndarray) -> Callable[[], None]:
+    plan = method.compile(model, kind=kind)
+    state = method.init(plan, np.zeros(NODES, int))
+    return lambda: method.advance(plan, state, block)
+
+
+def _alternating(works: dict[str, Any], repeats: int, updates: int) -> dict[str, float]:
+    """Medians of CPU nanoseconds; the first call compiles and does not count."""
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for work in works.values():
+        work()
+    for _ in range(repeats):
+        for name, work in works.items():
+            began = time.process_time()
+            work()
+            times[name].append((time.process_time() - began) / updates * 1e9)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def _side_by_side(sparse: Sparse, method: Any, kind: str, chains: int, repeats: int) -> str:
+    plan, sweeps = method.compile(sparse.model, kind=kind), 20
+    x = np.zeros(NODES, int)
+    alone = [method.init(plan, x, chain=c) for c in range(chains)]
+    group = together.gather([state.copy() for state in alone])
+    blocks = np.zeros((chains, sweeps, NODES), np.uint8)
+
+    def one_by_one() -> None:
+        for state, block in zip(alone, blocks, strict=True):
+            method.advance(plan, state, block)
+
+    works = {
+        "together": lambda: method.advance_together(plan, group, blocks, sweeps),
+        "alone": one_by_one,
+    }
+    found = _alternating(works, repeats, sweeps * NODES * chains)
+    return f"{found['together']:.1f} ({found['together'] / found['alone']:.2f})"
+
+
+# -- the expert's loops --------------------------------------------------------------------------
+
+
+@numba.njit(error_model="numpy")
+def expert_exp(start, neighbour, strength, alone, x, seed, block):
+    bits = seed[0]
+    for s in range(len(block)):
+        for i in range(len(x)):
+            field = alone[i]
+            for e in range(start[i], start[i + 1]):
+                field += strength[e] * x[neighbour[e]]
+            bits ^= bits << np.uint64(13)
+            bits ^= bits >> np.uint64(7)
+            bits ^= bits << np.uint64(17)
+            u = (bits >> np.uint64(11)) * 2.0**-53
+            x[i] = u * (1.0 + np.exp(-field)) < 1.0
+            block[s, i] = x[i]
+    seed[0] = bits
+
+
+@numba.njit(error_model="numpy")
+def expert_table(start, neighbour, strength, alone, sigmoid, x, seed, block):
+    bits = seed[0]
+    for s in range(len(block)):
+        for i in range(len(x)):
+            field = alone[i]
+            for e in range(start[i], start[i + 1]):
+                field += strength[e] * x[neighbour[e]]
+            bits ^= bits << np.uint64(13)
+            bits ^= bits >> np.uint64(7)
+            bits ^= bits << np.uint64(17)
+            u = (bits >> np.uint64(11)) * 2.0**-53
+            place = min(max(field, -REACH), REACH) * STEPS + (REACH * STEPS + 0.5)
+            x[i] = u < sigmoid[np.uint64(place)]
+            block[s, i] = x[i]
+    seed[0] = bits
+
+
+# -- small work ----------------------------------------------------------------------------------
+
+
+def _small(repeats: int) -> Iterator[str]:
+    model = hd.FactorGraph([2, 2], [((0, 1), [[0.3, -0.1], [0.2, 0.5]])])
+    method = hd.HerdedGibbs()
+    plan = method.compile(model)
+    works = {
+        "infer, two variables, ten sweeps": lambda: hd.infer(model, method, sweeps=10),
+        "the same with plan=": lambda: hd.infer(model, method, sweeps=10, plan=plan),
+        "the same on a new model each time": lambda: hd.infer(model.given({}), method, sweeps=10),
+    }
+    hundred = {name: _repeatedly(work, 100) for name, work in works.items()}
+    yield "| small work | CPU |"
+    yield "|---|---|"
+    for name, value in _alternating(hundred, repeats, 100).items():
+        yield f"| {name} | {value / 1e3:.0f} us |"
+    with tempfile.TemporaryDirectory() as folder:
+        first = _process(FIRST_RUN, folder)
+        programs = {
+            "python, without anything": "pass",
+            "import herded": "import herded",
+            "import herded, and numpy and numba by its use": "import herded; herded.infer",
+            "a process whose kernels are compiled already": FIRST_RUN,
+        }
+        for name, program in programs.items():
+            value = statistics.median(_process(program, folder) for _ in range(repeats))
+            yield f"| {name} | {1e3 * value:.0f} ms |"
+    yield f"| the first such process, which compiles them | {1e3 * first:.0f} ms |"
+
+
+def _repeatedly(work: Callable[[], Any], count: int) -> Callable[[], None]:
+    def repeated() -> None:
+        for _ in range(count):
+            work()
+
+    return repeated
+
+
+def _process(program: str, folder: str) -> float:
+    """CPU seconds of a new process that keeps its kernels in `folder`."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": folder, "HERDED_CACHE": "1"}
+    before = os.times()
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+    after = os.times()
+    user, system = after.children_user, after.children_system
+    return user - before.children_user + system - before.children_system

@@ -1,0 +1,67 @@
+"""Several chains of one sampler, advanced by one kernel (`kernels.together`)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from herded.kernels.together import MOST_CHAINS, field_together, table_together
+from herded.methods.state import State
+from herded.plan.compile import Plan
+from herded.plan.contexts import BLANKET, DRAW, POOLED, SHARED
+from herded.plan.scan import SEQUENTIAL
+from herded.stream import stream_key
+
+WORTH_IT = 4  # chains: fewer are faster one by one
+
+
+@dataclass
+class Together:
+    """States whose arrays are rows of these."""
+
+    states: Sequence[State]
+    x: np.ndarray  # (C, N)
+    w: np.ndarray  # (C, weights)
+    tally: np.ndarray  # (C, N), or (C, 0)
+
+
+def can_run_together(plan: Plan, states: Sequence[State]) -> bool:
+    """Whether there is a kernel for these chains, and enough of them to be worth it."""
+    return (
+        WORTH_IT <= len(states) <= MOST_CHAINS
+        and plan.kind in ("table", "field")
+        and plan.scalar
+        and plan.scan.policy[0] == SEQUENTIAL
+        and len(plan.contexts.mode) in (DRAW, BLANKET, SHARED, POOLED)
+        and len({state.sweep for state in states}) == 1
+    )
+
+
+def gather(states: Sequence[State]) -> Together:
+    """Move the states' arrays into common ones, where the states go on as rows."""
+    first = states[0].memory
+    common = {
+        name: np.empty((len(states), len(getattr(first, name))), getattr(first, name).dtype)
+        for name in ("x", "w", "tally")
+    }
+    for k, state in enumerate(states):
+        for name, rows in common.items():
+            rows[k] = getattr(state.memory, name)
+        own = {name: rows[k] for name, rows in common.items()}
+        state.memory = state.memory._replace(**own, y=own["x"])
+    return Together(states, **common)
+
+
+def advance(plan: Plan, together: Together, blocks: np.ndarray, sweeps: int, seed: int) -> None:
+    """Advance all states by `sweeps` and write their samples into the first rows of `blocks`."""
+    states = together.states
+    keys = np.array([stream_key(seed, state.chain, 1) for state in states], np.uint64)
+    kernel, arrays = (
+        (table_together, plan.tables) if plan.kind == "table" else (field_together, plan.field)
+    )
+    kernel(
+        arrays, plan.contexts, plan.scan.order, states[0].sweep, sweeps, keys,
+        together.x, together.w, together.tally, blocks,
+    )  # fmt: skip
+    for state in states:
+        state.sweep += sweeps

@@ -1,0 +1,73 @@
+"""The cache of compiled kernels: used by a second process, never by other sources."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import herded
+from herded.jit import PREFIX, cache_folder, sources_hash
+
+SCRIPT = """
+import numpy as np
+from herded.kernels.weights import start_all_scalar
+w = np.zeros(1, np.uint32)
+start_all_scalar(w, True, np.uint64(5))
+print(w[0], sum(start_all_scalar.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the package that may be edited."""
+    source = Path(herded.__file__).parent
+    ignored = shutil.ignore_patterns("__pycache__", "ner", "paper", "cli")
+    return shutil.copytree(source, tmp_path / "herded", ignore=ignored)
+
+
+def run(package):
+    """A phase that starts at random, and how often its kernel came from the cache."""
+    dropped = ("NUMBA_CACHE_DIR", "HERDED_CACHE", "NUMBA_DISABLE_JIT")
+    env = {name: value for name, value in os.environ.items() if name not in dropped}
+    env["PYTHONPATH"] = str(package.parent)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=env, capture_output=True, text=True, check=True
+    )
+    return [int(word) for word in done.stdout.split()]
+
+
+def test_an_edit_in_an_imported_module_is_seen(package):
+    """Numba by itself would go on with the old `draw`, which lies in another file."""
+    first, hits = run(package)
+    assert hits == 0
+    assert run(package) == [first, 1]
+    stream = package / "stream.py"
+    old = stream.read_text()
+    stream.write_text(old.replace("mix(key + ", "mix(key + np.uint64(1) + "))
+    assert stream.read_text() != old
+    second, hits = run(package)
+    assert second != first and hits == 0
+    folders = [path.name for path in (package / "__pycache__").glob(f"{PREFIX}*")]
+    assert folders == [PREFIX + sources_hash(package)]  # the old one is gone
+
+
+def test_the_folder(package, tmp_path, monkeypatch):
+    name = PREFIX + sources_hash(package)
+    assert cache_folder(package, "/chosen") == Path("/chosen") / name
+    assert cache_folder(package, "") == package / "__pycache__" / name
+    shutil.rmtree(package / "__pycache__")
+    (package / "__pycache__").write_text("in the way")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    assert cache_folder(package, "") == tmp_path / "caches" / name
+
+
+def test_the_hash_sees_names_and_contents(package):
+    before = sources_hash(package)
+    assert sources_hash(package) == before
+    (package / "stream.py").rename(package / "streams.py")
+    renamed = sources_hash(package)
+    (package / "streams.py").write_text("")
+    assert len({before, renamed, sources_hash(package)}) == 3
