@@ -90,15 +90,21 @@ def main() -> None:
     chosen = options.parse_args()
     if chosen.models:
         os.environ["HERDED_UAI"] = chosen.models
-    printed, noted = [], book.Book()
+    try:
+        run(chosen)
+    except HerdedError as problem:
+        sys.exit(str(problem))
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Print, and write. Goals are also held against what earlier runs noted in the same place."""
+    noted = book.read(chosen.out) if chosen.out else book.Book()
+    printed = []
     for line in lines(chosen, noted):
         print(line, flush=True)
         printed.append(line)
     if chosen.out:
-        try:
-            book.write(chosen.out, printed, noted)
-        except HerdedError as problem:
-            sys.exit(str(problem))
+        book.write(chosen.out, printed, noted)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ def lines(quick: bool, book: Book, only: str | None = None) -> Iterator[str]:
     yield ""
     for name, section in SECTIONS.items():
         if only in (None, name):
+            book.forget(name)
             yield from section.lines(quick, book)
             yield ""
     yield from goals.lines(book)

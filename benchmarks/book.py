@@ -32,6 +32,10 @@ class Book:
     def note(self, part: str, work: str, contender: str, quantity: str, value: float) -> None:
         self.rows.append(Row(part, work, contender, quantity, float(value)))
 
+    def forget(self, part: str) -> None:
+        """Make room for a part that is measured again."""
+        self.rows = [row for row in self.rows if row.part != part]
+
     def find(self, work: str, quantity: str, part: str | None = None) -> dict[str, float]:
         """By contender."""
         return {
@@ -47,6 +51,21 @@ class Book:
         for row in self.rows:
             writer.writerow([*astuple(row)[:-1], f"{row.value:.6g}"])
         return text.getvalue()
+
+
+def read(folder: str | os.PathLike[str]) -> Book:
+    """What earlier runs have noted in a folder, if any."""
+    path = Path(folder) / "peers.csv"
+    if not path.exists():
+        return Book()
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        return Book([Row(**{**row, "value": float(row["value"])}) for row in rows])
+    except (OSError, TypeError, KeyError, ValueError) as problem:
+        raise HerdedError(
+            f"expected {path} as an earlier run wrote it, got {problem}: remove it to start anew"
+        ) from problem
 
 
 def merged(page: str, fresh: str) -> str:

@@ -58,7 +58,7 @@ def models(counts: Iterable[int], book: Book) -> Iterator[str]:
     yield "| models | " + " | ".join(f"{name}, us each" for name in solvers) + " |"
     yield "|---|" + "---|" * len(solvers)
     for count in counts:
-        work = f"{count:,} models, growing"
-        many.measure(solvers, count, 1 if count > 1_000 else 3, work, book)
-        taken = book.find(work, "us per model")
+        work = f"{count:,} models"
+        many.measure(solvers, count, 1 if count > 1_000 else 3, work, book, "growth")
+        taken = book.find(work, "us per model", "growth")
         yield f"| {count:,} | " + " | ".join(f"{taken[name]:,.0f}" for name in solvers) + " |"

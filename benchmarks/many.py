@@ -56,8 +56,8 @@ def lines(quick: bool, book: Book) -> Iterator[str]:
     yield "## Many small models"
     yield ""
     count = 100 if quick else 1_000
-    yield f"{count:,} models of {VARIABLES} spins, degree {DEGREE}: CPU microseconds per model,"
-    yield f"from arrays to marginals, {SWEEPS:,} sweeps where it samples; and the mean marginal error."
+    yield f"{count:,} models of {VARIABLES} spins, degree {DEGREE}: CPU microseconds per model from"
+    yield f"arrays to marginals, {SWEEPS:,} sweeps where it samples; and the mean marginal error."
     if not hasattr(hd, "infer_many"):
         yield "This version has no `infer_many`: `infer` is called in a loop."
     yield ""
@@ -70,7 +70,9 @@ def lines(quick: bool, book: Book) -> Iterator[str]:
             solvers[peer.name] = one_by_one(peer)
     work = f"{count:,} models"
     measure(solvers, count, 1 if quick else 3, work, book)
-    taken, errors = book.find(work, "us per model"), book.find(work, "mean error")
+    taken, errors = (
+        book.find(work, quantity, "many") for quantity in ("us per model", "mean error")
+    )
     base = taken["herded, blanket"]
     yield "| solver | us per model | ratio | mean error |"
     yield "|---|---|---|---|"
@@ -81,7 +83,9 @@ def lines(quick: bool, book: Book) -> Iterator[str]:
         yield "Not run: " + "; ".join(f"{name} ({why})" for name, why in reasons.items()) + "."
 
 
-def measure(solvers: dict[str, Solve], count: int, repeats: int, work: str, book: Book) -> None:
+def measure(
+    solvers: dict[str, Solve], count: int, repeats: int, work: str, book: Book, part: str = "many"
+) -> None:
     """Note what each takes; they take turns, on fresh copies that remember nothing."""
     drawn = small_models(count)
     truth = [hd.infer(one.model, hd.Exact()).marginals for one in drawn]
@@ -99,5 +103,5 @@ def measure(solvers: dict[str, Solve], count: int, repeats: int, work: str, book
                 np.mean([np.abs(a - b).mean() for a, b in zip(answers, truth, strict=False)])
             )
     for name, each in seconds.items():
-        book.note("many", work, name, "us per model", np.median(each) * 1e6)
-        book.note("many", work, name, "mean error", errors[name])
+        book.note(part, work, name, "us per model", np.median(each) * 1e6)
+        book.note(part, work, name, "mean error", errors[name])

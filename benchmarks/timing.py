@@ -27,7 +27,6 @@ class Cost:
 
 def cpu_seconds(function: Callable[[], object]) -> float:
     """Of all threads of this process."""
-    gc.collect()
     gc.disable()
     try:
         began = time.process_time()

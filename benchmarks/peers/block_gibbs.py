@@ -4,6 +4,7 @@ The loop over sweeps is ours, around the packages' own sweep: it takes any numbe
 compiling again.
 """
 
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -33,10 +34,7 @@ class BlockGibbs:
         import jax.numpy as jnp
 
         sample_blocks = import_module(self.package).sample_blocks
-        if isinstance(work, PottsGrid):
-            program, colours = self._potts(work)
-        else:
-            program, colours = self._spins(work.as_graph())
+        program, colours = program_of(self.package, work)
         states, n = work.n_states, work.n_variables
         # What a program holds goes in as an argument: as a constant it is folded for minutes.
         arrays, rest = import_module("equinox").partition(program, _is_array)
@@ -70,39 +68,46 @@ class BlockGibbs:
 
         return run
 
-    def _spins(self, graph: IsingGraph) -> tuple[Any, list[np.ndarray]]:
-        import jax.numpy as jnp
 
-        home = import_module(self.package)
-        nodes = [home.SpinNode() for _ in range(graph.n_variables)]
-        edges = [(nodes[a], nodes[b]) for a, b in graph.edges.tolist()]
-        field, coupling = jnp.asarray(graph.field), jnp.asarray(graph.coupling)
-        ebm = home.models.IsingEBM(nodes, edges, field, coupling, jnp.array(1.0))
-        colours = colouring(graph.n_variables, graph.edges)
-        blocks = [home.Block([nodes[i] for i in colour]) for colour in colours]
-        return home.models.IsingSamplingProgram(ebm, blocks, []), colours
+@lru_cache(maxsize=2)
+def program_of(package: str, work: Work) -> tuple[Any, list[np.ndarray]]:
+    """The package's program, kept since it takes long, and the variables of each of its blocks."""
+    home = import_module(package)
+    graph = work if isinstance(work, PottsGrid) else work.as_graph()
+    colours = colouring(graph.n_variables, graph.edges)
+    make = _potts if isinstance(graph, PottsGrid) else _spins
+    return make(home, graph, colours), colours
 
-    def _potts(self, work: PottsGrid) -> tuple[Any, list[np.ndarray]]:
-        import jax
-        import jax.numpy as jnp
 
-        home, states = import_module(self.package), work.n_states
-        nodes = [home.CategoricalNode() for _ in range(work.n_variables)]
-        ends = [home.Block([nodes[i] for i in side]) for side in work.edges.T]
-        tables = np.broadcast_to(work.coupling * np.eye(states), (len(work.edges), states, states))
-        factors = [
-            home.models.CategoricalEBMFactor(
-                [home.Block(nodes)], jnp.asarray(work.log_unary.reshape(-1, states))
-            ),
-            home.models.SquareCategoricalEBMFactor(ends, jnp.asarray(tables)),
-        ]
-        colours = colouring(work.n_variables, work.edges)
-        blocks = [home.Block([nodes[i] for i in colour]) for colour in colours]
-        kinds = {home.CategoricalNode: jax.ShapeDtypeStruct((), jnp.uint8)}
-        spec = home.BlockGibbsSpec(blocks, [], kinds)
-        rule = home.models.CategoricalGibbsConditional(states)
-        program = home.FactorSamplingProgram(spec, [rule] * len(blocks), factors, [])
-        return program, colours
+def _spins(home: Any, graph: IsingGraph, colours: list[np.ndarray]) -> Any:
+    import jax.numpy as jnp
+
+    nodes = [home.SpinNode() for _ in range(graph.n_variables)]
+    edges = [(nodes[a], nodes[b]) for a, b in graph.edges.tolist()]
+    field, coupling = jnp.asarray(graph.field), jnp.asarray(graph.coupling)
+    ebm = home.models.IsingEBM(nodes, edges, field, coupling, jnp.array(1.0))
+    blocks = [home.Block([nodes[i] for i in colour]) for colour in colours]
+    return home.models.IsingSamplingProgram(ebm, blocks, [])
+
+
+def _potts(home: Any, work: PottsGrid, colours: list[np.ndarray]) -> Any:
+    import jax
+    import jax.numpy as jnp
+
+    states, edges = work.n_states, work.edges
+    nodes = [home.CategoricalNode() for _ in range(work.n_variables)]
+    ends = [home.Block([nodes[i] for i in side]) for side in edges.T]
+    tables = np.broadcast_to(work.coupling * np.eye(states), (len(edges), states, states))
+    unary = jnp.asarray(work.log_unary.reshape(-1, states))
+    factors = [
+        home.models.CategoricalEBMFactor([home.Block(nodes)], unary),
+        home.models.SquareCategoricalEBMFactor(ends, jnp.asarray(tables)),
+    ]
+    blocks = [home.Block([nodes[i] for i in colour]) for colour in colours]
+    kinds = {home.CategoricalNode: jax.ShapeDtypeStruct((), jnp.uint8)}
+    spec = home.BlockGibbsSpec(blocks, [], kinds)
+    rule = home.models.CategoricalGibbsConditional(states)
+    return home.FactorSamplingProgram(spec, [rule] * len(blocks), factors, [])
 
 
 def _hot(block: Any, states: int) -> Any:

@@ -20,9 +20,9 @@ def room(work: Work) -> float:
     return min(ROOM, ROOM_EACH * work.n_variables)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=4)
 def compiled(method: Any, work: Work) -> Any:
-    """The plan; asked for twice in a row, since an obstacle shows only when it is made."""
+    """The plan, kept: an obstacle shows only when it is made, and each work is done twice."""
     return method.compile(work.model, cap=room(work))
 
 
