@@ -1,22 +1,34 @@
-"""python -m benchmarks [--quick] [--only PART] [--models DIR]: print the tables of the docs.
+"""python -m benchmarks [--peers] [--quick] [--only PART] [--models DIR] [--out DIR]
 
-No number here is a promise; `python -m benchmarks > docs/benchmarks.md` makes that page, and
+Print the tables of the docs. `--peers` adds the same work done by other packages, as far as they
+are installed (pip install "herded[peers]"); `--only peers` is that alone, and `--only speed`,
+`many`, `reach` or `growth` one section of it. `--out DIR` also writes DIR/benchmarks.md, where the
+sections that were not run stay as they are, and DIR/peers.csv. No number here is a promise;
+`python -m benchmarks --out docs` makes that page, and
 `python -m benchmarks --only uai --models DIR > docs/models.md` the one on models from files.
 """
 
 import argparse
-import contextlib
 import os
-import platform
-from importlib.metadata import version
-from pathlib import Path
+import sys
+from collections.abc import Iterator
+
+# One thread for everybody, said before anything is imported that starts some.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+)
 
 from benchmarks import (
     accuracy,
+    beside,
+    book,
     complete,
     cost,
     denoising,
     doubts,
+    machine,
     ner,
     picture_size,
     qubo,
@@ -25,6 +37,7 @@ from benchmarks import (
     uai,
     weights,
 )
+from herded.errors import HerdedError
 
 PARTS = {
     "accuracy": accuracy,
@@ -39,22 +52,12 @@ PARTS = {
     "ner": ner,
 }
 APART = {"scale": scale, "uai": uai}  # on pages of their own
+PEERS = ("peers", *beside.SECTIONS)
 
 
 def header(only: str | None) -> list[str]:
     """What ran, on what."""
-    processor = platform.processor() or platform.machine()
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                processor = line.split(":", 1)[1].strip()
-                break
-    command = f"python -m benchmarks{f' --only {only}' if only else ''}"
-    versions = ", ".join(f"{name} {version(name)}" for name in ("herded", "numpy", "numba"))
-    where = (
-        f"Output of `{command}` on {os.cpu_count()} cores of {processor}, Python "
-        f"{platform.python_version()}, {versions}."
-    )
+    where = machine.sentence(f"python -m benchmarks{f' --only {only}' if only else ''}")
     if only in APART:
         return [APART[only].TITLE, "", where]
     return [
@@ -65,20 +68,49 @@ def header(only: str | None) -> list[str]:
     ]
 
 
+def lines(chosen: argparse.Namespace, noted: book.Book) -> Iterator[str]:
+    yield from header(chosen.only)
+    yield ""
+    parts = {**PARTS, **APART}
+    for name in [chosen.only] if chosen.only else PARTS:
+        if name in parts:
+            yield from parts[name].lines(chosen.quick)
+            yield ""
+    if chosen.peers or chosen.only in PEERS:
+        only = chosen.only if chosen.only in beside.SECTIONS else None
+        yield from beside.lines(chosen.quick, noted, only)
+
+
 def main() -> None:
-    options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    options = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     options.add_argument("--quick", action="store_true", help="fewer models and repeats")
-    options.add_argument("--only", choices=[*PARTS, *APART])
+    options.add_argument("--peers", action="store_true", help="also the same work by others")
+    options.add_argument("--only", choices=[*PARTS, *APART, *PEERS])
     options.add_argument("--models", metavar="DIR", help="UAI models; or set HERDED_UAI")
+    options.add_argument("--out", metavar="DIR", help="where to write benchmarks.md, peers.csv")
     chosen = options.parse_args()
     if chosen.models:
         os.environ["HERDED_UAI"] = chosen.models
-    print("\n".join(header(chosen.only)) + "\n", flush=True)
-    parts = {**PARTS, **APART}
-    for name in [chosen.only] if chosen.only else PARTS:
-        for line in parts[name].lines(chosen.quick):
-            print(line, flush=True)
-        print()
+    try:
+        run(chosen)
+    except HerdedError as problem:
+        sys.exit(str(problem))
 
 
-main()
+def run(chosen: argparse.Namespace) -> None:
+    """Print, and write. Goals are also held against what earlier runs noted in the same place."""
+    noted = book.read(chosen.out) if chosen.out else book.Book()
+    printed = []
+    for line in lines(chosen, noted):
+        print(line, flush=True)
+        printed.append(line)
+    if chosen.out:
+        book.write(chosen.out, printed, noted)
+
+
+if __name__ == "__main__":
+    main()

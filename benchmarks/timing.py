@@ -1,0 +1,71 @@
+"""CPU time of runs that take turns, so that a busy machine is busy for all of them alike.
+
+What a run costs is a + b * sweeps. Only b, the cost of a sweep, says how fast a sampler is; a is
+what a call costs before the first sweep, and is told apart by timing a short run beside each long
+one. The first runs, which compile, are not timed.
+"""
+
+import gc
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+SHORT = 4  # a long run has as many times the sweeps of a short one
+MOST_SWEEPS = 2**24
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Medians over the repeats, in CPU seconds."""
+
+    sweep: float
+    call: float
+    sweeps: int  # of a long run
+
+
+def cpu_seconds(function: Callable[[], object]) -> float:
+    """Of all threads of this process."""
+    gc.disable()
+    try:
+        began = time.process_time()
+        function()
+        return time.process_time() - began
+    finally:
+        gc.enable()
+
+
+def enough_sweeps(run: Callable[[int, int], object], seconds: float) -> int:
+    """As many as take `seconds`, and as long as what a call costs by itself, beyond that cost."""
+    run(SHORT, 0)
+    call = cpu_seconds(lambda: run(SHORT, 0))
+    sweeps = SHORT
+    while sweeps < MOST_SWEEPS:
+        taken = cpu_seconds(lambda n=sweeps: run(n, 0)) - call
+        if taken >= max(seconds, call) / 2:
+            break
+        sweeps *= int(np.clip(max(seconds, call) / max(taken, 1e-6), 2, 16))
+    return sweeps
+
+
+def costs(
+    runs: Mapping[str, Callable[[int, int], object]], *, seconds: float, repeats: int
+) -> dict[str, Cost]:
+    """The cost of each run; they take turns."""
+    sweeps = {name: enough_sweeps(run, seconds) for name, run in runs.items()}
+    short: dict[str, list[float]] = {name: [] for name in runs}
+    long: dict[str, list[float]] = {name: [] for name in runs}
+    for seed in range(repeats):
+        for name, run in runs.items():
+            few, many = sweeps[name] // SHORT, sweeps[name]
+            short[name].append(cpu_seconds(lambda r=run, n=few, s=seed: r(n, s)))
+            long[name].append(cpu_seconds(lambda r=run, n=many, s=seed: r(n, s)))
+    found = {}
+    for name in runs:
+        few, many = sweeps[name] // SHORT, sweeps[name]
+        more = np.array(long[name]) - np.array(short[name])
+        sweep = float(np.median(more)) / (many - few)
+        call = max(0.0, float(np.median(short[name])) - few * sweep)
+        found[name] = Cost(sweep, call, many)
+    return found

@@ -1,0 +1,165 @@
+"""The samplers that the benchmarks' expert wrote by hand: each has its slow twin here."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.peers import expert_graph, expert_grid, expert_potts
+from benchmarks.peers.protocol import AVERAGES, LAST, VISITS
+from benchmarks.work import IsingGrid, PottsGrid, random_graph, uneven_grid
+
+FULL = 2**64 - 1
+seeds = st.integers(0, 2**32 - 1)
+sides = st.integers(1, 7)
+one = np.float32(1)
+
+
+def xorshift64(draw):
+    draw ^= draw << 13 & FULL
+    draw ^= draw >> 7
+    return draw ^ (draw << 17 & FULL)
+
+
+def xorshift32(draw):
+    draw ^= draw << 13 & 0xFFFFFFFF
+    draw ^= draw >> 17
+    return draw ^ (draw << 5 & 0xFFFFFFFF)
+
+
+def small_grid(height, width, seed):
+    rng = np.random.default_rng(seed)
+    return IsingGrid("small", rng.normal(size=(height, width)), float(rng.normal()))
+
+
+def threshold(work, x, r, c):
+    """P(x = 1 | neighbours) * 2^32, from the energy."""
+    height, width = x.shape
+    around = [(r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)]
+    spins = [2 * int(x[a, b]) - 1 for a, b in around if 0 <= a < height and 0 <= b < width]
+    local = work.field[r, c] + work.coupling * sum(spins)
+    return int(min(2.0**32 / (1 + np.exp(-2 * local)), 2.0**32 - 1))
+
+
+@settings(max_examples=20, deadline=None)
+@given(sides, sides, seeds)
+def test_raster(height, width, seed):
+    work, sweeps = small_grid(height, width, seed), 5
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 2, (height, width)).astype(np.uint8)
+    draw = int(rng.integers(1, 2**63))
+    visits, added = np.zeros(x.shape, int), np.zeros(x.shape, int)
+    for _ in range(sweeps):
+        for r in range(height):
+            for c in range(width):
+                draw = xorshift64(draw)
+                p = threshold(work, x, r, c)
+                x[r, c] = draw >> 32 < p
+                visits[r, c] += x[r, c]
+                added[r, c] += p
+    sampler = expert_grid.Raster()
+    found = {keep: sampler.prepare(work, keep)(sweeps, seed) for keep in (LAST, VISITS, AVERAGES)}
+    assert np.array_equal(found[LAST][:, 1], x.ravel())
+    assert np.array_equal(found[VISITS][:, 1], visits.ravel() / sweeps)
+    assert np.array_equal(found[AVERAGES][:, 1], added.ravel() / (sweeps * 2.0**32))
+
+
+@settings(max_examples=20, deadline=None)
+@given(sides, sides, seeds)
+def test_checkerboard(height, width, seed):
+    work, sweeps = small_grid(height, width, seed), 5
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 2, (height, width), np.uint8)
+    draws = rng.integers(1, 2**32, (width + 1) // 2, np.uint32).tolist()
+    visits = np.zeros(x.shape, int)
+    for _ in range(sweeps):
+        for colour in (0, 1):
+            for r in range(height):
+                for j in range(len(draws)):
+                    c = 2 * j + (r + colour) % 2
+                    draws[j] = xorshift32(draws[j])
+                    if c < width:
+                        x[r, c] = draws[j] < threshold(work, x, r, c)
+        visits += x
+    sampler = expert_grid.Checkerboard()
+    assert np.array_equal(sampler.prepare(work, LAST)(sweeps, seed)[:, 1], x.ravel())
+    assert np.array_equal(
+        sampler.prepare(work, VISITS)(sweeps, seed)[:, 1], visits.ravel() / sweeps
+    )
+
+
+@pytest.mark.parametrize("sampler", [expert_graph.Sums(), expert_graph.Flips()])
+@settings(max_examples=15, deadline=None)
+@given(n=st.integers(2, 12), degree=st.integers(1, 4), seed=seeds)
+def test_graphs(sampler, n, degree, seed):
+    graph, sweeps = random_graph(n, min(degree, n - 1), seed), 5
+    coupling = np.zeros((n, n), np.float32)
+    for (a, b), value in zip(graph.edges, graph.coupling, strict=True):
+        coupling[a, b] = coupling[b, a] = value
+    field = graph.field.astype(np.float32)
+    rng = np.random.default_rng(seed)
+    spins = rng.choice(np.array([-1, 1], np.float32), n)
+    draw = int(rng.integers(1, 2**63))
+
+    def summed(i):
+        local = field[i]
+        for j in np.flatnonzero(coupling[i]):
+            local = np.float32(local + coupling[i, j] * spins[j])
+        return local
+
+    local, visits, added = [summed(i) for i in range(n)], np.zeros(n), np.zeros(n)
+    for _ in range(sweeps):
+        for i in range(n):
+            draw = xorshift64(draw)
+            here = local[i] if sampler.follow_flips else summed(i)
+            spin = one if here > expert_graph.HALF_LOGITS[draw >> 48] else -one
+            if spin != spins[i]:
+                spins[i] = spin
+                for j in np.flatnonzero(coupling[i]):
+                    local[j] = np.float32(local[j] + np.float32(2) * spin * coupling[i, j])
+            visits[i] += spin > 0
+            added[i] += 1 / (1 + math.exp(-2 * float(here)))
+    found = {keep: sampler.prepare(graph, keep)(sweeps, seed) for keep in (LAST, VISITS, AVERAGES)}
+    assert np.array_equal(found[LAST][:, 1], spins > 0)
+    assert np.array_equal(found[VISITS][:, 1], visits / sweeps)
+    assert np.allclose(found[AVERAGES][:, 1], added / sweeps, rtol=1e-12, atol=0)
+
+
+@settings(max_examples=20, deadline=None)
+@given(sides, sides, st.integers(2, 5), seeds)
+def test_potts(height, width, states, seed):
+    rng = np.random.default_rng(seed)
+    work = PottsGrid("small", rng.normal(size=(height, width, states)), float(rng.normal()))
+    sweeps, gain = 5, np.float32(np.exp(work.coupling))
+    unary = np.exp(work.log_unary - work.log_unary.max(axis=2, keepdims=True)).astype(np.float32)
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, states, (height, width))
+    draw = int(rng.integers(1, 2**63))
+    visits = np.zeros(unary.shape)
+    for _ in range(sweeps):
+        for r in range(height):
+            for c in range(width):
+                weights = unary[r, c].copy()
+                for a, b in ((r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)):
+                    if 0 <= a < height and 0 <= b < width:
+                        weights[x[a, b]] *= gain
+                up_to = np.cumsum(weights, dtype=np.float32)
+                draw = xorshift64(draw)
+                goal = up_to[-1] * np.float32(draw >> 40) * np.float32(2.0**-24)
+                x[r, c] = int((up_to[:-1] <= goal).sum())
+                visits[r, c, x[r, c]] += 1
+    sampler = expert_potts.Potts()
+    last = sampler.prepare(work, LAST)(sweeps, seed)
+    assert np.array_equal(last.argmax(axis=1), x.ravel()) and (last.sum(axis=1) == 1).all()
+    found = sampler.prepare(work, VISITS)(sweeps, seed)
+    assert np.array_equal(found, visits.reshape(-1, states) / sweeps)
+
+
+def test_what_they_are_not_for_they_say():
+    uneven = uneven_grid(4, 0.5)
+    assert "one coupling" in expert_grid.Raster().obstacle(uneven, LAST)
+    assert "visits" in expert_grid.Checkerboard().obstacle(small_grid(3, 3, 0), AVERAGES)
+    assert "Potts" in expert_potts.Potts().obstacle(uneven, LAST)
+    assert "spins" in expert_graph.Sums().obstacle(PottsGrid("", np.zeros((2, 2, 3)), 1.0), LAST)
