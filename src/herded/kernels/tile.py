@@ -12,59 +12,56 @@ This is the only file that calls into `kernels/lattice.py` for tiles.
 import numpy as np
 
 from herded.jit import jit
-from herded.kernels.lattice import (
-    bits_around,
-    count_ones_around,
-    herd_lines,
-    herd_planes,
-    store,
-    tally_lines,
-    tally_planes,
-)
+from herded.kernels.lattice import add_up, herd, look_around
 from herded.kernels.weights import start_scalar
+from herded.plan.lattice import COUNTS, LANES
 from herded.stream import draw
 
 
 @jit
-def shared_half_sweep(p, x, w, colour, ones, tally):
-    """One colour with a weight per count of neighbours that are 1; p and w are (2, h, 5, m).
+def half_sweep(p, contexts, x, w, colour, ones, tally):
+    """One colour; p and w are (2, h, entries of a row), `contexts` as in `LatticeArrays`.
 
     Adds the new states to `ones` and the conditionals to `tally`, (2, h, m) or empty.
     """
-    _, rows, _, columns = p.shape
-    context, new = np.empty(columns, np.uint32), np.empty(columns, np.uint32)
-    sample = np.empty(columns, np.uint8)
+    rows, columns = p.shape[1], x.shape[2] - 2
+    places = p.shape[2] // len(contexts)
+    context, new = np.zeros(places, np.uint8), np.zeros(places, np.uint8)
     for r in range(rows):
-        count_ones_around(x, colour, r, 1, context)
-        herd_planes(p[colour, r], w[colour, r], context, new)
-        store(x, colour, r, 1, new, sample)
+        look_around(x, len(contexts) == COUNTS, colour, r, 1, context)
+        herd(p, w, colour, r, contexts, context, new)
+        mine = x[colour, r + 1, 1:]
+        for m in range(columns):
+            mine[m] = new[m]
         if ones.size:
-            add(sample, ones[colour, r])
+            add(new, ones[colour, r])
         if tally.size:
-            tally_planes(p[colour, r], context, tally[colour, r])
+            add_up(p, colour, r, contexts, context, tally[colour, r], 0, columns)
 
 
 @jit
-def blanket_half_sweep(p, x, w, colour, ones, tally):
-    """As shared_half_sweep, with a weight per state of the four neighbours: (2, h, m, 16)."""
-    _, rows, columns, _ = p.shape
-    context, new = np.empty(columns, np.uint32), np.empty(columns, np.uint32)
-    sample = np.empty(columns, np.uint8)
-    for r in range(rows):
-        bits_around(x, colour, r, 1, context)
-        herd_lines(p[colour, r], w[colour, r], context, new)
-        store(x, colour, r, 1, new, sample)
-        if ones.size:
-            add(sample, ones[colour, r])
-        if tally.size:
-            tally_lines(p[colour, r], context, tally[colour, r])
-
-
-@jit
-def add(sample, ones):
+def add(new, ones):
     """Count the sites that are 1."""
-    for m in range(len(sample)):
-        ones[m] += sample[m]
+    for m in range(len(ones)):
+        ones[m] += new[m]
+
+
+@jit
+def cut_out(p, rows, columns, above, before, out):
+    """Copy the conditionals of a part of a lattice, laid out with `rows` to a strip, to a tile's.
+
+    The part begins `above` rows down and `before` packed columns to the right; out is (2, h, cells,
+    contexts, LANES). What lies beyond the part in the last cells is never looked at.
+    """
+    _, h, cells, contexts, _ = out.shape
+    for colour in range(2):
+        for r in range(h):
+            strip, inside = divmod(above + r, rows)
+            for c in range(min(columns - before, cells * LANES)):
+                site = inside * columns + before + c
+                there, here = p[colour, strip, site // LANES], out[colour, r, c // LANES]
+                for q in range(contexts):
+                    here[q, c % LANES] = there[q, site % LANES]
 
 
 @jit
@@ -76,24 +73,24 @@ def start_states(top, left, width, key, x):
 
 
 @jit
-def start_phases(place, contexts_inside, top, left, key, w):
-    """Fill w with the random phases that the whole lattice has there.
+def start_phases(place, top, left, columns_here, key, w):
+    """Fill w with the random phases that the whole lattice has there, as `start_lattice` does.
 
-    `place` is (strips, rows of a strip, columns) of the whole lattice's packed arrays, where a
-    site's contexts lie side by side (`contexts_inside`) or a strip apart. w is (2, h, m, contexts).
+    `place` is (strips, rows of a strip, columns) of the whole lattice. w is (2, h, cells,
+    contexts, LANES).
     """
     strips, rows, columns = place
-    _, h, m, contexts = w.shape
+    _, h, _, contexts, _ = w.shape
+    sites = rows * columns
     for colour in range(2):
         for r in range(h):
             strip, inside = divmod(top + r, rows)
             strip += colour * strips
-            for c in range(m):
+            for c in range(columns_here):
                 site = inside * columns + left // 2 + c
-                phases = w[colour, r, c]
+                planes = w[colour, r, c // LANES]
                 for q in range(contexts):
-                    if contexts_inside:
-                        name = (strip * rows * columns + site) * contexts + q
-                    else:
-                        name = (strip * contexts + q) * rows * columns + site
-                    start_scalar(phases, q, True, key, np.uint64(name))
+                    plane = (strip * contexts + q) * sites + site
+                    line = (strip * sites + site) * contexts + q
+                    name = plane if contexts == COUNTS else line
+                    start_scalar(planes[q], c % LANES, True, key, np.uint64(name))

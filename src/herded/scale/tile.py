@@ -11,11 +11,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from herded.errors import CheckpointError, MethodError
-from herded.kernels.tile import blanket_half_sweep, shared_half_sweep, start_phases, start_states
+from herded.kernels.tile import cut_out, half_sweep, start_phases, start_states
 from herded.kernels.weights import HALF
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.plan.conditional import SCALAR_BITS
-from herded.plan.lattice import STRIP, compile_lattice, pack, unpack
+from herded.plan.lattice import (
+    BITS,
+    COUNTS,
+    LANES,
+    aligned,
+    compile_lattice,
+    layout,
+    n_cells,
+    pack,
+    unpack,
+)
 from herded.scale.snapshot import save_array
 from herded.scale.stored_lattice import StoredLattice
 from herded.stream import stream_key
@@ -51,14 +61,19 @@ class Work:
         return self.method.weights == "shared"
 
     @property
+    def contexts(self) -> int:
+        """Weights of a site."""
+        return COUNTS if self.shared else BITS
+
+    @property
     def site_bytes(self) -> int:
         """Of memory, for every site of a tile: p, w, x and counts."""
-        return 8 * (5 if self.shared else 16) + 1 + 4 + 8 * self.rao_blackwell
+        return 8 * self.contexts + 1 + 4 + 8 * self.rao_blackwell
 
     @property
     def state_bytes(self) -> int:
         """On disk, for every site."""
-        return self.site_bytes - 4 * (5 if self.shared else 16)
+        return self.site_bytes - 4 * self.contexts
 
     def check(self) -> None:
         """Raise what tiles cannot do."""
@@ -94,11 +109,11 @@ class Tile:
     def half_sweep(self, half: int) -> None:
         """Half-sweep number `half` of the run, counted from 0."""
         recorded = half // 2 >= self.work.burn_in
-        kernel = shared_half_sweep if self.work.shared else blanket_half_sweep
         nothing = np.empty((2, 0, 0))
         ones = self.state["ones"] if recorded else nothing.astype(np.uint32)
         tally = self.state["tally"] if recorded else nothing.astype(np.int64)
-        kernel(self.p, self.x, self.state["w"], half & 1, ones, tally)
+        p, w = (a.reshape(2, len(a[0]), -1) for a in (self.p, self.state["w"]))
+        half_sweep(p, (0,) * self.work.contexts, self.x, w, half & 1, ones, tally)
 
     def edges(self, colour: int) -> dict[str, np.ndarray]:
         """The outermost sites of a colour, on each side."""
@@ -141,21 +156,17 @@ def _conditionals(work: Work, place: Place) -> np.ndarray:
     top, left = max(0, place.top - MARGIN), max(0, place.left - MARGIN)
     bottom, right = min(height, place.bottom + MARGIN), min(width, place.right + MARGIN)
     compiled = compile_lattice(work.lattice.patch(top, left, bottom, right), work.shared)
-    rows, columns = compiled.rows, compiled.columns
     above, before = place.top - top, (place.left - left) // 2
-    h, m = place.shape[0], (place.shape[1] + 1) // 2
-    cut = slice(above, above + h), slice(before, before + m)
-    if work.shared:
-        planes = compiled.p.reshape(2, -1, 5, rows, columns).swapaxes(2, 3)
-        return np.ascontiguousarray(planes.reshape(2, -1, 5, columns)[:, cut[0], :, cut[1]])
-    return np.ascontiguousarray(compiled.p.reshape(2, -1, columns, 16)[:, cut[0], cut[1]])
+    p = aligned(_shapes(work, place)["w"][0], np.uint32)
+    cut_out(compiled.p, compiled.rows, compiled.columns, above, before, p)
+    return p
 
 
 def _shapes(work: Work, place: Place) -> dict[str, tuple[tuple[int, ...], Any]]:
     """Of the arrays of a tile's state."""
     h, w = place.shape
     sites = (2, h, (w + 1) // 2)
-    weights = (2, h, 5, sites[2]) if work.shared else (*sites, 16)
+    weights = (2, h, n_cells(sites[2]), work.contexts, LANES)
     return {
         "x": (sites, np.uint8),
         "w": (weights, np.uint32),
@@ -174,12 +185,10 @@ def _start(work: Work, place: Place) -> dict[str, np.ndarray]:
     state["x"] = pack(x, place.shape[0])
     state["w"][:] = HALF
     if work.method.phases == "random":
-        columns = (width + 1) // 2
-        rows = min(height, -(-STRIP // columns))
-        whole = (-(-height // rows), rows, columns)
-        lines = state["w"].swapaxes(2, 3) if work.shared else state["w"]
+        rows, columns, strips = layout(height, width)
+        here = (place.shape[1] + 1) // 2
         key = stream_key(work.method.seed, 0, 2)
-        start_phases(whole, not work.shared, place.top, place.left, key, lines)
+        start_phases((strips, rows, columns), place.top, place.left, here, key, state["w"])
     return state
 
 
