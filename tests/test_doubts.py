@@ -115,6 +115,22 @@ def test_starts_agree_with_the_evidence_and_lie_apart(model):
         assert (starts[2][free] == model.cardinalities[free] - 1).all()
 
 
+def test_a_zero_elsewhere_does_not_bring_starts_together():
+    """The variables that no zero touches still start at their extremes."""
+    model = hd.FactorGraph([3] * 4 + [2, 2], [((4, 5), np.array([[0.0, 0.0], [0.0, ZERO]]))])
+    starts = dispersed_starts(model, KEYS)
+    assert (starts[1][:4] == 0).all() and (starts[2][:4] == 2).all()
+
+
+def test_starts_under_zeros_differ_where_they_can():
+    """Four walls with one state each: four chains, one behind each."""
+    same = np.where(np.eye(4) > 0, 0.0, ZERO)
+    model = hd.FactorGraph([4, 4], [((0, 1), same)])
+    assert len({tuple(x) for x in dispersed_starts(model, KEYS)}) == 4
+    only = hd.FactorGraph([4, 4], [((0, 1), same)]).given({0: 2})
+    assert {tuple(x) for x in dispersed_starts(only, KEYS)} == {(2, 2)}
+
+
 # -- chains that are walled in --------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import CapError
+from herded.footprint import exact_footprint
 from herded.methods.annealed_herded_gibbs import MOST_STATES, AnnealedHerdedGibbs
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_order import EliminationOrder, elimination_order
@@ -55,11 +56,14 @@ def choose(
         except CapError:
             why_not = f"elimination needs more than {memory.readable(memory.limit(cap))}"
         else:
-            time = exact_seconds(model, order)
-            if seconds is None or time <= seconds:
+            time, need = exact_seconds(model, order), exact_footprint(model, order)
+            if need > memory.limit(cap):
+                why_not = f"exact inference needs {memory.readable(need)}"
+            elif seconds is None or time <= seconds:
                 size = f"{memory.readable(order.memory)}, treewidth {order.treewidth}"
                 return Choice("exact", Exact(), f"elimination fits ({size})")
-            why_not = f"elimination would take about {time:.0f} seconds"
+            else:
+                why_not = f"elimination would take about {time:.2g} seconds"
     if task == "pr":
         method = BeliefPropagation(damping=DAMPING)
         return Choice("bp", method, f"{why_not}, and samplers give no estimate of log Z")

@@ -13,7 +13,7 @@ from herded.errors import HerdedError
 from herded.models.lattice import Lattice
 from herded.models.names import called
 from herded.plan.reach import reach
-from herded.plan.support import possible_states, start_state
+from herded.plan.support import FEW_TRIES, possible_states, start_state
 from herded.stream import stream_key
 
 # Chains disagree when their standard error is above TOLERANCE, and each strays DRAWS times further
@@ -22,8 +22,7 @@ from herded.stream import stream_key
 TOLERANCE = 0.025
 DRAWS = 4.0
 
-SEARCHES = 8  # for states that a chain cannot reach, each of so many
-TRIES = 1000  # dead ends
+SEARCHES = 8  # for states that a chain cannot reach
 SHOWN = 3  # names in a sentence
 
 
@@ -105,7 +104,7 @@ def _missed(graph: Any, states: np.ndarray, reached: np.ndarray) -> np.ndarray:
             break
         i, k = (int(place) for place in left[0])
         try:
-            x = start_state(graph.given({i: k}), stream_key(attempt), tries=TRIES)
+            x = start_state(graph.given({i: k}), stream_key(attempt), tries=FEW_TRIES)
         except HerdedError:  # impossible, or not found: nothing is proved
             open_cases[:, i, k] = False
         else:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from herded.methods.belief_propagation import BeliefPropagation
-from herded.methods.elimination_order import MAX_AXES, elimination_order
+from herded.methods.elimination_order import MAX_AXES, EliminationOrder, elimination_order
 from herded.methods.exact import MAX_JOINT, Exact
 from herded.methods.protocol import Sampler
 from herded.models.factor_graph import FactorGraph
@@ -31,13 +31,10 @@ def footprint(model: Any, method: Any, *, chains: int = 1, cap: float | None = N
 
     For `Exact` this finds an order of elimination, and raises `CapError` where none fits.
     """
-    graph = model.as_factor_graph()
-    table = NUMBER * graph.n_variables * int(graph.cardinalities.max())  # of all marginals
-    fixed = SMALL_THINGS + _written_out(model, graph)
     if isinstance(method, Exact):
-        clusters = elimination_order(model, memory.limit(cap)).memory
-        objects = OBJECT * (graph.n_variables + graph.n_factors)
-        return fixed + objects + clusters + 2 * table + _pairs(graph) + 2 * _joint(graph)
+        return exact_footprint(model, elimination_order(model, memory.limit(cap)))
+    graph = model.as_factor_graph()
+    table, fixed = _table(graph), SMALL_THINGS + _written_out(model, graph)
     if isinstance(method, Sampler):
         weights = _weights(model, method, chains, cap)
         return fixed + weights + _factors(graph) + chains * (3 * _block(model, graph) + 8 * table)
@@ -49,6 +46,20 @@ def footprint(model: Any, method: Any, *, chains: int = 1, cap: float | None = N
         + 4 * table
         + (2 * messages + tables if isinstance(method, BeliefPropagation) else 0.0)
     )
+
+
+def exact_footprint(model: Any, order: EliminationOrder) -> float:
+    """Bytes that exact inference takes at most, in this order."""
+    graph = model.as_factor_graph()
+    fixed = SMALL_THINGS + _written_out(model, graph)
+    objects = OBJECT * (graph.n_variables + graph.n_factors)
+    found = 2 * _table(graph) + _pairs(graph) + 2 * _joint(graph)
+    return fixed + objects + order.memory + found
+
+
+def _table(graph: FactorGraph) -> float:
+    """All marginals."""
+    return NUMBER * graph.n_variables * int(graph.cardinalities.max())
 
 
 def tables_memory(

@@ -20,6 +20,7 @@ from herded.pace import ENDLESS, Pace
 from herded.plan import memory
 from herded.plan.compile import Plan
 from herded.plan.remember import remembered
+from herded.plan.support import check_support
 from herded.progress import Moment, Progress, Watch, interruptible
 from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.result import Best, Curve, Pairs, Result
@@ -247,15 +248,16 @@ def _sampled(run: Run) -> Result:
 
 
 def _doubts(run: Run) -> tuple[str, ...]:
-    """What speaks against a run of fixed temperature; annealing ends in one mode by design."""
-    if not run.recorded or hasattr(run.method, "schedule"):
+    """What speaks against a run. Annealing ends in one mode by design, but walls are walls."""
+    if not run.recorded:
         return ()
     model, chains = run.plan.model, run.chains
     found = []
     if model.has_hard_zeros:
         states = np.stack([chain.state.values(run.plan) for chain in chains])
         found.append(confinement(model, states))
-    if len(chains) > 1 and Marginals in chains[0].recorders:
+    annealed = hasattr(run.method, "schedule")
+    if len(chains) > 1 and Marginals in chains[0].recorders and not annealed:
         frequencies = np.stack([estimate(chain, False) for chain in chains])
         found.append(disagreement(model, frequencies, run.recorded))
     return tuple(sentence for sentence in found if sentence)
@@ -294,6 +296,8 @@ def _solve(
         curve.check(model)
     errors = np.full(len(points), np.nan)
     began = time.perf_counter()
+    if not method.one_shot:  # which would find out, where these go on for ever
+        check_support(model)
     state = method.init(plan)
     total = 1 if method.one_shot else burn_in + sweeps
     seconds = None if method.one_shot else seconds

@@ -66,12 +66,9 @@ def resume(run: Any, path: Any) -> None:
         return
     header, arrays = found
     checkpoints.check_same_run(path, header, identity(run))
-    missing = _arrays(run).keys() - arrays.keys()
-    if missing or not {"done", "seconds"} <= header.keys():
-        raise CheckpointError(
-            f"expected a whole checkpoint at {path}, got one without some of its arrays: move it "
-            "away to start anew"
-        )
+    if not (_is_count(header.get("done")) and _is_time(header.get("seconds"))):
+        raise _broken(path, "its number of sweeps or seconds")
+    _check_arrays(run, path, arrays)
     if header["done"] > run.total:
         raise MethodError(
             f"expected sweeps of at least {header['done'] - run.burn_in}, which the checkpoint at "
@@ -86,12 +83,73 @@ def resume(run: Any, path: Any) -> None:
             {name[len(prefix) :]: a for name, a in arrays.items() if name.startswith(prefix)}
         )
         chain.state.total = total
+        _check_states(run, path, chain)
         chain.errors[: len(known)] = arrays[f"{c}/errors"][known]
         for kind, recorder in chain.recorders.items():
             for name in recorder.arrays:
                 recorder.arrays[name] = arrays[f"{c}/{kind.__name__}/{name}"]
+            _check_record(run, path, recorder)
         if run.plan.lattice is None:
             chain.block[:] = chain.state.memory.x
+
+
+# -- what a file may not say: kernels believe their arrays ----------------------------------------
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < np.inf
+
+
+def _broken(path: Any, what: str) -> CheckpointError:
+    return CheckpointError(
+        f"expected a whole checkpoint at {path}, got one that is broken in {what}: move it away to "
+        "start anew"
+    )
+
+
+def _check_arrays(run: Any, path: Any, arrays: dict[str, np.ndarray]) -> None:
+    """Raise unless every array is there, of the right type, and as large as it must be."""
+    for name, fresh in _arrays(run).items():
+        found = arrays.get(name)
+        if found is None or found.dtype != fresh.dtype or found.ndim != fresh.ndim:
+            raise _broken(path, name)
+        part = name.split("/")
+        grows = part[-1] in ("samples", "errors", "points")  # with the run
+        if found.shape[1:] != fresh.shape[1:] or (
+            part[1:2] != ["state"] and not grows and found.shape != fresh.shape
+        ):
+            raise _broken(path, name)
+        if part[-1] == "numbers" and (found.shape != (3,) or (found < 0).any()):
+            raise _broken(path, name)
+    if any(len(arrays[f"{c}/errors"]) != len(arrays["points"]) for c in range(len(run.chains))):
+        raise _broken(path, "errors")
+
+
+def _check_states(run: Any, path: Any, chain: Any) -> None:
+    """Raise unless a chain is at a state of the model, and its sums could be."""
+    model, memory = run.plan.model, chain.state.memory
+    most = max(run.plan.width - 1, 1)
+    values = chain.state.values(run.plan)
+    wrong = (values >= model.cardinalities) | ((model.evidence >= 0) & (values != model.evidence))
+    if wrong.any() or max(int(memory.x.max(initial=0)), int(memory.y.max(initial=0))) > most:
+        raise _broken(path, "the state of a chain")
+    if ((memory.tally < 0) | (memory.tally > run.recorded * 2.0**31)).any():
+        raise _broken(path, "the sums of a chain")
+
+
+def _check_record(run: Any, path: Any, recorder: Any) -> None:
+    """Raise unless what was recorded could be of so many sweeps."""
+    for name, array in recorder.arrays.items():
+        if name == "counts" and ((array < 0) | (array > run.recorded)).any():
+            raise _broken(path, "counts")
+        if name in ("sweeps", "seen") and array[0] != run.recorded:
+            raise _broken(path, "the number of recorded sweeps")
+        if name in ("samples", "state") and (array >= run.plan.model.cardinalities).any():
+            raise _broken(path, "recorded states")
 
 
 def _known_points(run: Any, path: Any, saved: np.ndarray) -> np.ndarray:

@@ -75,6 +75,8 @@ class Answered:
                     "from the spread of chains: a bias that they share is not in it",
                 )
             )
+        elif self.marginals is not None and self.setup.samples and self.setup.chains == 1:
+            told.append(("error", "unknown from one chain, which cannot disagree: use --chains 4"))
         if self.errors is not None:
             e = self.errors
             told.append(
@@ -170,6 +172,8 @@ def answered(
 
 def _doubts(setup: Setup, result: Result) -> list[str]:
     """What only a solver can be reproached with."""
+    if setup.choice.name == "mean-field" and result.model.has_hard_zeros:
+        return ["mean field is a heuristic where there are hard zeros: its answer may be far off"]
     if result.converged is False and not result.provenance["interrupted"]:
         return [
             f"{setup.choice.name} did not converge in {result.sweeps:,} sweeps: its answer may be "

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from herded.cli.printing import facts, safe, say
 from herded.cli.reference import Reference
 from herded.cli.setup import Setup, set_up
 from herded.cli.watching import watcher
-from herded.errors import FileError, HerdedWarning, MethodError
+from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
 from herded.inference import infer as run
 from herded.io.uai_results import write_mar, write_mpe, write_pr
 from herded.plan.memory import readable
@@ -29,12 +30,13 @@ from herded.scale import engines
 
 def infer(options: argparse.Namespace) -> int:
     """Read, choose, run, print, write."""
-    if options.reference and options.task != "mar":
+    if options.reference is not None and options.task != "mar":
         raise MethodError(f"expected --reference with --task mar, got --task {options.task}")
-    if options.out:
+    _check_apart(options)
+    if options.out is not None:
         atomic.check_writable(options.out, FileError, "--out")
     model = models.read(options)
-    reference = Reference.read(options, model) if options.reference else None
+    reference = Reference.read(options, model) if options.reference is not None else None
     with interrupted_afterwards():
         setup = set_up(model, options)
     if not options.json:
@@ -56,6 +58,24 @@ def infer(options: argparse.Namespace) -> int:
     if found.interrupted:
         raise KeyboardInterrupt(_so_far(options, setup, result, told))
     return 0
+
+
+def _check_apart(options: argparse.Namespace) -> None:
+    """What is written may not be what was read, nor one file be two things."""
+    read = {name: getattr(options, name) for name in ("model", "evidence", "reference")}
+    written = {name: getattr(options, name) for name in ("out", "checkpoint")}
+    for name, path in written.items():
+        for other, taken in {**read, **written}.items():
+            if (
+                other != name
+                and path
+                and taken
+                and os.path.realpath(path) == os.path.realpath(taken)
+            ):
+                word = "MODEL" if other == "model" else f"--{other}"
+                raise FileError(
+                    f"expected --{name} apart from {word}, got {path} for both: give another name"
+                )
 
 
 def _heading(options: argparse.Namespace, model: Any, setup: Setup) -> Iterator[tuple[str, str]]:
@@ -136,9 +156,9 @@ def run_setup(
         )
 
 
-def _write(options: argparse.Namespace, model: Any, found: Answered) -> FileError | None:
+def _write(options: argparse.Namespace, model: Any, found: Answered) -> HerdedError | None:
     """Write --out; what goes wrong is given back, so that the answer is printed all the same."""
-    if not options.out:
+    if options.out is None:
         return None
     try:
         if options.task == "mar":
@@ -147,7 +167,7 @@ def _write(options: argparse.Namespace, model: Any, found: Answered) -> FileErro
             write_mpe(found.state, options.out)
         elif found.log_z is not None:
             write_pr(found.log_z, options.out)
-    except FileError as error:
+    except HerdedError as error:
         return error
     return None
 

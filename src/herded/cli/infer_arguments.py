@@ -3,6 +3,7 @@ heavy.
 """
 
 import argparse
+import math
 import re
 import textwrap
 from typing import Any
@@ -146,6 +147,9 @@ def _add(
     parser.add_argument("model", metavar="MODEL", help="a file, gzipped or not")
     parser.add_argument("--evidence", metavar="F", help="a UAI .evid file")
     parser.add_argument(
+        "--sample", type=int, metavar="N", help="which, if that file has several; from 0"
+    )
+    parser.add_argument(
         "--given",
         action="append",
         default=[],
@@ -168,7 +172,7 @@ def size(text: str) -> float:
         value = float(found[1]) * UNITS[found[2]] if found else 0.0
     except ValueError:
         value = 0.0
-    if not value > 0:
+    if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(
             f"expected a number of bytes above 0, such as 500M or 2G, got {text!r}"
         )

@@ -13,8 +13,8 @@ from herded.choice import choose, exact_seconds, largest_blanket
 from herded.cli import models
 from herded.cli.infer_arguments import WEIGHTS
 from herded.cli.printing import columns, count, facts, finite, say
-from herded.errors import CapError, HerdedError
-from herded.footprint import footprint
+from herded.errors import CapError, HerdedError, SupportError
+from herded.footprint import exact_footprint, footprint
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_order import EliminationOrder, elimination_order
 from herded.methods.gibbs import Gibbs
@@ -24,7 +24,7 @@ from herded.plan import memory
 from herded.plan.compile import plan_memory
 from herded.plan.conditional import compile_factors
 from herded.plan.scan import components
-from herded.plan.support import start_state
+from herded.plan.support import check_support, start_state
 from herded.progress import interrupted_afterwards
 from herded.stream import stream_key
 
@@ -46,7 +46,7 @@ def info(options: argparse.Namespace) -> int:
         order = _order(model)
         facts_of_it = _features(model)
         verdicts = list(_verdicts(model, order, memory.limit(options.cap)))
-        chosen = choose(model, cap=options.cap)
+        name, reason = _auto(model, options.cap)
     if options.json:
         say(
             json.dumps(
@@ -60,8 +60,8 @@ def info(options: argparse.Namespace) -> int:
                         for name in WEIGHTS
                     },
                     "methods": [{**vars(v), "memory": finite(v.memory)} for v in verdicts],
-                    "auto": chosen.name,
-                    "reason": chosen.reason,
+                    "auto": name,
+                    "reason": reason,
                 },
                 allow_nan=False,
             )
@@ -69,8 +69,18 @@ def info(options: argparse.Namespace) -> int:
         return 0
     say(*facts(_lines(options, model, facts_of_it, order)), "")
     say(*columns([("method", "can run", "memory", ""), *map(_row, verdicts)], left=4), "")
-    say(*facts([("auto", f"{chosen.name}: {chosen.reason}")]))
+    say(*facts([("auto", f"{name}: {reason}" if name else reason)]))
     return 0
+
+
+def _auto(model: Any, cap: float | None) -> tuple[str | None, str]:
+    """What `herded infer` would do, and why; nothing where no state is possible."""
+    try:
+        check_support(model)
+    except SupportError as error:
+        return None, str(error)
+    chosen = choose(model, cap=cap)
+    return chosen.name, chosen.reason
 
 
 def _features(model: Any) -> dict[str, Any]:
@@ -136,7 +146,13 @@ def _lines(
 
 
 def _verdicts(model: Any, order: EliminationOrder | None, limit: float) -> Iterator[Verdict]:
-    yield _exact(order, limit)
+    try:
+        check_support(model)
+    except SupportError as error:  # nobody can do anything
+        for name in ("exact", *(f"herded, {w}" for w in WEIGHTS), "gibbs", "bp", "mean-field"):
+            yield Verdict(name, False, None, str(error))
+        return
+    yield _exact(model, order, limit)
     samplers = {f"herded, {weights}": HerdedGibbs(weights=weights) for weights in WEIGHTS}
     start = _why_no_start(model)
     for name, method in {**samplers, "gibbs": Gibbs()}.items():
@@ -146,12 +162,13 @@ def _verdicts(model: Any, order: EliminationOrder | None, limit: float) -> Itera
     yield _judged("mean-field", model, MeanField(), limit, hard)
 
 
-def _exact(order: EliminationOrder | None, limit: float) -> Verdict:
+def _exact(model: Any, order: EliminationOrder | None, limit: float) -> Verdict:
     if order is None:
         return Verdict("exact", False, None, "a cluster has more than 64 variables")
-    if order.memory > limit:
-        return Verdict("exact", False, order.memory, f"more than {memory.readable(limit)}")
-    return Verdict("exact", True, order.memory, "")
+    need = exact_footprint(model, order)
+    if need > limit:
+        return Verdict("exact", False, need, f"more than {memory.readable(limit)}")
+    return Verdict("exact", True, need, "")
 
 
 def _why_no_start(model: Any) -> str:

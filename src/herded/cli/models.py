@@ -6,33 +6,67 @@ from typing import Any
 import numpy as np
 
 from herded.cli.printing import count, safe
-from herded.errors import ModelError
+from herded.errors import FileError, ModelError
 from herded.io.models import read_model
-from herded.io.uai_evidence import read_evidence
+from herded.io.uai_evidence import read_evidences
+from herded.models.evidence import index_of
+from herded.models.names import state_index
 
 
 def read(options: argparse.Namespace) -> Any:
     """MODEL with --evidence and --given."""
     model = read_model(options.model, cap=options.cap)
-    if options.evidence:
-        model = model.given(read_evidence(options.evidence))
+    if options.sample is not None and options.evidence is None:
+        raise ModelError("expected --evidence with --sample, got none: name the evidence file")
+    if options.evidence is not None:
+        model = model.given(_sample(options))
     return model.given(_pairs(model, options.given)) if options.given else model
 
 
+def _sample(options: argparse.Namespace) -> dict[int, int]:
+    """The evidence of the file, or of one of its samples."""
+    samples, number = read_evidences(options.evidence), options.sample
+    if number is None and len(samples) != 1:
+        raise FileError(
+            f"expected the evidence of one sample in {options.evidence}, got {len(samples)}: say "
+            "which with --sample N, counted from 0"
+        )
+    if number is not None and not 0 <= number < len(samples):
+        raise FileError(
+            f"expected --sample from 0 to {len(samples) - 1} for {options.evidence}, got {number}"
+        )
+    return samples[number or 0]
+
+
 def _pairs(model: Any, given: list[str]) -> dict[Any, Any]:
-    evidence: dict[Any, Any] = {}
+    evidence: dict[int, Any] = {}
     for text in given:
-        name, equals, state = text.rpartition("=")
-        if not equals or not name:
-            raise ModelError(f"expected --given NAME=STATE, got {text!r}")
+        name, state = _split(model, text)
         named = model.names is not None and name in model.names
-        key = int(name) if not named and name.isdecimal() else name
-        known = model.state_names and named and state in model.state_names[model.names.index(name)]
-        value = int(state) if not known and state.isdecimal() else state
-        if key in evidence:
+        i = index_of(model, int(name) if not named and name.isdecimal() else name)
+        known = model.state_names and state in model.state_names[i]
+        value = state_index(
+            model, i, name, int(state) if not known and state.isdecimal() else state
+        )
+        if i in evidence:
             raise ModelError(f"expected --given {name} once, got it twice")
-        evidence[key] = value
+        if model.evidence[i] not in (-1, value):
+            raise ModelError(
+                f"expected --given {name} to agree with --evidence, where it is "
+                f"{state_name(model, i, int(model.evidence[i]))}, got {state}: drop one of them"
+            )
+        evidence[i] = value
     return evidence
+
+
+def _split(model: Any, text: str) -> tuple[str, str]:
+    """NAME and STATE; both may have "=" in them, so the one that makes NAME a name counts."""
+    places = [k for k, letter in enumerate(text) if letter == "=" and k]
+    if not places:
+        raise ModelError(f"expected --given NAME=STATE, got {text!r}")
+    known = [k for k in places if model.names is not None and text[:k] in model.names]
+    k = (known or places)[-1]
+    return text[:k], text[k + 1 :]
 
 
 def describe(options: argparse.Namespace, model: Any) -> str:

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from herded.errors import FileError
-from herded.io.uai_results import read_mar
+from herded.io.uai_results import read_marginals
 from herded.record import ErrorCurve
+
+ROUNDING_OF_SUMS = 0.01  # few digits are written
 
 
 @dataclass(frozen=True)
@@ -30,17 +32,27 @@ class Reference:
     @classmethod
     def read(cls, options: argparse.Namespace, model: Any) -> "Reference":
         """Those of --reference, which must be of this model."""
-        marginals = read_mar(options.reference)
-        n, width = model.n_variables, int(model.cardinalities.max())
-        if len(marginals) != n or marginals[:, width:].any():
-            raise FileError(
-                f"expected the marginals of {n} variables of at most {width} states in "
-                f"{options.reference}, got {len(marginals)} of {marginals.shape[1]}: give the "
-                "reference of this model"
+        marginals, states = read_marginals(options.reference)
+        if not np.array_equal(states, model.cardinalities):
+            differ = len(states) == model.n_variables
+            i = int(np.argmax(states != model.cardinalities)) if differ else 0
+            expected = (
+                f"{model.n_variables} variables"
+                if not differ
+                else (f"{model.cardinalities[i]} states for variable {i}")
             )
-        table = np.zeros((n, width))
-        table[:, : marginals.shape[1]] = marginals[:, :width]
-        return cls(model, table)
+            raise FileError(
+                f"expected marginals of {expected} in {options.reference}, got "
+                f"{states[i] if differ else len(states)}: give the reference of this model"
+            )
+        sums = marginals.sum(axis=1)
+        if (np.abs(sums - 1) > ROUNDING_OF_SUMS).any():
+            i = int(np.abs(sums - 1).argmax())
+            raise FileError(
+                f"expected marginals that sum to 1 in {options.reference}, got {sums[i]:g} for "
+                f"variable {i}: give a file of marginals"
+            )
+        return cls(model, marginals)
 
     def errors(self, marginals: np.ndarray) -> Errors:
         """Of marginals as `Result.marginals` gives them."""

@@ -1,10 +1,12 @@
 """What `herded infer` is about to do: the options as one method and its run, checked."""
 
 import argparse
+import math
 import os
 from dataclasses import dataclass, fields
 from typing import Any
 
+from herded import checkpoint
 from herded.choice import DAMPING, Choice, annealed, choose
 from herded.cli.printing import count
 from herded.errors import CapError, MethodError
@@ -22,6 +24,7 @@ from herded.scale import engines
 
 SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
 BURN_IN_OF_SECONDS = 100
+MOST = 10**15  # sweeps of a run, and of anything else
 SAMPLERS_ONLY = ("chains", "burn_in", "checkpoint", "weights", "slack", "engine", "workers")
 SHOWN = ("weights", "slack", "damping", "seed")  # of a method's settings, to people
 REFUSED = {
@@ -83,9 +86,12 @@ def set_up(model: Any, options: argparse.Namespace) -> Setup:
     choice = _choice(model, options)
     samples = isinstance(choice.method, Sampler)
     idle = [name for name in SAMPLERS_ONLY if not samples and getattr(options, name) is not None]
+    if choice.name == "exact":  # which takes the time it takes
+        idle += [name for name in ("sweeps", "seconds") if getattr(options, name) is not None]
     words = tuple(f"--{name.replace('_', '-')}" for name in idle)
-    if words and options.method != "auto":
-        raise MethodError(f"expected no {words[0]} with --method {options.method}: drop it")
+    refused = [word for word in words if word not in ("--sweeps", "--seconds")]
+    if refused and options.method != "auto":
+        raise MethodError(f"expected no {refused[0]} with --method {options.method}: drop it")
     chains = (CHAINS if options.chains is None else options.chains) if samples else 1
     _check_counts(options)
     engines.check(options.engine, options.workers)
@@ -152,10 +158,10 @@ def _herded(model: Any, options: argparse.Namespace) -> Any:
 def _check_counts(options: argparse.Namespace) -> None:
     for name, least in (("sweeps", 1), ("chains", 1), ("burn_in", 0), ("threads", 1)):
         value = getattr(options, name)
-        if value is not None and value < least:
+        if value is not None and not least <= value <= MOST:
             word = name.replace("_", "-")
-            raise MethodError(f"expected --{word} of {least} or more, got {value}")
-    if options.seconds is not None and not options.seconds > 0:
+            raise MethodError(f"expected --{word} from {least} to {MOST:.0e}, got {value}")
+    if options.seconds is not None and not 0 < options.seconds < math.inf:
         raise MethodError(f"expected --seconds above 0, got {options.seconds:g}")
     if options.task == "map" and options.seconds is not None and options.checkpoint is not None:
         raise MethodError(
@@ -182,9 +188,21 @@ def _burn_in(choice: Choice, options: argparse.Namespace) -> int:
         return 0
     if options.burn_in is not None:
         return options.burn_in
+    begun = _begun(options)
+    if begun is not None:
+        return begun
     if options.seconds is not None:
         return BURN_IN_OF_SECONDS
     return min(MOST_BURN_IN, (options.sweeps or SWEEPS) // 10)
+
+
+def _begun(options: argparse.Namespace) -> int | None:
+    """The burn-in of a run that has begun: one that is to be longer keeps it."""
+    if options.checkpoint is None or not os.path.exists(options.checkpoint):
+        return None
+    found = checkpoint.read(options.checkpoint)
+    burn_in = found[0].get("burn_in") if found else None
+    return burn_in if isinstance(burn_in, int) and 0 <= burn_in <= MOST else None
 
 
 def _memory(model: Any, choice: Choice, chains: int, cap: float | None) -> float:

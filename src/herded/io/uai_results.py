@@ -28,6 +28,11 @@ LN_10 = PRECISE.ln(decimal.Decimal(10))
 
 def read_mar(path: FilePath) -> np.ndarray:
     """P(x_i = k) of a .MAR file, (N, K) as in `Result.marginals`: zero beyond a cardinality."""
+    return read_marginals(path)[0]
+
+
+def read_marginals(path: FilePath) -> tuple[np.ndarray, np.ndarray]:
+    """What `read_mar` gives, and how many states each variable has there."""
     numbers = _read_answer(path, b"MAR")
     row = one_sample(numbers, _marginals_length, "the number of variables and their marginals")
     n = int(numbers.values[row.start])
@@ -41,7 +46,7 @@ def read_mar(path: FilePath) -> np.ndarray:
     marginals = np.zeros((n, k))
     slots = np.delete(np.arange(row.start + 1, row.stop), heads - row.start - 1)
     marginals[np.arange(k) < cards[:, None]] = _probabilities(numbers, slots)
-    return marginals
+    return marginals, cards
 
 
 def write_mar(marginals: Any, path: FilePath, cardinalities: Any = None) -> None:
@@ -105,7 +110,9 @@ def write_pr(log_z: float, path: FilePath) -> None:
     """Write log Z (natural, as `Result.log_z`) so that `read_pr` gives it back to the bit."""
     value = number("log_z", log_z)
     if not np.isfinite(value):
-        raise ModelError(f"expected a finite log_z, got {value}")
+        raise ModelError(
+            f"expected a finite log_z to write, got {value}: there is nothing to write"
+        )
     log10 = PRECISE.divide(decimal.Decimal(value), LN_10).normalize(PRECISE)
     write_bytes(path, [b"PR\n", f"{log10:.25g}\n".encode()])
 

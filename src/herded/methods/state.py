@@ -49,7 +49,8 @@ class State:
                     f"expected {shape} {old.dtype} as {name} of a state of this run, got "
                     f"{parts[name].shape} {parts[name].dtype}: the state is of another run"
                 )
-        if not could_be(self.memory, parts["slot_start"], parts["slots"]):
+        tables = (parts[name] for name in ("slot_start", "slots", "keys", "filled"))
+        if not could_be(self.memory, *tables):
             raise CheckpointError(
                 "expected tables of hashed weights that grew from those of this run, got others: "
                 "the state is of another run"

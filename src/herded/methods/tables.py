@@ -49,13 +49,22 @@ def without_gaps(memory: Memory, room: int) -> Memory:
     return memory._replace(keys=keys, w=w, slot_start=start)
 
 
-def could_be(first: Memory, slot_start: np.ndarray, slots: np.ndarray) -> bool:
-    """Whether such tables, without gaps, are what those of `first` may have grown to."""
+def could_be(
+    first: Memory, slot_start: np.ndarray, slots: np.ndarray, keys: np.ndarray, filled: np.ndarray
+) -> bool:
+    """Whether such tables, without gaps, are what those of `first` may have grown to.
+
+    One that is full would be searched for ever.
+    """
+    if not len(first.slots):
+        return True
     doubled = np.log2(np.maximum(slots, 1) / np.maximum(first.slots, 1))
     return bool(
         np.array_equal(slot_start, np.cumsum(slots) - slots)
         and (doubled >= 0).all()
         and (doubled == np.floor(doubled)).all()
+        and np.array_equal(filled, np.add.reduceat((keys != 0).astype(np.int64), slot_start))
+        and (filled < slots).all()
     )
 
 

@@ -34,9 +34,9 @@ def index_of(model: Any, key: Any) -> int:
     if len(position) != len(shape) or any(
         not 0 <= p < size for p, size in zip(position, shape, strict=True)
     ):
+        pixel = f" or a pixel of a {model.shape} picture" if len(model.shape) > 1 else ""
         raise ModelError(
-            f"expected a variable from 0 to {model.n_variables - 1}, a name or a pixel of a "
-            f"{model.shape} picture, got {key!r}"
+            f"expected a variable from 0 to {model.n_variables - 1}, a name{pixel}, got {key!r}"
         )
     return int(np.ravel_multi_index(position, shape))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.errors import ModelError, SupportError
+from herded.errors import HerdedError, ModelError, SupportError
 from herded.models.factor_graph import check_states
 from herded.models.lattice import Lattice
 from herded.models.names import called
@@ -23,6 +23,9 @@ from herded.plan.domains import (
     whole_domains,
 )
 from herded.stream import draw
+
+SEARCHES = 8  # for a start that differs from others, each of so many
+FEW_TRIES = 1000  # dead ends
 
 
 def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarray:
@@ -43,27 +46,68 @@ def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarr
             "pass state= (a start of your own)"
         )
     if outcome != FOUND:
-        raise SupportError(
-            "expected a state of positive probability, but no state of variable "
-            f"{called(model, outcome)} fits its factors: correct the evidence or the zeros"
-        )
+        raise _impossible(model, outcome)
     decided = domains.size == 1
     x[decided] = domains.states[hard.state_start[:-1][decided]]
     return x
 
 
 def dispersed_starts(model: Any, keys: Sequence[np.uint64]) -> list[np.ndarray]:
-    """A random start for each key; where all states are possible, two of another kind.
+    """A random start for each key, but as far from each other as may be.
 
     The second has every variable in its first state, the third in its last: opposite modes of every
-    model whose variables attract each other, where random starts might all fall to one side.
+    model whose variables attract each other, where random starts might all fall to one side. Those
+    in hard factors are searched for instead, with some state that no earlier start has.
     """
-    starts = [start_state(model, key) for key in keys]
-    if not model.has_hard_zeros:
-        extremes = (np.zeros_like(model.cardinalities), model.cardinalities - 1)
-        for chain, x in zip(range(1, len(keys)), extremes, strict=False):
-            starts[chain] = np.where(model.evidence >= 0, model.evidence, x)
+    hard = model.has_hard_zeros
+    if hard and isinstance(model, Lattice):  # in its unaries only: no walls, and no extremes
+        return [start_state(model, key) for key in keys]
+    starts: list[np.ndarray] = []
+    for key in keys:
+        starts.append(
+            _elsewhere(model, starts, key) if hard and starts else start_state(model, key)
+        )
+    loose = model.evidence < 0
+    if hard:
+        loose &= np.diff(compile_hard(model).entry_start) == 0
+    extremes = (np.zeros_like(model.cardinalities), model.cardinalities - 1)
+    for chain, x in zip(range(1, len(keys)), extremes, strict=False):
+        starts[chain] = np.where(loose, x, starts[chain])
     return starts
+
+
+def _elsewhere(model: Any, starts: list[np.ndarray], key: np.uint64) -> np.ndarray:
+    """A start with some state that no earlier one has, where a short search finds one."""
+    everyone = np.arange(model.n_variables)
+    new = possible_states(model) & (model.evidence < 0)[:, None]
+    for x in starts:
+        new[everyone, x] = False
+    cases = np.argwhere(new)
+    order = np.argsort(draw(key, np.arange(len(cases), dtype=np.uint64)))
+    for i, k in cases[order[:SEARCHES]].tolist():
+        try:
+            return start_state(model.given({i: k}), key, tries=FEW_TRIES)
+        except HerdedError:  # impossible, or not found
+            continue
+    return start_state(model, key)
+
+
+def check_support(model: Any) -> None:
+    """Raise where a short search proves that no state is possible."""
+    if model.has_hard_zeros and not isinstance(model, Lattice):
+        hard = compile_hard(model)
+        domains = whole_domains(model, hard)
+        with np.errstate(over="ignore"):
+            outcome = search_all(hard, domains, np.uint64(0), FEW_TRIES)
+        if outcome not in (FOUND, GAVE_UP):
+            raise _impossible(model, outcome)
+
+
+def _impossible(model: Any, variable: int) -> SupportError:
+    return SupportError(
+        "expected a state of positive probability, but no state of variable "
+        f"{called(model, variable)} fits its factors: correct the evidence or the zeros"
+    )
 
 
 def possible_states(model: Any) -> np.ndarray:
