@@ -3,14 +3,13 @@
 import os
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
 
 import herded as hd
 from herded.cli.main import main
-from herded.scale import tiled
+from herded.scale import cluster, tiled
 from tests.command import small_grid
 from tests.deadly import Deadly
 from tests.test_scale_many import models, same
@@ -23,12 +22,13 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 
 @pytest.fixture(scope="module")
 def client():
+    """Four processes, with nannies; Dask gives up on what a dead one had, so that we must not."""
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
             n_workers=4, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
+        ) as there,
+        distributed.Client(there) as client,
     ):
         yield client
 
@@ -84,20 +84,26 @@ def test_tiles_and_a_dead_worker(client, tmp_path, saved, monkeypatch):
                 killed.append(threading.Thread(target=kill_one, args=(client,)))
                 killed[0].start()
 
+    class Crew(cluster.Crew):
+        def __init__(self, *arguments):
+            crews.append(self)
+            super().__init__(*arguments)
+
+    crews = []
     monkeypatch.setattr(tiled, "Progress", Bar)
-    began = time.perf_counter()
+    monkeypatch.setattr(cluster, "Crew", Crew)
     result = hd.infer_tiled(
         stored,
         SHARED,
         out=tmp_path / "marginals.npy",
-        sweeps=400,
+        sweeps=150,
         tile=(30, 40),
         client=client,
         checkpoint=tmp_path / "run" if saved else None,
         checkpoint_every=0.5,
     )
-    assert killed and time.perf_counter() - began < 120
-    assert np.array_equal(result.marginals, whole(stored, SHARED, 400))
+    assert killed and len(crews) >= 2
+    assert np.array_equal(result.marginals, whole(stored, SHARED, 150))
 
 
 # -- the command line -----------------------------------------------------------------------------

@@ -172,6 +172,24 @@ def _wait_for(event):
     event.wait(10)
 
 
+def test_what_cannot_be_sent():
+    method = hd.AnnealedHerdedGibbs(schedule=lambda t: 1.0)
+    with processes(1) as pool, pytest.raises(hd.MethodError, match="can be sent to workers, but:"):
+        hd.infer_many(models(1), method, sweeps=5, executor=pool)
+
+
+def test_one_bar_over_all(monkeypatch):
+    shown = []
+
+    class Bar(many.Progress):
+        def update(self, done, note=""):
+            shown.append((done, self.total, self.units))
+
+    monkeypatch.setattr(many, "Progress", Bar)
+    hd.infer_many(models(7), sweeps=5)
+    assert shown == [(k, 7, "models") for k in range(1, 8)]
+
+
 def test_interrupted():
     """Ctrl-C ends all runs, also those in threads, at once."""
     slow = hd.ising_grid(np.zeros((60, 60)), 0.1)

@@ -43,11 +43,11 @@ def whole(stored, method, sweeps, burn_in=0, **keep):
 
 
 class FakeClient:
-    """A Dask client whose workers are objects here, and die when told."""
+    """A Dask client whose workers are objects here, and die in or after a half-sweep when told."""
 
-    def __init__(self, workers, dies_at=None, memory=0):
+    def __init__(self, workers, dies_in=None, dies_after=None, memory=0):
         self.alive = {f"worker-{n}": 1 for n in range(workers)}
-        self.dies_at, self.memory, self.crews = dies_at, memory, 0
+        self.dies_in, self.dies_after, self.memory = dies_in, dies_after, memory
 
     def nthreads(self):
         return dict(self.alive)
@@ -73,12 +73,18 @@ class FakeActor:
         self.client, self.name, self.host = client, name, host
 
     def __getattr__(self, method):
+        if self.name not in self.client.alive:
+            raise RuntimeError("Worker holding Actor was lost.")
+
         def call(*arguments):
-            if method == "half_sweep" and (self.name, arguments[0]) == self.client.dies_at:
-                self.client.alive.pop(self.name, None)
-            if self.name not in self.client.alive:
+            now = (self.name, arguments[0]) if method == "half_sweep" else None
+            if now is not None and now == self.client.dies_in:
+                del self.client.alive[self.name]
                 return failed(OSError("Unable to contact Actor's worker"))
-            return done(getattr(self.host, method)(*arguments))
+            value = getattr(self.host, method)(*arguments)
+            if now is not None and now == self.client.dies_after:
+                del self.client.alive[self.name]
+            return done(value)
 
         return call
 
@@ -154,6 +160,27 @@ def test_a_tile_sees_only_what_it_is_shown():
         tile.half_sweep(0)
     assert not np.array_equal(tiles[0].x[0, 1:-1, 1:-1], tiles[1].x[0, 1:-1, 1:-1])
     assert np.array_equal(tiles[0].x[0, 1:-2, 1:-1], tiles[1].x[0, 1:-2, 1:-1])
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    shape=st.tuples(st.integers(2, 9), st.integers(2, 9)),
+    corners=st.tuples(*[st.integers(0, 9)] * 4),
+    uniform=st.booleans(),
+    kind=st.sampled_from(["float32", "float64", "int8"]),
+)
+def test_a_patch_is_a_part_of_the_whole(shape, corners, uniform, kind):
+    stored = lattice(*shape, uniform=uniform)
+    field = (9 * stored.field).astype(kind)
+    (top, bottom), (left, right) = (
+        sorted(min(c, side - 1) for c in pair)
+        for pair, side in zip((corners[:2], corners[2:]), shape, strict=True)
+    )
+    whole = hd.ising_grid(field, stored.coupling)
+    part = hd.StoredLattice(field, stored.coupling).patch(top, left, bottom + 1, right + 1)
+    assert np.array_equal(part.log_unary, whole.log_unary[top : bottom + 1, left : right + 1])
+    assert np.array_equal(part.right, whole.right[top : bottom + 1, left:right])
+    assert np.array_equal(part.down, whole.down[top:bottom, left : right + 1])
 
 
 # -- from disk ------------------------------------------------------------------------------------
@@ -290,11 +317,12 @@ def test_tiles_on_hosts_give_the_bits_of_the_whole(tmp_path, tile):
 
 
 @pytest.mark.parametrize("half", [0, 7, 29])
+@pytest.mark.parametrize("when", ["dies_in", "dies_after"])
 @pytest.mark.parametrize("saved", [False, True])
-def test_a_host_that_dies(tmp_path, half, saved):
+def test_a_host_that_dies(tmp_path, half, when, saved):
     stored = lattice(29, 41)
     folder = tmp_path / "run" if saved else None
-    client = FakeClient(3, dies_at=("worker-1", half))
+    client = FakeClient(3, **{when: ("worker-1", half)})
     result = hd.infer_tiled(
         stored, SHARED, out=tmp_path / "m.npy", sweeps=15, tile=(10, 12), client=client,
         checkpoint=folder, checkpoint_every=0,
@@ -314,7 +342,7 @@ def test_from_hosts_to_disk_and_back(tmp_path):
 
 def test_hosts_that_keep_dying(tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "DEATHS", 1)
-    client = FakeClient(2, dies_at=("worker-0", 3))
+    client = FakeClient(2, dies_in=("worker-0", 3))
     with pytest.raises(hd.WorkerError, match="1 died in this run"):
         hd.infer_tiled(lattice(8, 8), SHARED, out=tmp_path / "m.npy", sweeps=5, client=client)
     assert list(tmp_path.iterdir()) == []

@@ -16,6 +16,7 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     wait,
 )
+from pickle import PicklingError
 from typing import Any
 
 from herded.errors import MethodError, WorkerError
@@ -97,6 +98,11 @@ class Workers:
             raise WorkerError(
                 f"expected herded {__version__} on every worker, got one without it: install it "
                 "there"
+            ) from error
+        if isinstance(error, PicklingError) or "pickle" in str(error):
+            raise MethodError(
+                "expected models and methods that can be sent to workers, but: "
+                f"{error}: use functions of a module in place of lambdas, or threads"
             ) from error
         if not (killed or isinstance(error, BrokenExecutor)):
             raise error

@@ -148,24 +148,34 @@ class Crew:
 
     def _all(self, method: str, arguments: Callable[[str], tuple[Any, ...]]) -> list[Any]:
         """Call a method of all hosts at once, and wait."""
-        calls = {name: getattr(host, method)(*arguments(name)) for name, host in self.hosts.items()}
+        calls = {name: self._begin(name, method, arguments(name)) for name in self.hosts}
         return [self._wait(name, call) for name, call in calls.items()]
 
+    def _begin(self, name: str, method: str, arguments: tuple[Any, ...]) -> Any:
+        try:
+            return getattr(self.hosts[name], method)(*arguments)
+        except Exception as error:
+            if self._has_died(name, error):
+                raise WorkerDied(name) from error
+            raise
+
     def _wait(self, name: str, call: Any) -> Any:
-        """What a call gives; raises WorkerDied if its worker is gone."""
+        """What a call gives."""
         while True:
             try:
                 return call.result(timeout=LOOK)
-            except HerdedError:
-                raise
             except TimeoutError:
                 raise_if_halted()
             except Exception as error:
-                if self._is_gone(name, MOURNING):
+                if self._has_died(name, error):
                     raise WorkerDied(name) from error
                 raise
             if self._is_gone(name, 0.0):
                 raise WorkerDied(name)
+
+    def _has_died(self, name: str, error: Exception) -> bool:
+        """Whether an error means that the worker is gone, or is what it has to say."""
+        return not isinstance(error, HerdedError) and self._is_gone(name, MOURNING)
 
     def _is_gone(self, name: str, patience: float) -> bool:
         """Whether the scheduler has lost a worker; it may need a while to notice."""
