@@ -11,7 +11,18 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import accuracy, complete, cost, degree, denoising, ner, picture_size, qubo, uai
+from benchmarks import (
+    accuracy,
+    complete,
+    cost,
+    degree,
+    denoising,
+    lattice,
+    ner,
+    picture_size,
+    qubo,
+    uai,
+)
 
 PARTS = {
     "accuracy": accuracy,
@@ -21,6 +32,7 @@ PARTS = {
     "picture-size": picture_size,
     "qubo": qubo,
     "cost": cost,
+    "lattice": lattice,
     "ner": ner,
 }
 APART = {"uai": uai}  # on a page of its own
