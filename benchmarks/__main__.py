@@ -28,6 +28,7 @@ from benchmarks import (
     cost,
     denoising,
     doubts,
+    lattice,
     machine,
     ner,
     picture_size,
@@ -48,6 +49,7 @@ PARTS = {
     "picture-size": picture_size,
     "qubo": qubo,
     "cost": cost,
+    "lattice": lattice,
     "sparse": sparse,
     "ner": ner,
 }

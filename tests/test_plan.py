@@ -40,7 +40,10 @@ def star(rays=59, **options):
         (hd.HerdedGibbs(), UNEVEN, "lattice"),
         (hd.HerdedGibbs(weights="shared"), UNEVEN, "table"),
         (hd.HerdedGibbs(), hd.ising_grid(np.zeros((3, 3)), periodic=True), "table"),
+        (hd.HerdedGibbs(), hd.ising_grid(np.zeros((4, 4)), periodic=True), "lattice"),
         (hd.HerdedGibbs(), POTTS, "table"),
+        (hd.HerdedGibbs(weights="pooled"), POTTS, "lattice"),
+        (hd.Gibbs(), POTTS, "lattice"),
         (hd.HerdedGibbs(), CHAIN, "table"),
         (hd.HerdedGibbs(), GRID.as_factor_graph(), "table"),
         (hd.Gibbs(), star(), "field"),
@@ -67,7 +70,7 @@ def test_forcing(kind):
     ("reason", "model", "method"),
     [
         ("not a lattice", CHAIN, hd.Gibbs()),
-        ("not binary", POTTS, hd.Gibbs()),
+        ("more than two states", POTTS, hd.HerdedGibbs()),
         ("periodic", hd.ising_grid(np.zeros((3, 3)), periodic=True), hd.Gibbs()),
         ("slack", GRID, hd.HerdedGibbs(slack=1)),
         ("pooled", GRID, hd.HerdedGibbs(weights="pooled")),
@@ -154,10 +157,12 @@ def tables_and_weights(plan, method):
     """Bytes of the fixed-point tables, of where weights are, and of the weights of a chain."""
     x = np.zeros(plan.model.n_variables, np.int64)
     memory = method.init(plan, x, chain=1, tally=False, total=1).memory
-    tables = plan.lattice.p if plan.lattice is not None else getattr(plan.tables, "p", np.empty(0))
+    tables = [] if plan.tables is None else [plan.tables.p]
+    if plan.lattice is not None:
+        tables = plan.lattice.tables
     places = plan.contexts.shared.nbytes if plan.contexts is not None else 0
     held = (memory.w, memory.keys, memory.slot_start, memory.slots, memory.filled)
-    return tables.nbytes + places + sum(array.nbytes for array in held)
+    return places + sum(array.nbytes for array in (*tables, *held))
 
 
 METHODS = [

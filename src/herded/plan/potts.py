@@ -1,4 +1,4 @@
-"""Potts lattices packed by colour, as binary ones are (`plan.lattice`), for pooled weights and draws.
+"""Potts lattices packed by colour as binary ones are, for pooled weights and for draws.
 
 pi(X = k | around) is proportional to u_k times f_d for every neighbour d in state k, with
 u = exp(log_unary - its largest) and f = exp(coupling): K numbers and four multiplications instead
