@@ -84,3 +84,11 @@ def test_methods_that_may_change_are_asked_each_time():
     method.seed = 1
     second = remembered(model, method, None, None)
     assert (first.made_for.seed, second.made_for.seed) == (0, 1)
+
+
+@pytest.mark.parametrize("wrong", [{"cap": [1]}, {"cap": True}, {"plan": ["table"]}, {"plan": {}}])
+def test_what_cannot_be_looked_up_is_refused_as_ever(wrong):
+    model = pair()
+    hd.infer(model, hd.Gibbs(), sweeps=1, cap=1, plan="factor")
+    with pytest.raises(hd.MethodError, match="expected"):
+        hd.infer(model, hd.Gibbs(), sweeps=1, **({"plan": "factor"} | wrong))

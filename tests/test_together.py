@@ -63,7 +63,7 @@ def test_the_bits_of_one_by_one(name, kind, data):
     small = binary_pairs() if kind == "field" else sampled_models(2, 2)
     model = data.draw(small)
     plan = method.compile(model, kind=kind)
-    chains = data.draw(st.sampled_from((4, 5, 8, 17, 64)))
+    chains = data.draw(st.sampled_from((8, 9, 17, 64)))
     sweeps = data.draw(st.sampled_from((1, 9, 130)))
     cut = data.draw(st.integers(0, sweeps))
     alone, expected, states, found = both_ways(method, plan, chains, sweeps, cut)

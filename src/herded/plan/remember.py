@@ -28,7 +28,7 @@ def remembered(model: Any, method: Any, kind: str | None, cap: float | None) -> 
     if shelf is None:
         shelf = Shelf()
         object.__setattr__(model, "_shelf", shelf)
-    key = (method, kind, cap) if _never_changes(method) else None
+    key = _key(method, kind, cap)
     plan = shelf.get(key) if key else None
     if plan is None or plan.model is not model:  # another's, where a model was copied with it
         plan = method.compile(model, kind=kind, cap=cap)
@@ -39,14 +39,16 @@ def remembered(model: Any, method: Any, kind: str | None, cap: float | None) -> 
     return plan
 
 
-def _never_changes(method: Any) -> bool:
+def _key(method: Any, kind: Any, cap: Any) -> tuple[Any, ...] | None:
+    """What a plan depends on, or None where that may change or is no proper choice."""
     if not getattr(getattr(method, "__dataclass_params__", None), "frozen", False):
-        return False
+        return None
+    key = (method, kind, cap, type(cap))  # True is 1, and no number of bytes
     try:
-        hash(method)
+        hash(key)
     except TypeError:
-        return False
-    return True
+        return None
+    return key
 
 
 def _arrays(plan: Plan) -> Iterator[np.ndarray]:
