@@ -7,7 +7,7 @@ from benchmarks.peers.check import obstacle
 from benchmarks.peers.everyone import EVERYONE
 from benchmarks.peers.protocol import LAST, VISITS, Peer, Run
 from benchmarks.timing import costs
-from benchmarks.work import Work, constant_grid, ising_grid, potts_grid, random_graph
+from benchmarks.work import Work, constant_grid, ising_grid, potts_grid, random_graph, uneven_grid
 
 
 def works(quick: bool) -> Iterator[Work]:
@@ -15,6 +15,7 @@ def works(quick: bool) -> Iterator[Work]:
     yield constant_grid(128 if quick else 512)
     if not quick:
         yield ising_grid(4096)
+    yield uneven_grid(10, 0.3)
     yield random_graph(10_000, 6)
     yield potts_grid(32 if quick else 128, 8)
 
