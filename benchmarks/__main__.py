@@ -1,8 +1,9 @@
 """python -m benchmarks [--peers] [--quick] [--only PART] [--models DIR] [--out DIR]
 
 Print the tables of the docs. `--peers` adds the same work done by other packages, as far as they
-are installed (pip install "herded[peers]"); `--only peers` is that alone, and `--only speed`,
-`many`, `reach` or `growth` one section of it. `--out DIR` also writes DIR/benchmarks.md, where the
+are installed (pip install "herded[peers]"). `--only peers` is the comparison alone, and `--only
+speed`, `many`, `reach` or `growth` one section of it; without `--peers` these compare with samplers
+written by hand. `--out DIR` also writes DIR/benchmarks.md, where the
 sections that were not run stay as they are, and DIR/peers.csv. No number here is a promise;
 `python -m benchmarks --out docs` makes that page, and
 `python -m benchmarks --only uai --models DIR > docs/models.md` the one on models from files.
@@ -73,7 +74,7 @@ def lines(chosen: argparse.Namespace, noted: book.Book) -> Iterator[str]:
             yield ""
     if chosen.peers or chosen.only in PEERS:
         only = chosen.only if chosen.only in beside.SECTIONS else None
-        yield from beside.lines(chosen.quick, noted, only)
+        yield from beside.lines(chosen.quick, chosen.peers, noted, only)
 
 
 def main() -> None:

@@ -14,9 +14,8 @@ import numpy as np
 import herded as hd
 from benchmarks.book import Book
 from benchmarks.peers.check import obstacle
-from benchmarks.peers.everyone import EVERYONE
 from benchmarks.peers.expert_graph import Sums
-from benchmarks.peers.protocol import AVERAGES, VISITS, Run
+from benchmarks.peers.protocol import AVERAGES, VISITS, Peer, Run
 from benchmarks.timing import cpu_seconds
 from benchmarks.work import Work, uneven_grid
 
@@ -64,7 +63,7 @@ def sweeps_to_reach(run: Run, truth: np.ndarray, seed: int, most: float) -> dict
     }
 
 
-def lines(quick: bool, book: Book) -> Iterator[str]:
+def lines(quick: bool, peers: tuple[Peer, ...], book: Book) -> Iterator[str]:
     yield "## Time to accuracy"
     yield ""
     yield "CPU milliseconds (and sweeps) until the mean marginal error stays below a goal, medians"
@@ -77,13 +76,15 @@ def lines(quick: bool, book: Book) -> Iterator[str]:
         yield ""
         yield f"### {work.name}, to accuracy"
         yield ""
-        yield from table(work, 1 if quick else 3, most, book)
+        yield from table(work, peers, 1 if quick else 3, most, book)
 
 
-def table(work: Work, seeds: int, most: float, book: Book) -> Iterator[str]:
+def table(
+    work: Work, peers: tuple[Peer, ...], seeds: int, most: float, book: Book
+) -> Iterator[str]:
     truth = reference(work)
     runs: dict[str, Run] = {}
-    for peer in EVERYONE:
+    for peer in peers:
         for keep in (VISITS, AVERAGES):
             if obstacle(peer, work, keep) is None:
                 runs[f"{peer.name}, {keep}"] = peer.prepare(work, keep)

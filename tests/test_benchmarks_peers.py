@@ -252,11 +252,11 @@ def test_many_models_are_solved_and_compared():
 
 def test_the_page(monkeypatch):
     for name in ("speed", "many", "reach", "growth"):
-        lines = lambda quick, noted, name=name: iter([f"## {name}"])  # noqa: E731
+        lines = lambda quick, peers, noted, name=name: iter([f"## {name}"])  # noqa: E731
         monkeypatch.setitem(beside.SECTIONS, name, type(name, (), {"lines": staticmethod(lines)}))
     noted = book.Book()
     noted.note("reach", "old", "me", "ms", 1.0)
-    page = list(beside.lines(True, noted))
+    page = list(beside.lines(True, True, noted))
     headings = [line for line in page if line.startswith("## ")]
     assert headings == [
         "## Beside other packages",
@@ -267,4 +267,4 @@ def test_the_page(monkeypatch):
         "## Goals",
     ]
     assert noted.rows == []  # measured again, so forgotten
-    assert "--only reach --quick" in "\n".join(beside.lines(True, noted, "reach"))
+    assert "--only reach --quick" in "\n".join(beside.lines(True, False, noted, "reach"))

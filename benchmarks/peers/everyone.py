@@ -22,3 +22,4 @@ INSTALLED: tuple[Peer, ...] = (
     NumPyro(),
 )
 EVERYONE: tuple[Peer, ...] = (*METHODS, *BY_HAND, *INSTALLED)
+WITHOUT_PACKAGES: tuple[Peer, ...] = (*METHODS, *BY_HAND)
