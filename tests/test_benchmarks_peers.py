@@ -173,6 +173,28 @@ def test_a_goal_is_reached_when_no_longer_run_misses_it(monkeypatch):
     assert reach.sweeps_to_reach(run, truth, 0, 0.04) == {1e-2: 6}
 
 
+def test_time_to_accuracy(monkeypatch):
+    clock = Clock(monkeypatch)
+    truth, noted = np.zeros((3, 2)), book.Book()
+
+    def run_of(cost, error):
+        def run(sweeps, seed):
+            clock.now += cost * sweeps
+            return truth + error / sweeps
+
+        return run
+
+    runs = {"herded, a": run_of(1e-3, 0.05), "b": run_of(2e-3, 0.1), "never": run_of(1e-3, 9e9)}
+    reach.measure(ising_grid(3), runs, truth, 2, 2.0, noted)
+    assert noted.find("Ising 3x3", "sweeps to 0.01") == {"herded, a": 6, "b": 12}
+    found = noted.find("Ising 3x3", "ms to 0.001")
+    assert found == {"herded, a": pytest.approx(64), "b": pytest.approx(256)}
+    monkeypatch.setattr(reach, "reference", lambda work: truth)
+    monkeypatch.setattr(reach, "measure", lambda *rest: None)
+    page = list(reach.table(ising_grid(3), (), 1, 1.0, noted))
+    assert page[0] == "| sampler | 0.01 | ratio | 0.003 | ratio | 0.001 | ratio |"
+
+
 # -- what is written --------------------------------------------------------------------------
 
 PAGE = "# Title\n\nIntro.\n\n## One\n\na\n\n## Two\n\nb\n"
