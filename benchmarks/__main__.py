@@ -14,13 +14,6 @@ import os
 import sys
 from collections.abc import Iterator
 
-# One thread for everybody, said before anything is imported that starts some.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
-os.environ.setdefault(
-    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-)
-
 from benchmarks import (
     accuracy,
     beside,
@@ -49,6 +42,11 @@ PARTS = {
 }
 APART = {"uai": uai}  # on a page of its own
 PEERS = ("peers", *beside.SECTIONS)
+ONE_THREAD = {  # for everybody; read by packages when they are imported, which peers do late
+    "OMP_NUM_THREADS": "1",
+    "JAX_PLATFORMS": "cpu",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+}
 
 
 def header(only: str | None) -> list[str]:
@@ -91,6 +89,8 @@ def main() -> None:
     chosen = options.parse_args()
     if chosen.models:
         os.environ["HERDED_UAI"] = chosen.models
+    for name, value in ONE_THREAD.items():
+        os.environ.setdefault(name, value)
     try:
         run(chosen)
     except HerdedError as problem:

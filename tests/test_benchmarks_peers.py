@@ -1,5 +1,6 @@
 """The harness that sets herded beside its peers: what it measures, checks, writes and claims."""
 
+import argparse
 import time
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import herded as hd
+from benchmarks import __main__ as command
 from benchmarks import beside, book, goals, growth, many, reach, speed, timing
 from benchmarks.peers import check, exact, ours
 from benchmarks.peers.everyone import BY_HAND, EVERYONE, INSTALLED
@@ -290,3 +292,16 @@ def test_the_page(monkeypatch):
     ]
     assert noted.rows == []  # measured again, so forgotten
     assert "--only reach --quick" in "\n".join(beside.lines(True, False, noted, "reach"))
+
+
+def test_the_command_writes_what_it_prints(monkeypatch, tmp_path, capsys):
+    def lines(quick, packages, noted, only):
+        assert quick and packages and only == "many"
+        noted.note("many", "w", "me", "us", 2.0)
+        yield "## Many"
+
+    monkeypatch.setattr(beside, "lines", lines)
+    chosen = argparse.Namespace(quick=True, peers=True, only="many", out=str(tmp_path))
+    command.run(chosen)
+    assert capsys.readouterr().out == (tmp_path / "benchmarks.md").read_text()
+    assert (tmp_path / "peers.csv").read_text().splitlines()[1] == "many,w,me,us,2"
