@@ -1,8 +1,9 @@
 """python -m benchmarks [--peers] [--quick] [--only PART] [--models DIR] [--out DIR]
 
 Print the tables of the docs. `--peers` adds the same work done by other packages, as far as they
-are installed (pip install "herded[peers]"); `--only peers` is that alone, and `--only speed`,
-`many`, `reach` or `growth` one section of it. `--out DIR` also writes DIR/benchmarks.md, where the
+are installed (pip install "herded[peers]"). `--only peers` is the comparison alone, and `--only
+speed`, `many`, `reach` or `growth` one section of it; without `--peers` these compare with samplers
+written by hand. `--out DIR` also writes DIR/benchmarks.md, where the
 sections that were not run stay as they are, and DIR/peers.csv. No number here is a promise;
 `python -m benchmarks --out docs` makes that page, and
 `python -m benchmarks --only uai --models DIR > docs/models.md` the one on models from files.
@@ -12,13 +13,6 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
-
-# One thread for everybody, said before anything is imported that starts some.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
-os.environ.setdefault(
-    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-)
 
 from benchmarks import (
     accuracy,
@@ -55,6 +49,11 @@ PARTS = {
 }
 APART = {"scale": scale, "uai": uai}  # on pages of their own
 PEERS = ("peers", *beside.SECTIONS)
+ONE_THREAD = {  # for everybody; read by packages when they are imported, which peers do late
+    "OMP_NUM_THREADS": "1",
+    "JAX_PLATFORMS": "cpu",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+}
 
 
 def header(only: str | None) -> list[str]:
@@ -80,7 +79,7 @@ def lines(chosen: argparse.Namespace, noted: book.Book) -> Iterator[str]:
             yield ""
     if chosen.peers or chosen.only in PEERS:
         only = chosen.only if chosen.only in beside.SECTIONS else None
-        yield from beside.lines(chosen.quick, noted, only)
+        yield from beside.lines(chosen.quick, chosen.peers, noted, only)
 
 
 def main() -> None:
@@ -97,6 +96,8 @@ def main() -> None:
     chosen = options.parse_args()
     if chosen.models:
         os.environ["HERDED_UAI"] = chosen.models
+    for name, value in ONE_THREAD.items():
+        os.environ.setdefault(name, value)
     try:
         run(chosen)
     except HerdedError as problem:

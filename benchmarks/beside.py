@@ -4,15 +4,17 @@ from collections.abc import Iterator
 
 from benchmarks import goals, growth, machine, many, reach, speed
 from benchmarks.book import Book
+from benchmarks.peers.everyone import EVERYONE, WITHOUT_PACKAGES
 
 SECTIONS = {"speed": speed, "many": many, "reach": reach, "growth": growth}
 
 
-def lines(quick: bool, book: Book, only: str | None = None) -> Iterator[str]:
+def lines(quick: bool, packages: bool, book: Book, only: str | None = None) -> Iterator[str]:
     """All sections, or one of them; then the goals, as far as they were measured."""
+    peers = EVERYONE if packages else WITHOUT_PACKAGES
     yield "## Beside other packages"
     yield ""
-    flags = f"--only {only or 'peers'}{' --quick' if quick else ''}"
+    flags = f"--only {only or 'peers'}{' --peers' if packages else ''}{' --quick' if quick else ''}"
     yield machine.sentence(f"python -m benchmarks {flags}")
     yield "Every sampler has first shown that it samples from the right distribution, on a small"
     yield "model of the same kind. Times are CPU times, medians of repeats that take turns."
@@ -20,6 +22,6 @@ def lines(quick: bool, book: Book, only: str | None = None) -> Iterator[str]:
     for name, section in SECTIONS.items():
         if only in (None, name):
             book.forget(name)
-            yield from section.lines(quick, book)
+            yield from section.lines(quick, peers, book)
             yield ""
     yield from goals.lines(book)

@@ -16,7 +16,7 @@ from benchmarks.work import Work, ising_grid, potts_grid, random_graph
 SHARED, BLANKET, POOLED, _ = METHODS
 
 
-def lines(quick: bool, book: Book) -> Iterator[str]:
+def lines(quick: bool, peers: tuple[Peer, ...], book: Book) -> Iterator[str]:
     yield "## How cost grows"
     yield ""
     yield "CPU ns per update of runs that give their last state, beside the expert's by hand."

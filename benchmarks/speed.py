@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from benchmarks.book import Book
 from benchmarks.peers.check import obstacle
-from benchmarks.peers.everyone import EVERYONE
 from benchmarks.peers.protocol import LAST, VISITS, Peer, Run
 from benchmarks.timing import costs
-from benchmarks.work import Work, constant_grid, ising_grid, potts_grid, random_graph
+from benchmarks.work import Work, constant_grid, ising_grid, potts_grid, random_graph, uneven_grid
 
 
 def works(quick: bool) -> Iterator[Work]:
@@ -15,11 +14,12 @@ def works(quick: bool) -> Iterator[Work]:
     yield constant_grid(128 if quick else 512)
     if not quick:
         yield ising_grid(4096)
+    yield uneven_grid(10, 0.3)
     yield random_graph(10_000, 6)
     yield potts_grid(32 if quick else 128, 8)
 
 
-def lines(quick: bool, book: Book) -> Iterator[str]:
+def lines(quick: bool, peers: tuple[Peer, ...], book: Book) -> Iterator[str]:
     yield "## Speed beside peers"
     yield ""
     yield "CPU ns per update of one variable, all threads counted, without the cost of a call: for"
@@ -29,7 +29,7 @@ def lines(quick: bool, book: Book) -> Iterator[str]:
         yield ""
         yield f"### {work.name}"
         yield ""
-        yield from table(work, EVERYONE, quick, book)
+        yield from table(work, peers, quick, book)
 
 
 def table(work: Work, peers: Iterable[Peer], quick: bool, book: Book) -> Iterator[str]:
@@ -43,7 +43,7 @@ def table(work: Work, peers: Iterable[Peer], quick: bool, book: Book) -> Iterato
                 runs[peer.name] = peer.prepare(work, keep)
             elif keep == LAST:
                 reasons[peer.name] = reason
-        found = costs(runs, seconds=0.05 if quick else 0.4, repeats=3 if quick else 7)
+        found = costs(runs, seconds=0.05 if quick else 0.2, repeats=3 if quick else 7)
         for name, cost in found.items():
             book.note("speed", work.name, name, f"ns, {keep}", cost.sweep / work.n_variables * 1e9)
             book.note("speed", work.name, name, f"ms per call, {keep}", cost.call * 1e3)

@@ -1,5 +1,6 @@
 """The harness that sets herded beside its peers: what it measures, checks, writes and claims."""
 
+import argparse
 import time
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import herded as hd
+from benchmarks import __main__ as command
 from benchmarks import beside, book, goals, growth, many, reach, speed, timing
 from benchmarks.peers import check, exact, ours
 from benchmarks.peers.everyone import BY_HAND, EVERYONE, INSTALLED
@@ -173,6 +175,28 @@ def test_a_goal_is_reached_when_no_longer_run_misses_it(monkeypatch):
     assert reach.sweeps_to_reach(run, truth, 0, 0.04) == {1e-2: 6}
 
 
+def test_time_to_accuracy(monkeypatch):
+    clock = Clock(monkeypatch)
+    truth, noted = np.zeros((3, 2)), book.Book()
+
+    def run_of(cost, error):
+        def run(sweeps, seed):
+            clock.now += cost * sweeps
+            return truth + error / sweeps
+
+        return run
+
+    runs = {"herded, a": run_of(1e-3, 0.05), "b": run_of(2e-3, 0.1), "never": run_of(1e-3, 9e9)}
+    reach.measure(ising_grid(3), runs, truth, 2, 2.0, noted)
+    assert noted.find("Ising 3x3", "sweeps to 0.01") == {"herded, a": 6, "b": 12}
+    found = noted.find("Ising 3x3", "ms to 0.001")
+    assert found == {"herded, a": pytest.approx(64), "b": pytest.approx(256)}
+    monkeypatch.setattr(reach, "reference", lambda work: truth)
+    monkeypatch.setattr(reach, "measure", lambda *rest: None)
+    page = list(reach.table(ising_grid(3), (), 1, 1.0, noted))
+    assert page[0] == "| sampler | 0.01 | ratio | 0.003 | ratio | 0.001 | ratio |"
+
+
 # -- what is written --------------------------------------------------------------------------
 
 PAGE = "# Title\n\nIntro.\n\n## One\n\na\n\n## Two\n\nb\n"
@@ -252,11 +276,11 @@ def test_many_models_are_solved_and_compared():
 
 def test_the_page(monkeypatch):
     for name in ("speed", "many", "reach", "growth"):
-        lines = lambda quick, noted, name=name: iter([f"## {name}"])  # noqa: E731
+        lines = lambda quick, peers, noted, name=name: iter([f"## {name}"])  # noqa: E731
         monkeypatch.setitem(beside.SECTIONS, name, type(name, (), {"lines": staticmethod(lines)}))
     noted = book.Book()
     noted.note("reach", "old", "me", "ms", 1.0)
-    page = list(beside.lines(True, noted))
+    page = list(beside.lines(True, True, noted))
     headings = [line for line in page if line.startswith("## ")]
     assert headings == [
         "## Beside other packages",
@@ -267,4 +291,17 @@ def test_the_page(monkeypatch):
         "## Goals",
     ]
     assert noted.rows == []  # measured again, so forgotten
-    assert "--only reach --quick" in "\n".join(beside.lines(True, noted, "reach"))
+    assert "--only reach --quick" in "\n".join(beside.lines(True, False, noted, "reach"))
+
+
+def test_the_command_writes_what_it_prints(monkeypatch, tmp_path, capsys):
+    def lines(quick, packages, noted, only):
+        assert quick and packages and only == "many"
+        noted.note("many", "w", "me", "us", 2.0)
+        yield "## Many"
+
+    monkeypatch.setattr(beside, "lines", lines)
+    chosen = argparse.Namespace(quick=True, peers=True, only="many", out=str(tmp_path))
+    command.run(chosen)
+    assert capsys.readouterr().out == (tmp_path / "benchmarks.md").read_text()
+    assert (tmp_path / "peers.csv").read_text().splitlines()[1] == "many,w,me,us,2"

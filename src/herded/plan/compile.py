@@ -86,10 +86,7 @@ class Plan:
         """Names the fixed-point tables: equal hashes mean equal bits on every machine."""
         if self.kind == "factor":
             return "none"
-        if self.lattice is not None:
-            arrays = self.lattice.tables
-        else:
-            arrays = self.field or (self.tables.p,)
+        arrays = self.field or (self.tables.p,) if self.lattice is None else self.lattice.tables
         digest = hashlib.sha256()
         for array in arrays:
             digest.update(array.tobytes())
