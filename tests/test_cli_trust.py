@@ -48,6 +48,7 @@ def signalled(monkeypatch, number, after):
         advance(*args, **kwargs)
 
     monkeypatch.setattr(hd.Gibbs, "advance", advancing)
+    monkeypatch.delattr(hd.Gibbs, "advance_together")  # one chain after another
 
 
 # -- signals -----------------------------------------------------------------------------------

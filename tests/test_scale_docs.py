@@ -15,7 +15,7 @@ def test_the_page_is_current():
 
 def test_a_lattice_from_disk_is_measured(tmp_path):
     *_, row = scale.from_disk(60, 3, None, tmp_path)
-    assert re.fullmatch(r"\| 60 x 60 \| 3 \| \S+ \| \S+ \| [\d.]+ MiB \|", row)
+    assert re.fullmatch(r"\| 60 x 60 \| 3 \| \S+ \| \S+ \| [\d.]+ [MG]iB \|", row)
 
 
 def test_many_models_are_measured():

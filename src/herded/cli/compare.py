@@ -147,12 +147,13 @@ def _looking(reference: Reference, points: list[Point]) -> Watch:
 
 def _table(curves: dict[str, list[Point]], seconds: float) -> list[str]:
     """The error of each method at some times, and at the end."""
-    times = [seconds / 100, seconds / 10, seconds]
-    head = ["method", *(f"{t:.3g} s" for t in times), "Hellinger", "sweeps", "seconds"]
+    times = [seconds / 100, seconds / 10]
+    head = ["method", *(f"{t:.3g} s" for t in times), "all", "Hellinger", "sweeps", "seconds"]
     rows = [
         [
             name,
             *(_shown(_at(points, t)) for t in times),
+            _shown(points[-1]),
             f"{points[-1].errors.hellinger:.2e}",
             f"{points[-1].sweeps:,}",
             f"{points[-1].seconds:.2f}",
@@ -163,8 +164,8 @@ def _table(curves: dict[str, list[Point]], seconds: float) -> list[str]:
 
 
 def _at(points: Sequence[Point], seconds: float) -> Point | None:
-    """The last point not after `seconds`; a little later counts, for the end of a run."""
-    before = [point for point in points if point.seconds <= 1.05 * seconds + 0.1 * (seconds > 1)]
+    """The last point not after `seconds`."""
+    before = [point for point in points if point.seconds <= seconds]
     return before[-1] if before else None
 
 

@@ -41,6 +41,7 @@ def add_many(commands: Any, exit_codes: str) -> None:
     many.set_defaults(
         task="mar",
         evidence=None,
+        sample=None,
         given=[],
         checkpoint=None,
         checkpoint_every=30.0,
