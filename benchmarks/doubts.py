@@ -32,6 +32,7 @@ def _disagreement(seeds: range) -> Iterator[str]:
         "by `recommended` herding and by Gibbs sampling. The error is the largest of any marginal; "
         "that of a hundred sweeps is mostly chance, which is no disagreement.",
         WIDTH,
+        break_on_hyphens=False,
     )
     yield ""
     yield (
@@ -66,6 +67,7 @@ def _confinement(seeds: range) -> Iterator[str]:
         "Warned for states out of reach, or by chains that disagree; the error is the largest of "
         "any marginal.",
         WIDTH,
+        break_on_hyphens=False,
     )
     yield ""
     yield "| model | chains | warned, error below 0.05 | silent, error above 0.05 |"

@@ -43,6 +43,7 @@ def lines(quick: bool) -> Iterator[str]:
         "is the mean absolute error of marginals, Rao-Blackwellised for samplers; seconds are the "
         "run's own, and warnings are cut short.",
         WIDTH,
+        break_on_hyphens=False,
     )
     yield ""
     yield "| model | variables | method | sweeps | error | seconds | warning |"
@@ -59,6 +60,7 @@ def lines(quick: bool) -> Iterator[str]:
         f"Mean errors over {seeds} seeds, in how many of them herded Gibbs is nearer, and how many "
         f"answers are wrong in silence: a marginal is off by more than {OFF}, and no warning.",
         WIDTH,
+        break_on_hyphens=False,
     )
     yield ""
     yield "| model | herded | Gibbs | ratio | nearer | wrong in silence, herded | Gibbs |"
