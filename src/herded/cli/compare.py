@@ -83,7 +83,7 @@ def _names(text: str) -> list[str]:
 def _method(name: str, model: Any, options: argparse.Namespace) -> Any:
     if name in WEIGHTS:
         slack = options.slack if options.slack is not None else SLACK if name == "pooled" else 0.0
-        return HerdedGibbs(weights=name, slack=slack, seed=options.seed)
+        return HerdedGibbs(weights=name, slack=slack, phases="random", seed=options.seed)
     if name == "herded":
         suited = recommended(model, seed=options.seed, cap=options.cap)
         return suited if options.slack is None else replace(suited, slack=options.slack)

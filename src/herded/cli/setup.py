@@ -152,7 +152,7 @@ def _herded(model: Any, options: argparse.Namespace) -> Any:
         weights = recommended(model, cap=options.cap).weights
     if slack is None:
         slack = SLACK if weights == "pooled" else 0.0
-    return HerdedGibbs(weights=weights, slack=slack, seed=seed)
+    return HerdedGibbs(weights=weights, slack=slack, phases="random", seed=seed)
 
 
 def _check_counts(options: argparse.Namespace) -> None:

@@ -4,8 +4,11 @@ A weight helps when its context comes again: then the books of that context alon
 the samples are better than draws. So where every variable has few contexts, each gets its weight
 (Algorithm 1, strict). Where one has many, most would be met once or never, and weights are pooled
 by bins of the conditional instead; contexts that share a bin are not exchangeable, so slack lets
-chance, in proportion to the conditional, decide between them. `python -m benchmarks --only weights`
-prints what the rule gains over Gibbs sampling on random models, `--only uai` on real ones.
+chance, in proportion to the conditional, decide between them. Phases are random: where variables
+are alike, weights that start alike move in step, and marginals can be off by a tenth.
+
+`python -m benchmarks --only weights` prints what the rule gains over Gibbs sampling on random
+models, `--only uai` on real ones.
 """
 
 from typing import Any
@@ -29,5 +32,5 @@ def recommended(model: Any, *, seed: int = 0, cap: float | None = None) -> Herde
     rows = count_rows(compile_factors(graph), graph.evidence < 0)
     bytes_of_tables = 8.0 * float((rows * graph.cardinalities).sum())
     if rows.max(initial=0.0) <= FEW_CONTEXTS and bytes_of_tables <= memory.limit(cap):
-        return HerdedGibbs(weights="blanket", seed=seed)
-    return HerdedGibbs(weights="pooled", slack=SLACK, seed=seed)
+        return HerdedGibbs(weights="blanket", phases="random", seed=seed)
+    return HerdedGibbs(weights="pooled", slack=SLACK, phases="random", seed=seed)
