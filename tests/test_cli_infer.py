@@ -67,7 +67,7 @@ def test_the_same_bits_as_the_library(capsys):
     assert answer["method"] == "herded" and answer["settings"]["weights"] == "pooled"
     result = hd.infer(
         GRID,
-        hd.HerdedGibbs(weights="pooled", slack=0.5, seed=7),
+        hd.HerdedGibbs(weights="pooled", slack=0.5, phases="random", seed=7),
         sweeps=300,
         burn_in=20,
         chains=2,

@@ -87,6 +87,23 @@ def test_a_longer_run_keeps_the_burn_in_of_its_checkpoint(folder_of_files, capsy
     assert again["burn_in"] == 10 and again["sweeps"] == 300
 
 
+def test_a_finished_run_is_answered_again(folder_of_files, capsys):
+    words = ["infer", "grid.uai", "--method", "herded", "--checkpoint", "run.ckpt", "--json"]
+    assert main([*words, "--sweeps", "12000"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert main(words) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["sweeps"] == 12000 and again["marginals"] == first["marginals"]
+    assert len(first["standard_errors"]) == 16 and len(first["standard_errors"][0]) == 2
+
+
+def test_identical_chains_say_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    hd.write_uai(hd.FactorGraph([2], [((0,), np.log([0.25, 0.75]))]), "one.uai")
+    assert main(["infer", "one.uai", "--method", "herded", "--sweeps", "400"]) == 0
+    assert "all chains came out identical" in capsys.readouterr().out
+
+
 def test_one_chain_says_that_it_cannot_disagree(folder_of_files, capsys):
     assert main(["infer", "grid.uai", "--method", "gibbs", "--chains", "1", "--sweeps", "50"]) == 0
     assert "one chain, which cannot disagree" in capsys.readouterr().out

@@ -17,6 +17,10 @@ from herded.errors import MethodError
 from herded.result import Result
 
 MOST_ROWS = 20
+UNKNOWN = (
+    "unknown from one chain, which cannot disagree: use --chains 4",
+    "unknown: all chains came out identical, so that their spread says nothing",
+)
 KINDS = {
     "exact": "exact",
     "bp": "Bethe's estimate, not a bound",
@@ -75,8 +79,8 @@ class Answered:
                     "from the spread of chains: a bias that they share is not in it",
                 )
             )
-        elif self.marginals is not None and self.setup.samples and self.setup.chains == 1:
-            told.append(("error", "unknown from one chain, which cannot disagree: use --chains 4"))
+        elif self.marginals is not None and self.setup.samples:
+            told.append(("error", UNKNOWN[self.setup.chains > 1]))
         if self.errors is not None:
             e = self.errors
             told.append(
@@ -123,19 +127,19 @@ class Answered:
         if self.standard_error is not None:
             spread = self._free(self.standard_error)
             found["standard_error"] = {"mean": float(spread.mean()), "max": float(spread.max())}
+            found["standard_errors"] = self._rows(self.standard_error)
         if self.marginals is not None:
-            found["marginals"] = self._rows()
+            found["marginals"] = self._rows(self.marginals)
         if self.model.names:
             found["names"] = list(self.model.names)
         if self.model.state_names:
             found["state_names"] = [list(names) for names in self.model.state_names]
         return json.dumps(found, allow_nan=False)
 
-    def _rows(self) -> list[list[float]]:
-        """The marginal of each variable, as long as it has states."""
-        assert self.marginals is not None
+    def _rows(self, table: np.ndarray) -> list[list[float]]:
+        """A row for each variable, as long as it has states."""
         cards = self.model.cardinalities.tolist()
-        return [row[:k] for row, k in zip(self.marginals.tolist(), cards, strict=True)]
+        return [row[:k] for row, k in zip(table.tolist(), cards, strict=True)]
 
 
 def answered(

@@ -4,7 +4,7 @@ import argparse
 import math
 import os
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from herded import checkpoint
 from herded.choice import DAMPING, Choice, annealed, choose
@@ -177,7 +177,10 @@ def _check_counts(options: argparse.Namespace) -> None:
 def _sweeps(choice: Choice, options: argparse.Namespace) -> int | None:
     if options.sweeps is not None or options.seconds is not None:
         return options.sweeps
-    return SWEEPS if isinstance(choice.method, Sampler) else 1000
+    if not isinstance(choice.method, Sampler):
+        return 1000
+    begun = _begun(options)
+    return SWEEPS if begun is None else max(SWEEPS, begun.done - begun.burn_in)
 
 
 def _burn_in(choice: Choice, options: argparse.Namespace) -> int:
@@ -190,19 +193,28 @@ def _burn_in(choice: Choice, options: argparse.Namespace) -> int:
         return options.burn_in
     begun = _begun(options)
     if begun is not None:
-        return begun
+        return begun.burn_in
     if options.seconds is not None:
         return BURN_IN_OF_SECONDS
     return min(MOST_BURN_IN, (options.sweeps or SWEEPS) // 10)
 
 
-def _begun(options: argparse.Namespace) -> int | None:
-    """The burn-in of a run that has begun: one that is to be longer keeps it."""
+class _Begun(NamedTuple):
+    """How far a run is that has a checkpoint."""
+
+    burn_in: int
+    done: int
+
+
+def _begun(options: argparse.Namespace) -> _Begun | None:
+    """The run that --checkpoint holds: one that goes on keeps its burn-in, and what it has done."""
     if options.checkpoint is None or not os.path.exists(options.checkpoint):
         return None
     found = checkpoint.read(options.checkpoint)
-    burn_in = found[0].get("burn_in") if found else None
-    return burn_in if isinstance(burn_in, int) and 0 <= burn_in <= MOST else None
+    header: dict[str, Any] = found[0] if found else {}
+    begun = _Begun(header.get("burn_in", -1), header.get("done", -1))
+    whole = all(isinstance(value, int) and 0 <= value <= MOST for value in begun)
+    return begun if whole else None  # whoever resumes it says what is wrong
 
 
 def _memory(model: Any, choice: Choice, chains: int, cap: float | None) -> float:
