@@ -31,6 +31,7 @@ from herded.stream import stream_key
 
 BLOCK = 2**20  # samples' entries in a block: small enough for the cache and for a prompt Ctrl-C
 WAVE = 16  # sweeps of a lattice that a block holds at least: they go over it as a wave
+SMALL = 2**26  # bytes that may be copied
 WORTH_THREADS = 2**20  # updates in a whole run
 
 
@@ -103,13 +104,15 @@ def sample(
     if checkpoint is not None:
         atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
         resume(run, checkpoint)
-    began = saved = time.perf_counter()
     before = run.seconds
     pace = Pace(ENDLESS, seconds)
     bar = Progress.of_run(progress, type(method).__name__, run.total, seconds)
     pool_or_none = _pool(run, threads) if forward is None else nullcontext()
     with pool_or_none as pool, interruptible() as stop, closing(bar):
+        if seconds is not None and forward is None:
+            _compile_ahead(run, pool)
         forward = forward or _Here(run, pool)
+        began = saved = time.perf_counter()
         while run.done < run.total and not stop.is_set() and not pace.is_over(run.seconds):
             step = _advance(run, forward, min(pace.rows, forward.most))
             now = time.perf_counter()
@@ -124,6 +127,23 @@ def sample(
     if checkpoint is not None:
         _try_to_save(run, checkpoint)
     return run
+
+
+def _compile_ahead(run: Run, pool: Executor | None) -> None:
+    """Do one sweep on copies, so that compilers do not take the time that sweeps were given.
+
+    Not where copies would be large: there sweeps take so long that compiling hardly counts.
+    """
+    if run.plan.memory + (len(run.chains) - 1) * run.plan.chain_memory > SMALL:
+        return
+    blocks = make_blocks(run.plan, len(run.chains), 1)
+    chains = [
+        new_chain(run.plan, run.keep, chain.state.copy(), block)
+        for chain, block in zip(run.chains, blocks, strict=True)
+    ]
+    nowhere = np.empty(0, np.int64)
+    trial = Run(run.plan, run.method, run.keep, 1, 0, chains, nowhere, blocks)
+    _Here(trial, pool)(trial, 1)
 
 
 def _moment(run: Run) -> Moment:
