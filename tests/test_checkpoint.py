@@ -1,5 +1,6 @@
 """Checkpoints: a resumed run has the bits of an uninterrupted one, and nothing else is read."""
 
+import contextlib
 import os
 import pickle
 import signal
@@ -492,6 +493,20 @@ def test_a_checkpoint_that_lies_is_refused(tmp_path, lie, weights):
     tampered(path, LIES[lie])
     with pytest.raises(hd.HerdedError, match=r"expected .*(checkpoint|state)"):
         hd.infer(model, method, sweeps=40, **options)
+
+
+def test_a_run_stopped_in_its_burn_in_goes_on(tmp_path):
+    """Sums of the burn-in are there until it is over."""
+    model = hd.ising_grid(np.zeros((3, 3)), 0.3)
+    options = {"burn_in": 50, "keep": [hd.Marginals(rao_blackwell=True)]}
+    path = tmp_path / "run.ckpt"
+
+    with contextlib.suppress(hd.MethodError):
+        hd.infer(model, hd.Gibbs(), sweeps=100, seconds=1e-9, checkpoint=path, **options)
+    assert 0 < checkpoint.read(path)[0]["done"] < 50
+    resumed = hd.infer(model, hd.Gibbs(), sweeps=100, checkpoint=path, **options)
+    whole = hd.infer(model, hd.Gibbs(), sweeps=100, **options)
+    assert (resumed.marginals == whole.marginals).all()
 
 
 def test_hash_tables_that_are_full_are_refused(tmp_path):

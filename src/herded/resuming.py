@@ -137,7 +137,7 @@ def _check_states(run: Any, path: Any, chain: Any) -> None:
     wrong = (values >= model.cardinalities) | ((model.evidence >= 0) & (values != model.evidence))
     if wrong.any() or max(int(memory.x.max(initial=0)), int(memory.y.max(initial=0))) > most:
         raise _broken(path, "the state of a chain")
-    if ((memory.tally < 0) | (memory.tally > run.recorded * 2.0**31)).any():
+    if ((memory.tally < 0) | (memory.tally > run.done * 2.0**31)).any():  # also of the burn-in
         raise _broken(path, "the sums of a chain")
 
 
