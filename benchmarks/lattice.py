@@ -5,7 +5,6 @@ over the sites in raster order, one over the colours of a packed checkerboard, v
 """
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from numba import njit
 
 import herded as hd
+from benchmarks.timing import nanoseconds
 from herded.kernels.lattice import lattice_sweeps
 
 Work = Callable[[], None]
@@ -166,22 +166,9 @@ def lines(quick: bool) -> Iterator[str]:
     if not quick:
         works["Ising 4096x4096"] = (4096 * 4096 * 16, ising_works(4096, 16))
     for work, (updates, samplers) in works.items():
-        found = median_nanoseconds(samplers, updates, repeats)
+        found = nanoseconds(samplers, updates=updates, repeats=repeats)
         base = min(cost for name, cost in found.items() if name.startswith("expert"))
         for name, cost in found.items():
             yield f"| {work} | {name} | {cost:.2f} | {cost / base:.2f} |"
     yield ""
     yield f"Packed additions in the compiled kernel: {packed_adds()}."
-
-
-def median_nanoseconds(works: dict[str, Work], updates: int, repeats: int) -> dict[str, float]:
-    """CPU time per update of each; the first run compiles and does not count."""
-    took: dict[str, list[float]] = {name: [] for name in works}
-    for work in works.values():
-        work()
-    for _ in range(repeats):
-        for name, work in works.items():
-            began = time.process_time()
-            work()
-            took[name].append((time.process_time() - began) / updates * 1e9)
-    return {name: float(np.median(times)) for name, times in took.items()}

@@ -9,7 +9,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +16,7 @@ import numba
 import numpy as np
 
 import herded as hd
+from benchmarks.timing import nanoseconds
 from herded.methods import together
 
 NODES, DEGREE, SWEEPS = 10_000, 6, 100
@@ -33,7 +33,7 @@ def lines(quick: bool) -> Iterator[str]:
     yield "| sampler | CPU ns per update | over the faster expert |"
     yield "|---|---|---|"
     model = Sparse(DEGREE)
-    timed = _alternating(_samplers(model), repeats, SWEEPS * NODES)
+    timed = nanoseconds(_samplers(model), updates=SWEEPS * NODES, repeats=repeats)
     expert = min(value for name, value in timed.items() if name.startswith("expert"))
     for name, value in timed.items():
         yield f"| {name} | {value:.1f} | {value / expert:.2f} |"
@@ -101,19 +101,6 @@ def _sweeping(model: Any, kind: str, method: Any, block: np.ndarray) -> Callable
     return lambda: method.advance(plan, state, block)
 
 
-def _alternating(works: dict[str, Any], repeats: int, updates: int) -> dict[str, float]:
-    """Medians of CPU nanoseconds; the first call compiles and does not count."""
-    times: dict[str, list[float]] = {name: [] for name in works}
-    for work in works.values():
-        work()
-    for _ in range(repeats):
-        for name, work in works.items():
-            began = time.process_time()
-            work()
-            times[name].append((time.process_time() - began) / updates * 1e9)
-    return {name: statistics.median(values) for name, values in times.items()}
-
-
 def _side_by_side(sparse: Sparse, method: Any, kind: str, chains: int, repeats: int) -> str:
     plan, sweeps = method.compile(sparse.model, kind=kind), 20
     x = np.zeros(NODES, int)
@@ -129,7 +116,7 @@ def _side_by_side(sparse: Sparse, method: Any, kind: str, chains: int, repeats: 
         "together": lambda: method.advance_together(plan, group, blocks, sweeps),
         "alone": one_by_one,
     }
-    found = _alternating(works, repeats, sweeps * NODES * chains)
+    found = nanoseconds(works, updates=sweeps * NODES * chains, repeats=repeats)
     return f"{found['together']:.1f} ({found['together'] / found['alone']:.2f})"
 
 
@@ -186,7 +173,7 @@ def _small(repeats: int) -> Iterator[str]:
     hundred = {name: _repeatedly(work, 100) for name, work in works.items()}
     yield "| small work | CPU |"
     yield "|---|---|"
-    for name, value in _alternating(hundred, repeats, 100).items():
+    for name, value in nanoseconds(hundred, updates=100, repeats=repeats).items():
         yield f"| {name} | {value / 1e3:.0f} us |"
     with tempfile.TemporaryDirectory() as folder:
         first = _process(FIRST_RUN, folder)

@@ -37,6 +37,19 @@ def cpu_seconds(function: Callable[[], object]) -> float:
         gc.enable()
 
 
+def nanoseconds(
+    works: Mapping[str, Callable[[], object]], *, updates: int, repeats: int
+) -> dict[str, float]:
+    """Medians of each work's CPU time per update; they take turns, and the first ones compile."""
+    took: dict[str, list[float]] = {name: [] for name in works}
+    for work in works.values():
+        work()
+    for _ in range(repeats):
+        for name, work in works.items():
+            took[name].append(cpu_seconds(work) / updates * 1e9)
+    return {name: float(np.median(times)) for name, times in took.items()}
+
+
 def enough_sweeps(run: Callable[[int, int], object], seconds: float) -> int:
     """As many as take `seconds`, and as long as what a call costs by itself, beyond that cost."""
     run(SHORT, 0)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from herded.cli import ner as command
 from herded.cli.main import main
 from herded.ner.corpus import document_of
 from herded.ner.labels import spans
@@ -44,6 +45,18 @@ class FakeRecogniser:
 
     def labels(self, document):
         return [tuple(KNOWN.get(w, "O") for w in each.words) for each in document.sentences]
+
+
+def installed(monkeypatch):
+    """Let `herded ner` load a fake one, which is given back."""
+    fake = FakeRecogniser()
+
+    def load(path=None):
+        fake.path = path
+        return fake
+
+    monkeypatch.setattr(command, "load", load)
+    return fake
 
 
 def said(capsys, *arguments):

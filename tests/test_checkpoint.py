@@ -1,6 +1,5 @@
 """Checkpoints: a resumed run has the bits of an uninterrupted one, and nothing else is read."""
 
-import contextlib
 import os
 import pickle
 import signal
@@ -15,7 +14,6 @@ import pytest
 
 import herded as hd
 import herded.sampling
-from herded import checkpoint
 from herded.errors import CheckpointError, MethodError
 
 RNG = np.random.default_rng(11)
@@ -421,100 +419,3 @@ def test_a_full_disk_costs_the_checkpoint_but_not_the_run(tmp_path, monkeypatch)
     with pytest.warns(UserWarning, match="No space left .* the run goes on"):
         result = hd.infer(CHAIN, hd.Gibbs(), sweeps=50, checkpoint=tmp_path / "run.ckpt")
     assert (result.marginals == hd.infer(CHAIN, hd.Gibbs(), sweeps=50).marginals).all()
-
-
-# -- files that lie --------------------------------------------------------------------------------
-
-
-def tampered(path, change):
-    """The checkpoint with `change(header, arrays)` made."""
-    header, arrays = checkpoint.read(path)
-    change(header, arrays)
-    checkpoint.write(path, header, arrays)
-
-
-def set_to(name, value):
-    def change(header, arrays):
-        for key in arrays:
-            if key.endswith(name):
-                arrays[key] = np.full_like(arrays[key], value)
-
-    return change
-
-
-def cut(name):
-    def change(header, arrays):
-        for key in arrays:
-            if key.endswith(name):
-                arrays[key] = arrays[key][:-1]
-
-    return change
-
-
-def head(**values):
-    return lambda header, arrays: header.update(values)
-
-
-LIES = {
-    "states": set_to("state/x", 200),
-    "short states": cut("state/x"),
-    "sums": set_to("state/tally", np.iinfo(np.int64).max),
-    "negative sums": set_to("state/tally", -1),
-    "numbers": cut("state/numbers"),
-    "negative numbers": set_to("state/numbers", -1),
-    "counts": set_to("Marginals/counts", 10**6),
-    "short counts": cut("Marginals/counts"),
-    "sweeps": set_to("Marginals/sweeps", 2**40),
-    "best": set_to("BestState/state", 77),
-    "samples": set_to("Samples/samples", 99),
-    "seen": set_to("Samples/seen", 10**9),
-    "done": head(done="a"),
-    "nothing done": head(done=None),
-    "less than nothing done": head(done=-5),
-    "seconds": head(seconds="x"),
-    "endless seconds": head(seconds=1e999),
-}
-
-
-@pytest.mark.parametrize("lie", LIES)
-@pytest.mark.parametrize("weights", ["blanket", "pooled", "lazy"])
-def test_a_checkpoint_that_lies_is_refused(tmp_path, lie, weights):
-    """Kernels believe their arrays, so nothing that a file says may reach them unseen."""
-    rng = np.random.default_rng(0)
-    model = hd.pairwise(rng.normal(size=(9, 3)), [(i, i + 1) for i in range(8)], np.eye(3))
-    path = tmp_path / "run.ckpt"
-    options = {
-        "keep": [hd.Marginals(rao_blackwell=True), hd.BestState(), hd.Samples()],
-        "checkpoint": path,
-        "chains": 2,
-    }
-    method = hd.HerdedGibbs(weights=weights)
-    hd.infer(model, method, sweeps=20, **options)
-    tampered(path, LIES[lie])
-    with pytest.raises(hd.HerdedError, match=r"expected .*(checkpoint|state)"):
-        hd.infer(model, method, sweeps=40, **options)
-
-
-def test_a_run_stopped_in_its_burn_in_goes_on(tmp_path):
-    """Sums of the burn-in are there until it is over."""
-    model = hd.ising_grid(np.zeros((3, 3)), 0.3)
-    options = {"burn_in": 50, "keep": [hd.Marginals(rao_blackwell=True)]}
-    path = tmp_path / "run.ckpt"
-
-    with contextlib.suppress(hd.MethodError):
-        hd.infer(model, hd.Gibbs(), sweeps=100, seconds=1e-9, checkpoint=path, **options)
-    assert 0 < checkpoint.read(path)[0]["done"] < 50
-    resumed = hd.infer(model, hd.Gibbs(), sweeps=100, checkpoint=path, **options)
-    whole = hd.infer(model, hd.Gibbs(), sweeps=100, **options)
-    assert (resumed.marginals == whole.marginals).all()
-
-
-def test_hash_tables_that_are_full_are_refused(tmp_path):
-    """One would be searched for ever."""
-    model = hd.pairwise(np.zeros((9, 2)), [(i, i + 1) for i in range(8)], np.eye(2))
-    path = tmp_path / "run.ckpt"
-    method = hd.HerdedGibbs(weights="full")
-    hd.infer(model, method, sweeps=20, checkpoint=path)
-    tampered(path, set_to("state/keys", 5))
-    with pytest.raises(hd.HerdedError, match="hashed weights"):
-        hd.infer(model, method, sweeps=40, checkpoint=path)

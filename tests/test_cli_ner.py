@@ -11,7 +11,7 @@ import sys
 from itertools import pairwise
 
 import pytest
-from fake_recogniser import FakeRecogniser, fails, said
+from fake_recogniser import fails, installed, said
 
 from herded import MethodError
 from herded.cli import ner as command
@@ -30,14 +30,7 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def recogniser(monkeypatch):
-    fake = FakeRecogniser()
-
-    def load(path=None):
-        fake.path = path
-        return fake
-
-    monkeypatch.setattr(command, "load", load)
-    return fake
+    return installed(monkeypatch)
 
 
 def standard_input(monkeypatch, data):

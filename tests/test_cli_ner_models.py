@@ -4,9 +4,7 @@ import json
 import re
 
 import pytest
-from fake_recogniser import FakeRecogniser, fails, said
-
-from herded.cli import ner as command
+from fake_recogniser import fails, installed, said
 
 
 @pytest.fixture(autouse=True)
@@ -16,14 +14,7 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def recogniser(monkeypatch):
-    fake = FakeRecogniser()
-
-    def load(path=None):
-        fake.path = path
-        return fake
-
-    monkeypatch.setattr(command, "load", load)
-    return fake
+    return installed(monkeypatch)
 
 
 # Scores

@@ -2,13 +2,11 @@
 
 import json
 import os
-import pty
 import re
 import resource
 import signal
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -16,6 +14,7 @@ import pytest
 import herded as hd
 import herded.sampling
 from tests.command import environment, found, run, small_grid, start
+from tests.terminal import terminal
 
 GRID = small_grid()
 SAMPLE = ("infer", "grid.uai", "--method", "gibbs", "--sweeps", 600, "--burn-in", 50)
@@ -255,31 +254,14 @@ def test_two_processes_in_one_folder(capsys):
 
 def seen_at_a_terminal(*arguments):
     """What is shown on stderr where that is a terminal."""
-    master, slave = pty.openpty()
-    seen = []
-
-    def read():
-        while True:
-            try:
-                data = os.read(master, 4096)
-            except OSError:
-                return
-            if not data:
-                return
-            seen.append(data)
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    child = start(
-        *arguments,
-        stdout=subprocess.DEVNULL,
-        stderr=slave,
-        env=environment(TERM="xterm", COLUMNS="140"),
-    )
-    assert child.wait(timeout=300) == 0
-    os.close(slave)
-    reader.join(timeout=30)
-    os.close(master)
+    with terminal() as (stderr, seen):
+        child = start(
+            *arguments,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            env=environment(TERM="xterm", COLUMNS="140"),
+        )
+        assert child.wait(timeout=300) == 0
     return b"".join(seen).decode()
 
 

@@ -1,7 +1,6 @@
 """A bar on a terminal, silence in a pipe, and Ctrl-C in any thread."""
 
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import pytest
 import herded as hd
 import herded.sampling
 from herded.progress import Progress, interruptible
+from tests.terminal import terminal
 
 MODEL = hd.chain(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
 
@@ -43,27 +43,8 @@ def run(stderr, progress):
 
 def on_a_terminal(progress):
     """What a person at a terminal sees."""
-    master, slave = pty.openpty()
-    seen = []
-
-    def read():
-        while True:
-            try:
-                data = os.read(master, 4096)
-            except OSError:
-                return
-            if not data:
-                return
-            seen.append(data)
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    try:
-        done = run(slave, progress)
-    finally:
-        os.close(slave)
-        reader.join(timeout=10)
-        os.close(master)
+    with terminal() as (stderr, seen):
+        done = run(stderr, progress)
     assert done.stdout == b""
     return b"".join(seen).decode()
 

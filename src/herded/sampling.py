@@ -31,7 +31,7 @@ from herded.stream import stream_key
 
 BLOCK = 2**20  # samples' entries in a block: small enough for the cache and for a prompt Ctrl-C
 WAVE = 16  # sweeps of a lattice that a block holds at least: they go over it as a wave
-SMALL = 2**26  # bytes that may be copied
+SPARE = 2**26  # bytes of weights that a run by the clock may copy to compile with
 WORTH_THREADS = 2**20  # updates in a whole run
 
 
@@ -134,7 +134,7 @@ def _compile_ahead(run: Run, pool: Executor | None) -> None:
 
     Not where copies would be large: there sweeps take so long that compiling hardly counts.
     """
-    if run.plan.memory + (len(run.chains) - 1) * run.plan.chain_memory > SMALL:
+    if len(run.chains) * run.plan.chain_memory > SPARE:
         return
     blocks = make_blocks(run.plan, len(run.chains), 1)
     chains = [

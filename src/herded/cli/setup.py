@@ -20,6 +20,7 @@ from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Sampler
 from herded.methods.recommended import SLACK, recommended
 from herded.plan import memory
+from herded.sampling import SPARE
 from herded.scale import engines
 
 SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
@@ -101,7 +102,7 @@ def set_up(model: Any, options: argparse.Namespace) -> Setup:
         options.seconds,
         _burn_in(choice, options),
         chains,
-        _memory(model, choice, chains, options.cap),
+        _memory(model, choice, chains, options),
         words,
     )
 
@@ -217,11 +218,16 @@ def _begun(options: argparse.Namespace) -> _Begun | None:
     return begun if whole else None  # whoever resumes it says what is wrong
 
 
-def _memory(model: Any, choice: Choice, chains: int, cap: float | None) -> float:
+def _memory(model: Any, choice: Choice, chains: int, options: argparse.Namespace) -> float:
     """Estimated before it is taken, and refused above the cap."""
-    need, limit = footprint(model, choice.method, chains=chains, cap=cap), memory.limit(cap)
-    if isinstance(choice.method, Sampler) and tables_memory(model, choice.method, cap)[1] > limit:
-        choice.method.compile(model, cap=cap)  # refuses, and says which variable is to blame
+    cap, limit = options.cap, memory.limit(options.cap)
+    need = footprint(model, choice.method, chains=chains, cap=cap)
+    if isinstance(choice.method, Sampler):
+        _, tables, weights = tables_memory(model, choice.method, cap)
+        if tables > limit:
+            choice.method.compile(model, cap=cap)  # refuses, and says which variable is to blame
+        if options.seconds is not None:
+            need += min(chains * weights, SPARE)
     if need > limit:
         raise CapError(
             f"expected a run of at most {memory.readable(limit)}, but this one may need "
