@@ -13,7 +13,7 @@ from benchmarks.peers.protocol import LAST, Peer
 from benchmarks.timing import costs
 from benchmarks.work import Work, ising_grid, potts_grid, random_graph
 
-SHARED, BLANKET, POOLED, _ = METHODS
+SHARED, COARSE, BLANKET, POOLED, _ = METHODS
 
 
 def lines(quick: bool, peers: tuple[Peer, ...], book: Book) -> Iterator[str]:
@@ -21,9 +21,8 @@ def lines(quick: bool, peers: tuple[Peer, ...], book: Book) -> Iterator[str]:
     yield ""
     yield "CPU ns per update of runs that give their last state, beside the expert's by hand."
     sides = (64, 256, 1024) if quick else (64, 256, 1024, 2048, 4096, 8192)
-    yield from table(
-        "sites", map(ising_grid, sides), (SHARED, Raster(), Checkerboard()), quick, book
-    )
+    grid_peers = (SHARED, COARSE, Raster(), Checkerboard())
+    yield from table("sites", map(ising_grid, sides), grid_peers, quick, book)
     degrees = (2, 6, 20) if quick else (2, 4, 6, 10, 20, 50, 100, 200)
     graphs = (random_graph(10_000 if degree <= 20 else 2_000, degree) for degree in degrees)
     yield from table("degree", graphs, (BLANKET, POOLED, Sums(), Flips()), quick, book)

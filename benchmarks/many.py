@@ -20,16 +20,11 @@ Solve = Callable[[list[IsingGraph]], list[np.ndarray]]
 
 
 def herded(method: object) -> Solve:
-    """Through `infer_many` where there is one."""
+    """Through `infer_many`."""
 
     def solve(works: list[IsingGraph]) -> list[np.ndarray]:
         models = [work.model for work in works]
-        many = getattr(hd, "infer_many", None)
-        if many is None:
-            found = [hd.infer(m, method, sweeps=SWEEPS, threads=1, progress=False) for m in models]
-        else:
-            found = many(models, method, sweeps=SWEEPS)
-        return [result.marginals for result in found]
+        return [found.marginals for found in hd.infer_many(models, method, sweeps=SWEEPS)]
 
     return solve
 
@@ -60,8 +55,6 @@ def lines(quick: bool, peers: tuple[Peer, ...], book: Book) -> Iterator[str]:
     count = 100 if quick else 1_000
     yield f"{count:,} models of {VARIABLES} spins, degree {DEGREE}: CPU microseconds per model from"
     yield f"arrays to marginals, {SWEEPS:,} sweeps where it samples; and the mean marginal error."
-    if not hasattr(hd, "infer_many"):
-        yield "This version has no `infer_many`: `infer` is called in a loop."
     yield ""
     solvers, reasons = dict(OURS), {}
     packages = any(peer in everyone.INSTALLED for peer in peers)

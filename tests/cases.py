@@ -52,7 +52,7 @@ SMALL = hd.FactorGraph(
 
 
 def names(method):
-    return repr(method).replace("max_weights=4194304", "")
+    return repr(method).replace("max_weights=4194304, bits=32", "")
 
 
 every_method = pytest.mark.parametrize("method", METHODS, ids=names)

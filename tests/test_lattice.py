@@ -54,7 +54,10 @@ def periodic_lattices(draw, equal, evidence=(0.0, 0.2)):
 def test_periodic_lattice_equal_to_the_naive_twin(weights, data):
     equal = weights == "shared" or data.draw(st.booleans())
     model = data.draw(periodic_lattices(equal))
-    options = {} if weights is None else {"phases": data.draw(st.sampled_from(("half", "random")))}
+    options = {}
+    if weights is not None:
+        options["phases"] = data.draw(st.sampled_from(("half", "random")))
+        options["bits"] = data.draw(st.sampled_from((16, 32)))
     method = method_of(weights, **options)
     plan = method.compile(model)
     assert plan.kind == "lattice"
@@ -90,7 +93,7 @@ def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
     rng = np.random.default_rng(3)
     model = hd.ising_grid(rng.normal(size=shape), 0.4, periodic=periodic)
-    options = {} if weights is None else {"phases": "random"}
+    options = {} if weights is None else {"phases": "random", "bits": 16 if periodic else 32}
     method = method_of(weights, **options)
     plan = method.compile(model)
     assert plan.lattice.p.shape[1] > 10
@@ -144,9 +147,10 @@ def _visits(regions, strips):
                     yield begin + k, (front - k) % strips
 
 
-def test_all_planes_are_added_in_whole_registers():
-    """The generated code adds packed 32-bit lanes, under a mask or after one."""
-    method = hd.HerdedGibbs(weights="shared")
+@pytest.mark.parametrize(("bits", "add"), [(32, "paddd"), (16, "paddw")])
+def test_all_planes_are_added_in_whole_registers(bits, add):
+    """The generated code adds packed lanes, under a mask or after one."""
+    method = hd.HerdedGibbs(weights="shared", bits=bits)
     plan = method.compile(hd.ising_grid(np.zeros((2, 600)), 0.3))
     advance(method, plan, np.zeros(1200, int), 1)
     if not hasattr(kernels.lattice_sweeps, "inspect_asm"):
@@ -154,7 +158,7 @@ def test_all_planes_are_added_in_whole_registers():
     text = "".join(kernels.lattice_sweeps.inspect_asm().values())
     if not re.search(r"\b(xmm|ymm|zmm)\d", text):
         pytest.skip("no registers of x86")
-    assert re.search(r"\bv?paddd\b.*[xyz]mm", text)
+    assert re.search(rf"\bv?{add}\b.*[xyz]mm", text)
 
 
 @settings(max_examples=60, deadline=None)

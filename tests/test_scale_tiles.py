@@ -110,13 +110,14 @@ def failed(error):
     tile=st.tuples(st.integers(1, 6), st.integers(1, 6)),
     weights=st.sampled_from(["shared", "blanket"]),
     phases=st.sampled_from(["half", "random"]),
+    bits=st.sampled_from([16, 32]),
     seed=st.integers(0, 2**32),
     hosts=st.integers(1, 3),
 )
-def test_tiles_follow_the_slow_twin(shape, tile, weights, phases, seed, hosts):
+def test_tiles_follow_the_slow_twin(shape, tile, weights, phases, bits, seed, hosts):
     """Every state after every sweep, and the conditionals that were seen."""
     stored = lattice(*shape, seed=seed % 1000, uniform=weights == "shared" or min(shape) < 2)
-    method = hd.HerdedGibbs(weights=weights, phases=phases, seed=seed)
+    method = hd.HerdedGibbs(weights=weights, phases=phases, bits=bits, seed=seed)
     work = Work(stored, method, 0, True)
     tiling = Tiling(shape, (2 * tile[0], 2 * tile[1]))
     count = len(tiling.places)
@@ -125,7 +126,7 @@ def test_tiles_follow_the_slow_twin(shape, tile, weights, phases, seed, hosts):
     model = hd.ising_grid(stored.field, stored.coupling)
     start = start_state(model, stream_key(seed, 0, 3))
     samples, tally = naive_lattice(
-        model, weights=weights, phases=phases, seed=seed, x0=start, sweeps=4
+        model, weights=weights, phases=phases, bits=bits, seed=seed, x0=start, sweeps=4
     )
     ones = np.zeros(shape)
     seen = {}

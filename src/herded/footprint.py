@@ -68,7 +68,8 @@ def tables_memory(
     """The kind of plan of a sampler, the bytes of its tables with one chain's weights, and those
     of every further chain."""
     weights, vector = getattr(method, "weights", None), getattr(method, "slack", 0.0) > 0.0
-    return plan_memory(model, weights=weights, vector=vector, cap=cap)
+    bits = getattr(method, "bits", 32)
+    return plan_memory(model, weights=weights, vector=vector, bits=bits, cap=cap)
 
 
 def _weights(model: Any, method: Any, chains: int, cap: float | None) -> float:

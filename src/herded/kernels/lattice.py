@@ -3,7 +3,8 @@
 Sites of one colour do not interact, so a half-sweep is loops over strips of rows; `plan.waves`
 says in which order. There is no gather, so that the compiler can use whole SIMD registers: for
 every context q, *all* sites add p where their context is q and 0 elsewhere, which leaves the other
-phases as they are and carries nothing.
+phases as they are and carries nothing. Phases of 16 bits are twice as many to a register, and half
+as many bytes to fetch.
 """
 
 import numpy as np
@@ -13,17 +14,16 @@ from herded.plan.lattice import COUNTS, LANES
 from herded.plan.waves import BEGIN, END, fronts, strip_in
 from herded.stream import draw
 
-PHASE = np.uint32(0x7FFFFFFF)
-_31, _33 = np.uint32(31), np.uint64(33)
+_33 = np.uint64(33)
 
 
 @jit
 def lattice_sweeps(p, contexts, rows, frame, sweep, key, x, w, tally, block, regions):
     """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
 
-    p and w are (2, strips, entries of a strip), w empty for Gibbs sampling. x is (2, rows + 2,
-    columns + 2) with a border of zeros or, where periodic, of what lies on the other side. `frame`
-    is the height of the lattice and whether it is periodic.
+    p and w are (2, strips, entries of a strip) and of one type; w is empty for Gibbs sampling. x is
+    (2, rows + 2, columns + 2) with a border of zeros or, where periodic, of what lies on the other
+    side. `frame` is the height of the lattice and whether it is periodic.
     """
     height, periodic = frame
     strips, columns = p.shape[1], x.shape[2] - 2
@@ -73,25 +73,26 @@ def look_around(x, by_count, colour, first, rows, context):
 @jit
 def herd(p, w, colour, strip, contexts, context, new):
     """Steps 3 and 4 of Algorithm 1 for all sites of a strip, cell by cell."""
-    size = len(contexts) * LANES
+    size, kind, top = len(contexts) * LANES, w.dtype.type, largest_phase(w)
     for cell in range(len(context) // LANES):
         planes = p[colour, strip, cell * size : (cell + 1) * size]
         phases = w[colour, strip, cell * size : (cell + 1) * size]
         here = context[cell * LANES : (cell + 1) * LANES]
         states = new[cell * LANES : (cell + 1) * LANES]
         for m in range(LANES):
-            carry = np.uint32(0)
+            carry = kind(0)
             for q in range(len(contexts)):
-                phi = np.uint32(phases[q * LANES + m] + only(here[m] == q, planes[q * LANES + m]))
-                phases[q * LANES + m] = phi & PHASE
+                add = planes[q * LANES + m] if here[m] == q else kind(0)
+                phi = kind(phases[q * LANES + m] + add)
+                phases[q * LANES + m] = phi & top
                 carry |= phi
-            states[m] = carry >> _31
+            states[m] = carry > top
 
 
 @jit
-def only(met, p):
-    """p where `met`, else 0: by a mask, for a branch could not be vectorised."""
-    return p & np.uint32(-np.int32(met))
+def largest_phase(w):
+    """All bits but the highest, which carries."""
+    return w.dtype.type(np.iinfo(w.dtype).max >> 1)
 
 
 @jit
@@ -106,12 +107,13 @@ def draw_states(p, colour, strip, contexts, context, key, clock, new):
 
 @jit
 def add_up(p, colour, strip, contexts, context, tally, at, sites):
-    """Add each site's conditional."""
+    """Add each site's conditional, at scale 2^31."""
+    scale = np.int64(2**31) // (np.int64(largest_phase(p)) + 1)
     for cell in range(0, sites, LANES):
         planes = p[colour, strip, cell * len(contexts) : (cell + LANES) * len(contexts)]
         here, sums = context[cell:], tally[at + cell : at + min(cell + LANES, sites)]
         for m in range(len(sums)):
-            sums[m] += planes[np.int64(here[m]) * LANES + m]
+            sums[m] += planes[np.int64(here[m]) * LANES + m] * scale
 
 
 @jit

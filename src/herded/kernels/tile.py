@@ -13,7 +13,7 @@ import numpy as np
 
 from herded.jit import jit
 from herded.kernels.lattice import add_up, herd, look_around
-from herded.kernels.weights import start_scalar
+from herded.kernels.weights import phase_shift
 from herded.plan.lattice import COUNTS, LANES
 from herded.stream import draw
 
@@ -80,6 +80,7 @@ def start_phases(place, top, left, columns_here, key, w):
     contexts, LANES).
     """
     strips, rows, columns = place
+    shift = phase_shift(w)
     _, h, _, contexts, _ = w.shape
     sites = rows * columns
     for colour in range(2):
@@ -93,4 +94,4 @@ def start_phases(place, top, left, columns_here, key, w):
                     plane = (strip * contexts + q) * sites + site
                     line = (strip * sites + site) * contexts + q
                     name = plane if contexts == COUNTS else line
-                    start_scalar(planes[q], c % LANES, True, key, np.uint64(name))
+                    planes[q, c % LANES] = draw(key, np.uint64(name)) >> shift

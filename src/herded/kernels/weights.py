@@ -1,5 +1,7 @@
 """Where the weights live: starting phases, and pools that split."""
 
+from typing import Any
+
 import numpy as np
 
 from herded.jit import jit
@@ -8,9 +10,16 @@ from herded.plan.contexts import MAX_BINS
 from herded.plan.lattice import COUNTS
 from herded.stream import draw
 
-HALF = np.uint32(2**30 - 1)  # phase 1/2, which is w = 0 where pi = 1/2
 FIRST_SPLIT = 128  # pooled weights have 1 bin until this sweep, then twice as many at every 4x
 _33, _40 = np.uint64(33), np.uint64(40)
+
+
+def half_phase(kind: Any) -> Any:
+    """Phase 1/2, which is w = 0 where pi = 1/2; the highest bit carries."""
+    return np.dtype(kind).type(np.iinfo(kind).max >> 2)
+
+
+HALF = half_phase(np.uint32)
 
 
 @jit
@@ -46,13 +55,20 @@ def start_all_scalar(w, random, key):
 
 
 @jit
+def phase_shift(w):
+    """From 64 random bits to a phase."""
+    return np.uint64(65 - 8 * w.itemsize)
+
+
+@jit
 def start_lattice(w, sites, key):
     """Start the phases (2, strips, cells, contexts, lanes) of a lattice at random places.
 
-    They are named as if the planes of a strip, or for sixteen contexts those of a site, lay one
-    after another without the gaps between cells.
+    Those of 16 bits begin as the others do. They are named as if the planes of a strip, or for
+    sixteen contexts those of a site, lay one after another without the gaps between cells.
     """
     colours, strips, _, contexts, lanes = w.shape
+    shift = phase_shift(w)
     for strip in range(colours * strips):
         cells = w[strip // strips, strip % strips]
         for site in range(sites):
@@ -61,7 +77,7 @@ def start_lattice(w, sites, key):
                 plane = (strip * contexts + q) * sites + site
                 line = (strip * sites + site) * contexts + q
                 name = plane if contexts == COUNTS else line
-                planes[q, site % lanes] = np.uint32(draw(key, np.uint64(name)) >> _33)
+                planes[q, site % lanes] = draw(key, np.uint64(name)) >> shift
 
 
 @jit

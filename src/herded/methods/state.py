@@ -8,7 +8,7 @@ from herded.errors import CheckpointError
 from herded.kernels.run import Memory
 from herded.methods.tables import could_be, without_gaps
 from herded.plan.compile import Plan
-from herded.plan.lattice import with_border
+from herded.plan.lattice import aligned_copy, with_border
 from herded.plan.scan import JACOBI
 
 
@@ -23,10 +23,11 @@ class State:
 
     def copy(self) -> "State":
         """A state that shares nothing with this one."""
-        x, y, *rest = self.memory
+        x, y, w, *rest = self.memory
         new_x = x.copy()
         new_y = new_x if y is x else y.copy()
-        return replace(self, memory=Memory(new_x, new_y, *(array.copy() for array in rest)))
+        rest = [aligned_copy(w), *(array.copy() for array in rest)]
+        return replace(self, memory=Memory(new_x, new_y, *rest))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything, as arrays with names."""
@@ -57,6 +58,7 @@ class State:
             )
         if self.memory.y is self.memory.x:
             parts["y"] = parts["x"]
+        parts["w"] = aligned_copy(parts["w"])
         self.memory = Memory(**parts)
 
     def values(self, plan: Plan) -> np.ndarray:

@@ -115,19 +115,23 @@ def compile_plan(
     weights: str | None = None,
     scan: Any = "auto",
     vector: bool = False,
+    bits: int = 32,
     cap: float | None = None,
 ) -> Plan:
     """Choose a kind of kernel for `model` unless forced, and lay the model out for it.
 
     `weights` names the contexts of a herded method, `vector` asks for weight vectors even where
-    all variables are binary, `cap` limits the bytes of tables and weights.
+    all variables are binary, `bits` are those of a weight, `cap` limits the bytes of tables and
+    weights.
     """
     limit = memory.limit(cap)
     scan = _scan_of(model, scan)
     if kind not in (None, *KINDS):
         raise MethodError(f"expected a plan out of {', '.join(KINDS)}, got {kind!r}")
+    if bits != 32:
+        _check_coarse(model, kind, weights, scan, vector, bits)
     if kind == "lattice" or (kind is None and _fits_lattice(model, weights, scan, vector)):
-        return _compile_lattice(model, weights, scan, vector, limit)
+        return _compile_lattice(model, weights, scan, vector, bits, limit)
     found = _lay_out(model, kind, weights, scan, vector, limit)
     if found.kind == "table":
         degree = np.diff(found.factors.neighbour_start)
@@ -161,7 +165,12 @@ def compile_plan(
 
 
 def plan_memory(
-    model: Any, *, weights: str | None = None, vector: bool = False, cap: float | None = None
+    model: Any,
+    *,
+    weights: str | None = None,
+    vector: bool = False,
+    bits: int = 32,
+    cap: float | None = None,
 ) -> tuple[str, float, float]:
     """What `compile_plan` would take, without taking it.
 
@@ -170,7 +179,7 @@ def plan_memory(
     """
     limit, scan = memory.limit(cap), _scan_of(model, "auto")
     if _fits_lattice(model, weights, scan, vector):
-        return "lattice", *_lattice_memory(model, weights)
+        return "lattice", *_lattice_memory(model, weights, bits)
     found = _lay_out(model, None, weights, scan, vector, limit)
     return found.kind, found.memory, found.chain_memory
 
@@ -244,17 +253,33 @@ def _why_no_lattice(model: Any, weights: str | None, scan: Any, vector: bool) ->
     return ""
 
 
+def _check_coarse(
+    model: Any, kind: str | None, weights: str | None, scan: Any, vector: bool, bits: int
+) -> None:
+    """Raise unless weights of fewer bits are for this."""
+    reason = _why_no_lattice(model, weights, scan, vector)
+    if not reason and model.log_unary.shape[2] != 2:
+        reason = "it has more than two states"
+    if not reason and kind not in (None, "lattice"):
+        reason = f"plan={kind!r} was asked for"
+    if reason:
+        raise MethodError(
+            f"expected a lattice of two states for weights of {bits} bits, but {reason}: use "
+            "bits=32"
+        )
+
+
 def _fits_lattice(model: Any, weights: str | None, scan: Any, vector: bool) -> bool:
     return not _why_no_lattice(model, weights, scan, vector)
 
 
 def _compile_lattice(
-    model: Any, weights: str | None, scan: Any, vector: bool, limit: float
+    model: Any, weights: str | None, scan: Any, vector: bool, bits: int, limit: float
 ) -> Plan:
     reason = _why_no_lattice(model, weights, scan, vector)
     if reason:
         raise MethodError(f"expected a model for the lattice plan, but {reason}: drop plan=")
-    need, chain_need = _lattice_memory(model, weights)
+    need, chain_need = _lattice_memory(model, weights, bits)
     memory.check(need, limit, "a lattice with its weights")
     binary = model.log_unary.shape[2] == 2
     return Plan(
@@ -263,7 +288,7 @@ def _compile_lattice(
         scalar=binary,
         memory=need,
         chain_memory=chain_need,
-        lattice=_lattice.compile_lattice(model, _shares(model, weights))
+        lattice=_lattice.compile_lattice(model, _shares(model, weights), bits)
         if binary
         else _potts.compile_potts(model),
     )
@@ -274,8 +299,8 @@ def _shares(model: Any, weights: str | None) -> bool:
     return model.counts_suffice and weights != "blanket"
 
 
-def _lattice_memory(model: Any, weights: str | None) -> tuple[float, float]:
+def _lattice_memory(model: Any, weights: str | None, bits: int) -> tuple[float, float]:
     if model.log_unary.shape[2] != 2:
         return _potts.lattice_memory(model, weights)
-    need = 8.0 * _lattice.n_entries(model.shape, _shares(model, weights))
+    need = bits / 4.0 * _lattice.n_entries(model.shape, _shares(model, weights))
     return need, need / 2 if weights else 0.0

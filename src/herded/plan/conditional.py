@@ -86,6 +86,14 @@ def fixed_scalar(zero, one, beta):
 
 
 @jit
+def coarse_scalar(p):
+    """p of the scalar rule at scale 2^15, where only what is certain has p = 0 or 1."""
+    if p == 0 or p == 2**SCALAR_BITS:
+        return p >> 16
+    return min(max((p + 2**15) >> 16, 1), 2**15 - 1)
+
+
+@jit
 def fixed_vector(logits, beta, states, p, at):
     """Write p of the vector rule into p[at : at + states] and give its mean state, at scale 2^24.
 

@@ -14,15 +14,17 @@ them are then constants, which is what lets the compiler see that the planes do 
 sweep all of them in one vectorised loop.
 
 Places that no site has, and clamped sites, have p = 0 or 2^31, which herding respects for ever.
+
+With weights of 16 bits p is rounded to multiples of 2^-15: half the memory to hold and to move.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from herded.jit import jit
-from herded.plan.conditional import fixed_scalar
+from herded.plan.conditional import coarse_scalar, fixed_scalar
 
 STRIP = 512  # least number of sites in a strip
 LANES = 128  # sites in a cell
@@ -31,7 +33,7 @@ CACHE_LINE = 64
 
 
 class LatticeArrays(NamedTuple):
-    p: np.ndarray  # uint32, (2, strips, cells, contexts, LANES)
+    p: np.ndarray  # uint32 or uint16, (2, strips, cells, contexts, LANES)
     contexts: tuple[int, ...]  # its length is their number: a part of its type, so that each
     # number gets a kernel of its own, with its loop over contexts unrolled
     rows: int  # in a strip
@@ -53,11 +55,11 @@ class LatticeArrays(NamedTuple):
         return (self.p,)
 
 
-def compile_lattice(model, by_count: bool) -> LatticeArrays:
-    """The conditionals of a two-state lattice."""
+def compile_lattice(model, by_count: bool, bits: int = 32) -> LatticeArrays:
+    """The conditionals of a two-state lattice, for weights of 32 or 16 bits."""
     rows, columns, strips = layout(*model.shape)
     contexts = COUNTS if by_count else BITS
-    p = aligned((2, strips, n_cells(rows * columns), contexts, LANES), np.uint32)
+    p = aligned((2, strips, n_cells(rows * columns), contexts, LANES), unsigned(bits))
     _fill(
         model.log_unary,
         model.right,
@@ -73,12 +75,24 @@ def compile_lattice(model, by_count: bool) -> LatticeArrays:
     return LatticeArrays(p, (0,) * contexts, rows, columns, model.periodic)
 
 
-def aligned(shape: tuple[int, ...], kind: type) -> np.ndarray:
+def unsigned(bits: int) -> Any:
+    """The type of p and of weights."""
+    return np.uint32 if bits == 32 else np.uint16
+
+
+def aligned(shape: tuple[int, ...], kind: Any) -> np.ndarray:
     """Zeros that begin where a cache line does: a vector that lies in two costs twice."""
     size = int(np.prod(shape)) * np.dtype(kind).itemsize
     room = np.zeros(size + CACHE_LINE, np.uint8)
     first = -room.ctypes.data % CACHE_LINE
     return room[first : first + size].view(kind).reshape(shape)
+
+
+def aligned_copy(array: np.ndarray) -> np.ndarray:
+    """One that begins where a cache line does, too."""
+    copy = aligned(array.shape, array.dtype)
+    copy[...] = array
+    return copy
 
 
 def n_entries(shape: tuple[int, int], by_count: bool) -> int:
@@ -101,7 +115,7 @@ def n_cells(sites: int) -> int:
 @jit
 def _fill(log_unary, right, down, unlike, clamped, periodic, rows, columns, p):
     h, w, _ = log_unary.shape
-    contexts = p.shape[3]
+    contexts, coarse = p.shape[3], p.itemsize == 2
     coupling = np.empty(4)
     there = np.empty(4, np.bool_)
     logits = np.empty(2)
@@ -118,9 +132,6 @@ def _fill(log_unary, right, down, unlike, clamped, periodic, rows, columns, p):
             site = r % rows * columns + (j >> 1)
             planes = p[(r + j) & 1, r // rows, site // LANES]
             for q in range(contexts):
-                if clamped[r, j] >= 0:
-                    planes[q, site % LANES] = np.uint32(2**31 * clamped[r, j])
-                    continue
                 logits[0], logits[1] = log_unary[r, j, 0], log_unary[r, j, 1]
                 ones = q
                 for e in range(4):
@@ -134,7 +145,10 @@ def _fill(log_unary, right, down, unlike, clamped, periodic, rows, columns, p):
                         ones -= up
                     logits[up] += coupling[d]
                     logits[1 - up] += coupling[d] * unlike
-                planes[q, site % LANES] = fixed_scalar(logits[0], logits[1], 1.0)
+                one = fixed_scalar(logits[0], logits[1], 1.0)
+                if clamped[r, j] >= 0:
+                    one = np.uint32(2**31 * clamped[r, j])
+                planes[q, site % LANES] = coarse_scalar(one) if coarse else one
 
 
 def with_border(packed: np.ndarray, lattice, height: int) -> np.ndarray:

@@ -23,7 +23,7 @@ from herded.jit import jit
 # columns of a region: half-sweeps [0, 1), strips [2, 3) of the first of them, and the slopes s, t
 BEGIN, END, FIRST, LAST, FIRST_SLOPE, LAST_SLOPE = range(6)
 
-NEAR = 2**20  # bytes of cache that a wave may use
+NEAR = 5 * 2**17  # bytes of cache that a wave may use: half of what a core of today has
 
 
 def wave_length(strip_bytes: int) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from herded.errors import CheckpointError, MethodError
 from herded.kernels.tile import cut_out, half_sweep, start_phases, start_states
-from herded.kernels.weights import HALF
+from herded.kernels.weights import half_phase
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.plan.conditional import SCALAR_BITS
 from herded.plan.lattice import (
@@ -25,6 +25,7 @@ from herded.plan.lattice import (
     n_cells,
     pack,
     unpack,
+    unsigned,
 )
 from herded.scale.snapshot import save_array
 from herded.scale.stored_lattice import StoredLattice
@@ -66,14 +67,19 @@ class Work:
         return COUNTS if self.shared else BITS
 
     @property
+    def kind(self) -> Any:
+        """The type of p and of weights."""
+        return unsigned(self.method.bits)
+
+    @property
     def site_bytes(self) -> int:
         """Of memory, for every site of a tile: p, w, x and counts."""
-        return 8 * self.contexts + 1 + 4 + 8 * self.rao_blackwell
+        return self.method.bits // 4 * self.contexts + 1 + 4 + 8 * self.rao_blackwell
 
     @property
     def state_bytes(self) -> int:
         """On disk, for every site."""
-        return self.site_bytes - 4 * self.contexts
+        return self.site_bytes - self.method.bits // 8 * self.contexts
 
     def check(self) -> None:
         """Raise what tiles cannot do."""
@@ -155,9 +161,10 @@ def _conditionals(work: Work, place: Place) -> np.ndarray:
     height, width = work.lattice.shape
     top, left = max(0, place.top - MARGIN), max(0, place.left - MARGIN)
     bottom, right = min(height, place.bottom + MARGIN), min(width, place.right + MARGIN)
-    compiled = compile_lattice(work.lattice.patch(top, left, bottom, right), work.shared)
+    patch = work.lattice.patch(top, left, bottom, right)
+    compiled = compile_lattice(patch, work.shared, work.method.bits)
     above, before = place.top - top, (place.left - left) // 2
-    p = aligned(_shapes(work, place)["w"][0], np.uint32)
+    p = aligned(*_shapes(work, place)["w"])
     cut_out(compiled.p, compiled.rows, compiled.columns, above, before, p)
     return p
 
@@ -169,7 +176,7 @@ def _shapes(work: Work, place: Place) -> dict[str, tuple[tuple[int, ...], Any]]:
     weights = (2, h, n_cells(sites[2]), work.contexts, LANES)
     return {
         "x": (sites, np.uint8),
-        "w": (weights, np.uint32),
+        "w": (weights, work.kind),
         "ones": (sites, np.uint32),
         "tally": (sites if work.rao_blackwell else (2, 0, 0), np.int64),
     }
@@ -183,7 +190,8 @@ def _start(work: Work, place: Place) -> dict[str, np.ndarray]:
     height, width = work.lattice.shape
     start_states(place.top, place.left, width, key, x)
     state["x"] = pack(x, place.shape[0])
-    state["w"][:] = HALF
+    state["w"] = aligned(*_shapes(work, place)["w"])
+    state["w"][:] = half_phase(work.kind)
     if work.method.phases == "random":
         rows, columns, strips = layout(height, width)
         here = (place.shape[1] + 1) // 2
