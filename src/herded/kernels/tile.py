@@ -27,6 +27,7 @@ def half_sweep(p, contexts, x, w, colour, ones, tally):
     rows, columns = p.shape[1], x.shape[2] - 2
     places = p.shape[2] // len(contexts)
     context, new = np.zeros(places, np.uint8), np.zeros(places, np.uint8)
+    seen = np.zeros(places, p.dtype)
     for r in range(rows):
         look_around(x, len(contexts) == COUNTS, colour, r, 1, context)
         herd(p, w, colour, r, contexts, context, new)
@@ -36,7 +37,7 @@ def half_sweep(p, contexts, x, w, colour, ones, tally):
         if ones.size:
             add(new, ones[colour, r])
         if tally.size:
-            add_up(p, colour, r, contexts, context, tally[colour, r], 0, columns)
+            add_up(p, colour, r, contexts, context, seen, tally[colour, r], 0, columns)
 
 
 @jit
