@@ -74,16 +74,14 @@ class MarginalRecorder(Recorder):
     def frequencies(self) -> np.ndarray:
         """(N, K) visit frequencies so far."""
         counts, sweeps = self.arrays["counts"], int(self.arrays["sweeps"][0])
+        found = np.empty((self.plan.model.n_variables, self.plan.width))
         if self.binary:
-            ones = self.plan.unstore(counts)
-            both = np.stack([sweeps - ones, ones], axis=1)
-            one_state = self.plan.model.cardinalities == 1
-            both[one_state] = [sweeps, 0]
+            found[:, 1] = self.plan.unstore(counts)
+            found[:, 0] = sweeps - found[:, 1]
         else:
-            both = np.stack(
-                [self.plan.unstore(part) for part in counts.reshape(-1, self.plan.width).T], axis=1
-            )
-        return both / max(sweeps, 1)
+            found.T[...] = self.plan.unstore(counts.reshape(-1, self.plan.width).T)
+        found /= max(sweeps, 1)
+        return found
 
     def rao_blackwell(self, state: State) -> np.ndarray:
         """(N, K) averages of the conditionals that were visited."""
