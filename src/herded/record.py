@@ -63,10 +63,7 @@ class MarginalRecorder(Recorder):
         if self.binary:
             groups = -(-block.shape[1] // AT_HAND)
             count = partial(count_ones, block, self.arrays["counts"])
-            if pool is None:
-                count(0, groups)
-            else:
-                run_parts(count, np.full(groups, AT_HAND * len(block)), pool)
+            run_parts(count, groups, lambda: np.full(groups, AT_HAND * len(block)), pool)
         else:
             count_states(block, self.plan.width, self.arrays["counts"])
         self.arrays["sweeps"] += len(block)
@@ -200,7 +197,8 @@ class BestRecorder(Recorder):
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         samples = np.ascontiguousarray(self.plan.unstore(block))
         keep = partial(keep_best, self.parts, samples, self.arrays["score"], self.arrays["state"])
-        run_parts(keep, len(block) * np.diff(self.parts.first_factor), pool)
+        first = self.parts.first_factor
+        run_parts(keep, len(first) - 1, lambda: len(block) * np.diff(first), pool)
 
 
 def _owners(plan: Plan, graph: Any, free: np.ndarray) -> np.ndarray:

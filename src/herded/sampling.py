@@ -321,7 +321,7 @@ class _Here:
 
 def _groups(run: Run, workers: int) -> list[tuple[int, Together]]:
     """Chains that run side by side, a group or more for each worker; none if that is no gain."""
-    if not hasattr(run.method, "advance_together"):
+    if len(run.chains) == 1 or not hasattr(run.method, "advance_together"):
         return []
     states = [chain.state for chain in run.chains]
     count = max(workers, -(-len(states) // MOST_CHAINS))

@@ -59,7 +59,7 @@ def _advance_segments(
         betas = np.ones(len(block)) if betas is None else betas
         told = partial(kernel, plan.factors, plan.contexts, plan.scan, run, betas)
     sweep = partial(told, state.memory, block, done)
-    run_parts(sweep, plan.scan.segments * (len(block) - done), pool)
+    run_parts(sweep, len(done), lambda: plan.scan.segments * (len(block) - done), pool)
 
 
 def _advance_lattice(

@@ -36,14 +36,12 @@ def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarr
     """
     if isinstance(model, Lattice) and model.has_hard_zeros:  # in its unaries only
         return _possible_pixels(model, key)
-    with np.errstate(over="ignore"):  # of the stream, where it runs uncompiled
-        x = uniform_state(key, model.cardinalities, model.evidence)
+    x = uniform_state(key, model.cardinalities, model.evidence)
     if not model.has_hard_zeros:
         return x
     hard = compile_hard(model)
     domains = whole_domains(model, hard)
-    with np.errstate(over="ignore"):
-        outcome = search_all(hard, domains, key, tries)
+    outcome = search_all(hard, domains, key, tries)
     if outcome == GAVE_UP:
         raise SupportError(
             f"expected a state of positive probability, but none was found within {tries} tries: "
@@ -103,8 +101,7 @@ def check_support(model: Any) -> None:
     if model.has_hard_zeros and not isinstance(model, Lattice):
         hard = compile_hard(model)
         domains = whole_domains(model, hard)
-        with np.errstate(over="ignore"):
-            outcome = search_all(hard, domains, np.uint64(0), FEW_TRIES)
+        outcome = search_all(hard, domains, np.uint64(0), FEW_TRIES)
         if outcome not in (FOUND, GAVE_UP):
             raise _impossible(model, outcome)
 
