@@ -33,9 +33,10 @@ def advance(
     else:
         done = np.zeros(plan.scan.n_segments, np.int64)
         _advance_segments(plan, state, block, run, betas, done, pool)
-        while len(halted := np.flatnonzero(done < len(block))):
-            state.memory = grown(state.memory, halted)
-            _advance_segments(plan, state, block, run, betas, done, pool)
+        if len(state.memory.slots):  # hashed weights, whose tables may have to grow
+            while len(halted := np.flatnonzero(done < len(block))):
+                state.memory = grown(state.memory, halted)
+                _advance_segments(plan, state, block, run, betas, done, pool)
     state.sweep += len(block)
 
 

@@ -128,10 +128,9 @@ def compile_plan(
         return _compile_lattice(model, weights, scan, vector, cap)
     found = _lay_out(model, kind, weights, scan, vector, cap)
     if found.kind == "table":
-        degree = np.diff(found.factors.neighbour_start)
-        herded = weights in TABULATED
+        start, herded = found.factors.neighbour_start, weights in TABULATED
         memory.check_tables(
-            found.memory, cap, found.rows, lambda i: called(model, i), degree, herded
+            found.memory, cap, found.rows, lambda i: called(model, i), start, herded
         )
     elif found.kind == "factor" and weights in TABULATED:
         raise MethodError(

@@ -116,7 +116,11 @@ def compile_factors(model) -> FactorArrays:
     """Lay out the factors of a `FactorGraph` variable by variable."""
     free = model.evidence < 0
     entry_start, table_base, own_stride, other_start, other, other_ratio, last_stride = _entries(
-        model.factor_start, model.factor_variables, model.factor_strides, model.table_start, free
+        model.n_variables,
+        model.factor_start,
+        model.factor_variables,
+        model.factor_strides,
+        model.table_start,
     )
     neighbour_start, neighbour = _neighbours(entry_start, other_start, other, free)
     return lock(
@@ -137,13 +141,13 @@ def compile_factors(model) -> FactorArrays:
 
 
 @jit
-def _entries(factor_start, variables, strides, table_start, free):
+def _entries(n, factor_start, variables, strides, table_start):
     """Where the entries of each variable start; they are in the order of their factors.
 
     And of each entry the start of its table, its own stride, where its others start, these, the
     ratios of their strides (1 for a first) and the stride of the last.
     """
-    n, entries = len(free), len(variables)
+    entries = len(variables)
     entry_start = np.zeros(n + 1, np.int64)
     for i in variables:
         entry_start[i + 1] += 1
@@ -158,11 +162,12 @@ def _entries(factor_start, variables, strides, table_start, free):
             e = place[variables[s]]
             place[variables[s]] += 1
             factor[e], slot[e] = f, s
-    other_start = np.zeros(entries + 1, np.int64)
-    other, ratio = np.empty(pairs, np.uint32), np.ones(pairs, np.int64)
-    last = np.ones(entries, np.int64)
+    base, own = np.empty(entries, np.int64), np.empty(entries, np.int64)
+    other_start, other = np.zeros(entries + 1, np.int64), np.empty(pairs, np.uint32)
+    ratio, last = np.ones(pairs, np.int64), np.ones(entries, np.int64)
     at = 0
     for e in range(entries):
+        base[e], own[e] = table_start[factor[e]], strides[slot[e]]
         for s in range(factor_start[factor[e]], factor_start[factor[e] + 1]):
             if s != slot[e]:
                 if at > other_start[e]:
@@ -170,7 +175,7 @@ def _entries(factor_start, variables, strides, table_start, free):
                 other[at], last[e] = variables[s], strides[s]
                 at += 1
         other_start[e + 1] = at
-    return entry_start, table_start[factor], strides[slot], other_start, other, ratio, last
+    return entry_start, base, own, other_start, other, ratio, last
 
 
 @jit
@@ -201,7 +206,7 @@ def _neighbours(entry_start, other_start, other, free):
 def starts(counts: np.ndarray) -> np.ndarray:
     """Where parts of so many entries start, one after another; and the end of the last."""
     start = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=start[1:])
+    counts.cumsum(out=start[1:])
     return start
 
 

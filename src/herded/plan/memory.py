@@ -60,9 +60,12 @@ def fits(need: float, cap: float | None) -> bool:
 
 
 def check_tables(
-    need: float, cap: float | None, rows: np.ndarray, name_of, degree: np.ndarray, herded: bool
+    need: float, cap: float | None, rows: np.ndarray, name_of, start: np.ndarray, herded: bool
 ) -> None:
-    """Refuse tables above the cap, naming the variable to blame and the way out."""
+    """Refuse tables above the cap, naming the variable to blame and the way out.
+
+    `rows` are those of each variable's table, `start` where its neighbours are.
+    """
     if fits(need, cap):
         return
     i = int(np.argmax(rows))
@@ -74,8 +77,8 @@ def check_tables(
         )
     raise CapError(
         f"expected tables of at most {readable(limit(cap))}, but they need {readable(need)}: "
-        f"variable {name_of(i)} has {degree[i]} neighbours in {rows[i]:.3g} states. {way_out}, or "
-        "raise cap="
+        f"variable {name_of(i)} has {start[i + 1] - start[i]} neighbours in {rows[i]:.3g} states. "
+        f"{way_out}, or raise cap="
     )
 
 
