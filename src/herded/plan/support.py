@@ -35,13 +35,13 @@ def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarr
     The stream `key` decides which; any may come. A search gives up after `tries` dead ends.
     """
     if isinstance(model, Lattice) and model.has_hard_zeros:  # in its unaries only
-        return _possible_pixels(model, key)
-    x = uniform_state(key, model.cardinalities, model.evidence)
+        return _possible_pixels(model, np.uint64(key))
+    x = uniform_state(np.uint64(key), model.cardinalities, model.evidence)
     if not model.has_hard_zeros:
         return x
     hard = compile_hard(model)
     domains = whole_domains(model, hard)
-    outcome = search_all(hard, domains, key, tries)
+    outcome = search_all(hard, domains, np.uint64(key), tries)
     if outcome == GAVE_UP:
         raise SupportError(
             f"expected a state of positive probability, but none was found within {tries} tries: "
