@@ -171,6 +171,12 @@ def _small(repeats: int) -> Iterator[str]:
         "the same on a new model each time": lambda: hd.infer(model.given({}), method, sweeps=10),
     }
     hundred = {name: _repeatedly(work, 100) for name, work in works.items()}
+    ring = hd.pairwise(
+        np.zeros((5, 2)), [(i, (i + 1) % 5) for i in range(5)], [[0.3, 0.0], [0.0, 0.2]]
+    )
+    hundred["infer_many, a new ring of five variables, a hundred sweeps"] = lambda: hd.infer_many(
+        [ring.given({}) for _ in range(100)], method, sweeps=100
+    )
     yield "| small work | CPU |"
     yield "|---|---|"
     for name, value in nanoseconds(hundred, updates=100, repeats=repeats).items():

@@ -43,6 +43,35 @@ def _scopes_and_tables(model):
     return [(tuple(map(int, scope)), table) for scope, table in pairs]
 
 
+def naive_factors(model):
+    """What `FactorArrays` says of the factors of each variable, as lists."""
+    factors = _scopes_and_tables(model)
+    bases = list(itertools.accumulate((table.size for _, table in factors), initial=0))
+    found = {
+        "entry_start": [0], "table_base": [], "own_stride": [], "other_start": [0], "other": [],
+        "other_ratio": [], "last_stride": [], "neighbour_start": [0], "neighbour": [],
+    }  # fmt: skip
+    for i in range(model.n_variables):
+        around = set()
+        for base, (scope, table) in zip(bases[:-1], factors, strict=True):
+            if i not in scope:
+                continue
+            strides = [stride // table.itemsize for stride in np.empty(table.shape).strides]
+            others = [(j, stride) for j, stride in zip(scope, strides, strict=True) if j != i]
+            ratios = [before // after for (_, before), (_, after) in itertools.pairwise(others)]
+            around |= {j for j, _ in others if model.evidence[j] < 0}
+            found["table_base"].append(base)
+            found["own_stride"].append(strides[list(scope).index(i)])
+            found["other"] += [j for j, _ in others]
+            found["other_ratio"] += [1, *ratios] if others else []
+            found["other_start"].append(len(found["other"]))
+            found["last_stride"].append(others[-1][1] if others else 1)
+        found["neighbour"] += sorted(around)
+        found["neighbour_start"].append(len(found["neighbour"]))
+        found["entry_start"].append(len(found["table_base"]))
+    return found
+
+
 def naive_mean_field(model, damping, updates, sweeps):
     """q_i <- (1 - D) q_i + D q_i^new, written out; returns q (N, K) and the bound of log Z."""
     cards, factors = [int(k) for k in model.cardinalities], _scopes_and_tables(model)

@@ -75,7 +75,10 @@ def test_every_part_is_run_once(workers, updates):
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(workers) as pool:
         patch.setattr(threads, "WORTH_A_THREAD", 20)
         threads.run_parts(
-            lambda first, last: run.append((first, last)), np.array(updates, int), pool
+            lambda first, last: run.append((first, last)),
+            len(updates),
+            lambda: np.array(updates, int),
+            pool,
         )
     run.sort()
     assert [part for first, last in run for part in range(first, last)] == [*range(len(updates))]

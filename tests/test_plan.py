@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from naive import naive_factors
 from strategies import models
 
 import herded as hd
 from herded.errors import CapError, MethodError
+from herded.plan import memory
 from herded.plan.conditional import compile_factors
 from herded.plan.scan import colour, components
 
@@ -234,6 +236,15 @@ def test_wrong_scans(scan, method):
         hd.infer(CHAIN, method(scan=scan), sweeps=1)
 
 
+@settings(max_examples=100, deadline=None)
+@given(models(max_variables=6))
+def test_factors_variable_by_variable(model):
+    found, expected = compile_factors(model), naive_factors(model)
+    for name, values in expected.items():
+        assert getattr(found, name).tolist() == values, name
+    assert not any(array.flags.writeable for array in found)
+
+
 @settings(max_examples=40, deadline=None)
 @given(models(max_variables=6))
 def test_no_neighbours_have_one_colour(model):
@@ -327,3 +338,17 @@ def test_a_plan_belongs_to_its_model_and_method():
     for method in (hd.HerdedGibbs(weights="pooled"), hd.HerdedGibbs(slack=1)):
         with pytest.raises(MethodError, match="expected a plan from compile"):
             hd.infer(CHAIN, method, plan=blanket)
+
+
+# -- memory -----------------------------------------------------------------------------------
+
+
+def test_nobody_asks_the_system_about_little(monkeypatch):
+    monkeypatch.setattr("herded.plan.memory.available", lambda: 2 * 2**30)
+    assert memory.fits(2**30, None) and not memory.fits(2**30 + 1, None)
+    assert memory.fits(100, 100) and not memory.fits(100, 99)
+    with pytest.raises(CapError, match=r"at most 1\.0 GiB"):
+        memory.check(2**31, None, "it")
+    monkeypatch.delattr("herded.plan.memory.available")
+    assert memory.fits(memory.LITTLE, None)
+    assert hd.infer(CHAIN, sweeps=5, chains=2).sweeps == 5

@@ -14,6 +14,7 @@ import pytest
 import herded as hd
 import herded.sampling
 from herded.progress import Progress, interruptible
+from herded.sampling import BRIEF
 from tests.terminal import terminal
 
 MODEL = hd.chain(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
@@ -131,6 +132,22 @@ def test_ctrl_c_stops_solvers(monkeypatch):
     result = hd.infer(MODEL, method, sweeps=10**10)
     assert result.provenance["interrupted"] and 100 < result.sweeps < 200
     np.testing.assert_allclose(result.marginals.sum(axis=1), 1.0)
+
+
+def test_ctrl_c_ends_a_loop_of_small_runs():
+    """No handler is set for them: after one that swallowed Ctrl-C there would be the next."""
+    before, seen = signal.getsignal(signal.SIGINT), []
+
+    def press(_):
+        seen.append(signal.getsignal(signal.SIGINT))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        hd.infer(MODEL, hd.Gibbs(), sweeps=5, watch=press)
+    assert seen == [before]
+    larger = BRIEF // MODEL.n_variables + 1  # waits for its sweeps
+    assert hd.infer(MODEL, hd.Gibbs(), sweeps=larger, watch=press).sweeps == larger
+    assert seen[1] is not before and signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_second_ctrl_c_raises():

@@ -200,6 +200,41 @@ def test_interrupted():
     assert time.perf_counter() - began < 10
 
 
+@pytest.mark.parametrize(
+    ("method", "burn_in", "expected"),
+    [
+        (hd.Gibbs(), 0, [False, True, True]),
+        (hd.Gibbs(), many.SMALL, [False] * 3),
+        (hd.Exact(), 0, [False] * 3),
+    ],
+)
+def test_threads_take_turns_at_small_models(method, burn_in, expected, monkeypatch):
+    """At all of a batch that come after one, and at nothing else."""
+    turn, locked, run = threading.Lock(), [], many.infer
+
+    def seen(*args, **kwargs):
+        locked.append(turn.locked())
+        return run(*args, **kwargs)
+
+    monkeypatch.setattr(many, "infer", seen)
+    options = {"sweeps": 5, "burn_in": burn_in}
+    _, found = many.infer_batch(0, models(3), method, options, turn)
+    assert locked == expected and not turn.locked()
+    for result, alone in zip(found, models(3), strict=True):
+        assert (result.marginals == run(alone, method, **options).marginals).all()
+
+
+def test_waiting_for_a_turn_is_no_work():
+    hd.infer_many(models(3), sweeps=5)  # compiles
+    turn = threading.Lock()
+    turn.acquire()
+    threading.Timer(0.5, turn.release).start()
+    began = time.perf_counter()
+    seconds, _ = many.infer_batch(0, models(3), None, {"sweeps": 5}, turn)
+    took = time.perf_counter() - began
+    assert took > 0.4 and seconds < took - 0.3
+
+
 def test_in_another_thread():
     """Where there are no signals."""
     found = []

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from naive import naive_draw
+from strategies import models
 
 from herded.errors import ModelError, SupportError
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice, ising_grid, potts_grid
 from herded.models.pairwise import pairwise
-from herded.plan.support import check_start, start_state
+from herded.plan.support import check_start, start_state, uniform_state
 from herded.stream import stream_key
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
@@ -73,6 +75,18 @@ def found(model, chain: int = 0, **options) -> np.ndarray:
     assert model.log_score(x) > -np.inf  # which includes the evidence
     assert np.array_equal(check_start(model, x), x)
     return x
+
+
+@settings(max_examples=50, deadline=None)
+@given(models(max_variables=6), st.integers(0, 2**64 - 1))
+def test_dice_throw_every_free_variable(model, number):
+    bits = [naive_draw(number, i) for i in range(model.n_variables)]
+    thrown = [bit % int(k) for bit, k in zip(bits, model.cardinalities, strict=True)]
+    expected = [x if e < 0 else e for x, e in zip(thrown, model.evidence.tolist(), strict=True)]
+    x = uniform_state(np.uint64(number), model.cardinalities, model.evidence)
+    assert x.tolist() == expected and x.dtype == np.int64
+    if not model.has_hard_zeros:
+        assert start_state(model, np.uint64(number)).tolist() == expected
 
 
 # -- against enumeration ------------------------------------------------------------------

@@ -95,7 +95,7 @@ def infer(
     _check_plan(compiled, model, method)
     if chains > 1:
         need = compiled.memory + (chains - 1) * compiled.chain_memory
-        memory.check(need, memory.limit(cap), f"the weights of {chains} chains")
+        memory.check(need, cap, f"the weights of {chains} chains")
     if role(method) is Sampler:
         spread = None if executor is None else Spread(executor)
         with nullcontext() if spread is None else closing(spread):
@@ -206,9 +206,9 @@ def _sampled(run: Run) -> Result:
     kept: dict[str, Any] = {}
     if Marginals in keep:
         averaged = keep[Marginals].rao_blackwell
-        kept["chain_frequencies"] = np.stack([estimate(chain, False) for chain in chains])
+        kept["chain_frequencies"] = np.array([estimate(chain, False) for chain in chains])
         kept["chain_marginals"] = (
-            np.stack([estimate(chain, True) for chain in chains])
+            np.array([estimate(chain, True) for chain in chains])
             if averaged
             else kept["chain_frequencies"]
         )

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 
 CACHE = os.environ.get("HERDED_CACHE", "1") != "0"
 PREFIX = "herded-kernels-"
@@ -52,7 +53,12 @@ FOLDER = str(cache_folder(Path(__file__).parent, SETTINGS.CACHE_DIR)) if CACHE e
 
 
 def jit(function: Callable[..., Any]) -> Any:
-    """Compile `function` when it is first called."""
+    """Compile `function` when it is first called.
+
+    With NUMBA_DISABLE_JIT=1 it stays plain Python, whose whole numbers wrap as silently.
+    """
+    if SETTINGS.DISABLE_JIT:
+        return np.errstate(over="ignore")(function)
     before, SETTINGS.CACHE_DIR = SETTINGS.CACHE_DIR, FOLDER
     try:  # Numba reads the setting here and only here
         return numba.njit(nogil=True, cache=CACHE, error_model="numpy")(function)

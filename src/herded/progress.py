@@ -118,10 +118,11 @@ def _raise_if(event: threading.Event) -> None:
 
 
 @contextlib.contextmanager
-def interruptible() -> Iterator[threading.Event]:
+def interruptible(*, brief: bool = False) -> Iterator[threading.Event]:
     """An event that Ctrl-C sets instead of raising; a second Ctrl-C raises as usual.
 
-    One within another shares its event.
+    One within another shares its event. A `brief` one of its own sets no handlers: they would take
+    longer than what they wait for, and in a loop of such runs Ctrl-C should end the loop.
     """
     global _stop
     if _halt is not None:
@@ -131,6 +132,8 @@ def interruptible() -> Iterator[threading.Event]:
         yield threading.Event()
     elif _stop is not None:
         yield _stop
+    elif brief:
+        yield threading.Event()
     else:
         _stop = stop = threading.Event()
         try:
@@ -168,13 +171,15 @@ def _setting(event: threading.Event, *, once: bool) -> Iterator[None]:
         except KeyboardInterrupt:
             interrupt(number, frame)
 
+    handlers: dict[signal.Signals, Any] = {}
     if before[signal.SIGINT] is not None:
-        signal.signal(signal.SIGINT, interrupt)
+        handlers[signal.SIGINT] = interrupt
     if callable(before[signal.SIGTERM]):
-        signal.signal(signal.SIGTERM, terminate)
+        handlers[signal.SIGTERM] = terminate
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
     try:
         yield
     finally:
-        for number, handler in before.items():
-            if handler is not None:
-                signal.signal(number, handler)
+        for number in handlers:
+            signal.signal(number, before[number])

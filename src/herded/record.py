@@ -63,10 +63,7 @@ class MarginalRecorder(Recorder):
         if self.binary:
             groups = -(-block.shape[1] // AT_HAND)
             count = partial(count_ones, block, self.arrays["counts"])
-            if pool is None:
-                count(0, groups)
-            else:
-                run_parts(count, np.full(groups, AT_HAND * len(block)), pool)
+            run_parts(count, groups, lambda: np.full(groups, AT_HAND * len(block)), pool)
         else:
             count_states(block, self.plan.width, self.arrays["counts"])
         self.arrays["sweeps"] += len(block)
@@ -74,16 +71,14 @@ class MarginalRecorder(Recorder):
     def frequencies(self) -> np.ndarray:
         """(N, K) visit frequencies so far."""
         counts, sweeps = self.arrays["counts"], int(self.arrays["sweeps"][0])
+        found = np.empty((self.plan.model.n_variables, self.plan.width))
         if self.binary:
-            ones = self.plan.unstore(counts)
-            both = np.stack([sweeps - ones, ones], axis=1)
-            one_state = self.plan.model.cardinalities == 1
-            both[one_state] = [sweeps, 0]
+            found[:, 1] = self.plan.unstore(counts)
+            found[:, 0] = sweeps - found[:, 1]
         else:
-            both = np.stack(
-                [self.plan.unstore(part) for part in counts.reshape(-1, self.plan.width).T], axis=1
-            )
-        return both / max(sweeps, 1)
+            found.T[...] = self.plan.unstore(counts.reshape(-1, self.plan.width).T)
+        found /= max(sweeps, 1)
+        return found
 
     def rao_blackwell(self, state: State) -> np.ndarray:
         """(N, K) averages of the conditionals that were visited."""
@@ -202,7 +197,8 @@ class BestRecorder(Recorder):
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         samples = np.ascontiguousarray(self.plan.unstore(block))
         keep = partial(keep_best, self.parts, samples, self.arrays["score"], self.arrays["state"])
-        run_parts(keep, len(block) * np.diff(self.parts.first_factor), pool)
+        first = self.parts.first_factor
+        run_parts(keep, len(first) - 1, lambda: len(block) * np.diff(first), pool)
 
 
 def _owners(plan: Plan, graph: Any, free: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ The bits of a run depend neither on the size of its blocks nor on threads nor on
 Only where a run is given seconds does the clock decide how many sweeps there are.
 """
 
+import itertools
 import os
 import time
 import warnings
@@ -33,6 +34,7 @@ BLOCK = 2**20  # samples' entries in a block: small enough for the cache and for
 WAVE = 16  # sweeps of a lattice that a block holds at least: they go over it as a wave
 SPARE = 2**26  # bytes of weights that a run by the clock may copy to compile with
 WORTH_THREADS = 2**20  # updates in a whole run
+BRIEF = 2**16  # updates of a run that is over before anybody could interrupt it
 
 
 @dataclass
@@ -68,6 +70,11 @@ class Run:
     @property
     def recorded(self) -> int:
         return max(0, self.done - self.burn_in)
+
+    @property
+    def updates(self) -> int:
+        """Of single variables, in all."""
+        return self.total * self.plan.n_stored * len(self.chains)
 
 
 class Forward(Protocol):
@@ -108,7 +115,8 @@ def sample(
     pace = Pace(ENDLESS, seconds)
     bar = Progress.of_run(progress, type(method).__name__, run.total, seconds)
     pool_or_none = _pool(run, threads) if forward is None else nullcontext()
-    with pool_or_none as pool, interruptible() as stop, closing(bar):
+    brief = forward is None and seconds is None and run.updates < BRIEF
+    with pool_or_none as pool, interruptible(brief=brief) as stop, closing(bar):
         if seconds is not None and forward is None:
             _compile_ahead(run, pool)
         forward = forward or _Here(run, pool)
@@ -183,15 +191,17 @@ def _prepare(
 ) -> Run:
     curve = keep.get(ErrorCurve)
     tally = any(getattr(keep.get(kind), "rao_blackwell", False) for kind in (Marginals, ErrorCurve))
-    points = curve.sweeps(sweeps) if curve else np.empty(0, np.int64)
+    points = np.empty(0, np.int64)
     if curve:
+        points = curve.sweeps(sweeps)
         curve.check(plan.model)
     states = _states(plan, method, chains, start, tally, burn_in + sweeps)
     blocks = make_blocks(plan, chains, burn_in + sweeps)
     made = [
-        new_chain(plan, keep, state, block, len(points))
-        for state, block in zip(states, blocks, strict=True)
+        new_chain(plan, keep, state, block) for state, block in zip(states, blocks, strict=True)
     ]
+    for chain in made if curve else ():
+        chain.errors = np.full(len(points), np.nan)
     return Run(plan, method, keep, sweeps, burn_in, made, points, blocks)
 
 
@@ -202,9 +212,7 @@ def make_blocks(plan: Plan, chains: int, total: int) -> np.ndarray:
     return np.zeros((chains, rows, plan.n_stored), plan.state_type)
 
 
-def new_chain(
-    plan: Plan, keep: dict[type, Any], state: State, block: np.ndarray, n_points: int = 0
-) -> Chain:
+def new_chain(plan: Plan, keep: dict[type, Any], state: State, block: np.ndarray) -> Chain:
     """A chain at `state` of which nothing is recorded yet, with room for samples in `block`."""
     recorders = {
         kind: choice.recorder(plan) for kind, choice in keep.items() if kind is not ErrorCurve
@@ -213,7 +221,7 @@ def new_chain(
         recorders[Marginals] = MarginalRecorder(plan)
     if plan.lattice is None:
         block[:] = state.memory.x  # clamped variables stay as they are
-    return Chain(state, recorders, block, np.full(n_points, np.nan))
+    return Chain(state, recorders, block)
 
 
 def _states(
@@ -256,20 +264,19 @@ def _starts(plan: Plan, method: Sampler, chains: int, start: Any) -> list[np.nda
 
 def _pool(run: Run, threads: int | None) -> Any:
     """Threads where there is enough work to share; else nothing."""
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    wanted = count if threads is None else threads
-    updates = run.total * run.plan.n_stored * len(run.chains)
-    parts = len(run.chains) if len(run.chains) > 1 else _parts(run.plan)
-    if not wanted or wanted < 2 or parts < 2 or updates < WORTH_THREADS:
+    if run.updates < WORTH_THREADS:
         return nullcontext()
-    return ThreadPoolExecutor(min(wanted, parts))
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    parts = len(run.chains) if len(run.chains) > 1 else _parts(run.plan)
+    workers = min((count or 1) if threads is None else threads, parts)
+    return ThreadPoolExecutor(workers) if workers > 1 else nullcontext()
 
 
 def _parts(plan: Plan) -> int:
     """Of one chain's work, how many can be done side by side."""
     if plan.lattice is not None:
         return int(plan.lattice.strips)
-    return 1 if plan.scan is None else len(plan.scan.segments)
+    return 1 if plan.scan is None else plan.scan.n_segments
 
 
 def _advance(run: Run, forward: Forward, most: int) -> int:
@@ -277,15 +284,21 @@ def _advance(run: Run, forward: Forward, most: int) -> int:
     if run.done == run.burn_in:
         for chain in run.chains:
             chain.state.memory.tally[:] = 0
-    events = [run.burn_in, run.total, *(run.points + run.burn_in)]
-    step = min(int(event) for event in events if event > run.done) - run.done
-    step = min(step, most)
+    step = min(most, _next_event(run) - run.done)
     forward(run, step)
     run.done += step
     for p in np.flatnonzero(run.points == run.recorded) if len(run.points) else ():
         for chain in run.chains:
             chain.errors[p] = _error(run, chain)
     return step
+
+
+def _next_event(run: Run) -> int:
+    """The sweep at which the burn-in ends, else an error is measured, else all ends."""
+    if run.done < run.burn_in:
+        return run.burn_in
+    later = run.points[run.points.searchsorted(run.recorded, side="right") :]
+    return run.burn_in + int(later[0]) if len(later) else run.total
 
 
 class _Here:
@@ -308,14 +321,15 @@ class _Here:
 
 def _groups(run: Run, workers: int) -> list[tuple[int, Together]]:
     """Chains that run side by side, a group or more for each worker; none if that is no gain."""
-    if not hasattr(run.method, "advance_together"):
+    if len(run.chains) == 1 or not hasattr(run.method, "advance_together"):
         return []
-    count = max(workers, -(-len(run.chains) // MOST_CHAINS))
-    parts = np.array_split(np.arange(len(run.chains)), count)
-    states = [[run.chains[c].state for c in part] for part in parts]
-    if not all(can_run_together(run.plan, part) for part in states):
+    states = [chain.state for chain in run.chains]
+    count = max(workers, -(-len(states) // MOST_CHAINS))
+    cuts = [len(states) * part // count for part in range(count + 1)]
+    parts = [states[first:last] for first, last in itertools.pairwise(cuts)]
+    if not all(can_run_together(run.plan, part) for part in parts):
         return []
-    return [(int(part[0]), gather(some)) for part, some in zip(parts, states, strict=True)]
+    return [(first, gather(part)) for first, part in zip(cuts, parts, strict=False)]
 
 
 def _advance_group(run: Run, first: int, group: Together, step: int) -> None:

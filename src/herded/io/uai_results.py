@@ -42,7 +42,7 @@ def read_marginals(path: FilePath) -> tuple[np.ndarray, np.ndarray]:
         heads[i], cards[i] = at, int(numbers.values[at])
         at += 1 + cards[i]
     k = int(cards.max(initial=0))
-    memory.check(8 * n * k, memory.limit(None), f"the marginals of {path}")
+    memory.check(8 * n * k, None, f"the marginals of {path}")
     marginals = np.zeros((n, k))
     slots = np.delete(np.arange(row.start + 1, row.stop), heads - row.start - 1)
     marginals[np.arange(k) < cards[:, None]] = _probabilities(numbers, slots)

@@ -64,7 +64,7 @@ class BeliefPropagation:
             raise MethodError(f'expected the plan "factor" for belief propagation, got {kind!r}')
         plan = compile_plan(model, kind="factor", scan="sequential", cap=cap)
         need = 8.0 * _n_entries(plan) * plan.width
-        memory.check(need, memory.limit(cap), "messages")
+        memory.check(need, cap, "messages")
         return replace(plan, memory=need, made_for=self)
 
     def init(self, plan: Plan) -> BeliefPropagationState:

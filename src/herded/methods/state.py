@@ -11,6 +11,8 @@ from herded.plan.compile import Plan
 from herded.plan.lattice import aligned_copy, with_border
 from herded.plan.scan import JACOBI
 
+NOTHING, NO_KEYS = np.zeros(0, np.int64), np.zeros(0, np.uint64)  # of what a state does not have
+
 
 @dataclass
 class State:
@@ -79,10 +81,10 @@ def start(plan: Plan, x: np.ndarray, weights: np.ndarray, chain: int, tally: boo
         x=stored,
         y=stored.copy() if jacobi else stored,
         w=weights,
-        tally=np.zeros(size if tally else 0, np.int64),
-        keys=np.zeros(0, np.uint64),
-        slot_start=np.zeros(0, np.int64),
-        slots=np.zeros(0, np.int64),
-        filled=np.zeros(0, np.int64),
+        tally=np.zeros(size, np.int64) if tally else NOTHING,
+        keys=NO_KEYS,
+        slot_start=NOTHING,
+        slots=NOTHING,
+        filled=NOTHING,
     )
     return State(memory, 0, chain, total)

@@ -31,12 +31,12 @@ def advance(
     if plan.lattice is not None:
         _advance_lattice(plan, state, block, run, pool)
     else:
-        betas = np.ones(len(block)) if betas is None else betas
-        done = np.zeros(len(plan.scan.segments), np.int64)
+        done = np.zeros(plan.scan.n_segments, np.int64)
         _advance_segments(plan, state, block, run, betas, done, pool)
-        while len(halted := np.flatnonzero(done < len(block))):
-            state.memory = grown(state.memory, halted)
-            _advance_segments(plan, state, block, run, betas, done, pool)
+        if len(state.memory.slots):  # hashed weights, whose tables may have to grow
+            while len(halted := np.flatnonzero(done < len(block))):
+                state.memory = grown(state.memory, halted)
+                _advance_segments(plan, state, block, run, betas, done, pool)
     state.sweep += len(block)
 
 
@@ -45,7 +45,7 @@ def _advance_segments(
     state: State,
     block: np.ndarray,
     run: Run,
-    betas: np.ndarray,
+    betas: np.ndarray | None,
     done: np.ndarray,
     pool: Executor | None,
 ) -> None:
@@ -57,9 +57,10 @@ def _advance_segments(
         told = partial(field_scalar, plan.field, plan.contexts, plan.scan, run)
     else:
         kernel = factor_scalar if plan.scalar else factor_vector
+        betas = np.ones(len(block)) if betas is None else betas
         told = partial(kernel, plan.factors, plan.contexts, plan.scan, run, betas)
     sweep = partial(told, state.memory, block, done)
-    run_parts(sweep, plan.scan.segments * (len(block) - done), pool)
+    run_parts(sweep, len(done), lambda: plan.scan.segments * (len(block) - done), pool)
 
 
 def _advance_lattice(

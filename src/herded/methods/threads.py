@@ -11,11 +11,19 @@ WORTH_A_THREAD = 2**16  # updates
 
 
 def run_parts(
-    function: Callable[[int, int], Any], updates: np.ndarray, pool: Executor | None
+    function: Callable[[int, int], Any],
+    parts: int,
+    updates: Callable[[], np.ndarray],
+    pool: Executor | None,
 ) -> None:
-    """Call `function(first, last)` over ranges of parts, all together; `updates` is their work."""
-    ranges = [(0, len(updates))] if pool is None else _split(updates, pool)
-    run_jobs(lambda part: function(*part), ranges, pool)
+    """Call `function(first, last)` over ranges of parts, all together.
+
+    `updates` tells the work of each part; it is asked only where there is somebody to share it.
+    """
+    if pool is None:
+        function(0, parts)
+    else:
+        run_jobs(lambda part: function(*part), _split(updates(), pool), pool)
 
 
 def run_jobs(function: Callable[[Any], Any], jobs: Sequence[Any], pool: Executor | None) -> None:

@@ -45,7 +45,7 @@ class Viterbi:
             raise MethodError(f'expected the plan "factor" for Viterbi, got {kind!r}')
         graph = model.as_factor_graph()
         need = float(graph.n_variables * graph.cardinalities.max() * 4)
-        memory.check(need, memory.limit(cap), "a table of the best choices")
+        memory.check(need, cap, "a table of the best choices")
         factors = compile_factors(graph)
         scan = _walk(model, factors, graph.evidence < 0)
         return Plan(

@@ -99,7 +99,6 @@ class _Layout(NamedTuple):
     kind: str
     scalar: bool
     factors: Any
-    free: np.ndarray
     width: np.ndarray  # entries of one weight, per variable
     rows: np.ndarray  # of the table of each variable
     scan: Any
@@ -124,20 +123,18 @@ def compile_plan(
     all variables are binary, `bits` are those of a weight, `cap` limits the bytes of tables and
     weights.
     """
-    limit = memory.limit(cap)
     scan = _scan_of(model, scan)
     if kind not in (None, *KINDS):
         raise MethodError(f"expected a plan out of {', '.join(KINDS)}, got {kind!r}")
     if bits != 32:
         _check_coarse(model, kind, weights, scan, vector, bits)
     if kind == "lattice" or (kind is None and _fits_lattice(model, weights, scan, vector)):
-        return _compile_lattice(model, weights, scan, vector, bits, limit)
-    found = _lay_out(model, kind, weights, scan, vector, limit)
+        return _compile_lattice(model, weights, scan, vector, bits, cap)
+    found = _lay_out(model, kind, weights, scan, vector, cap)
     if found.kind == "table":
-        degree = np.diff(found.factors.neighbour_start)
-        herded = weights in TABULATED
+        start, herded = found.factors.neighbour_start, weights in TABULATED
         memory.check_tables(
-            found.memory, limit, found.rows, lambda i: called(model, i), degree, herded
+            found.memory, cap, found.rows, lambda i: called(model, i), start, herded
         )
     elif found.kind == "factor" and weights in TABULATED:
         raise MethodError(
@@ -145,11 +142,11 @@ def compile_plan(
             "needs its conditionals tabulated"
         )
     else:
-        memory.check(found.memory, limit, "couplings and weights" if found.couplings else "weights")
+        memory.check(found.memory, cap, "couplings and weights" if found.couplings else "weights")
     tables = None
     if found.kind == "table":
         clamped = np.maximum(model.as_factor_graph().evidence, 0)
-        tables = compile_table(found.factors, found.free, clamped, found.scalar)
+        tables = compile_table(found.factors, found.rows, clamped, found.scalar)
     return Plan(
         model=model,
         kind=found.kind,
@@ -177,10 +174,10 @@ def plan_memory(
     The kind of plan, the bytes of tables and of one chain's weights, and those of every further
     chain. Hashed weights ("lazy", "full") may grow from there.
     """
-    limit, scan = memory.limit(cap), _scan_of(model, "auto")
+    scan = _scan_of(model, "auto")
     if _fits_lattice(model, weights, scan, vector):
         return "lattice", *_lattice_memory(model, weights, bits)
-    found = _lay_out(model, None, weights, scan, vector, limit)
+    found = _lay_out(model, None, weights, scan, vector, cap)
     return found.kind, found.memory, found.chain_memory
 
 
@@ -191,7 +188,7 @@ def _scan_of(model: Any, scan: Any) -> Any:
 
 
 def _lay_out(
-    model: Any, kind: str | None, weights: str | None, scan: Any, vector: bool, limit: float
+    model: Any, kind: str | None, weights: str | None, scan: Any, vector: bool, cap: float | None
 ) -> _Layout:
     graph = model.as_factor_graph()
     if isinstance(scan, str) and scan == "jacobi" and graph.has_hard_zeros:
@@ -204,7 +201,7 @@ def _lay_out(
     width = np.ones_like(graph.cardinalities) if scalar else graph.cardinalities
     rows = count_rows(factors, free)
     entries = float((rows * width).sum())
-    few = entries <= FEW_ENTRIES * len(free) and entries * 8 <= limit
+    few = memory.fits(entries * 8, cap) and entries <= FEW_ENTRIES * len(free)
     couplings = None
     if kind is None and (weights in TABULATED or few):
         kind = "table"
@@ -222,7 +219,7 @@ def _lay_out(
         need += 4.0 * rows.sum() + 32.0 * rows.max(initial=0) if weights == "shared" else 0.0
     elif kind == "field":
         need += field_bytes(factors)
-    return _Layout(kind, scalar, factors, free, width, rows, order, need, weights_need, couplings)
+    return _Layout(kind, scalar, factors, width, rows, order, need, weights_need, couplings)
 
 
 def _couplings(graph: Any, weights: str | None, vector: bool) -> tuple[Any, str]:
@@ -274,13 +271,13 @@ def _fits_lattice(model: Any, weights: str | None, scan: Any, vector: bool) -> b
 
 
 def _compile_lattice(
-    model: Any, weights: str | None, scan: Any, vector: bool, bits: int, limit: float
+    model: Any, weights: str | None, scan: Any, vector: bool, bits: int, cap: float | None
 ) -> Plan:
     reason = _why_no_lattice(model, weights, scan, vector)
     if reason:
         raise MethodError(f"expected a model for the lattice plan, but {reason}: drop plan=")
     need, chain_need = _lattice_memory(model, weights, bits)
-    memory.check(need, limit, "a lattice with its weights")
+    memory.check(need, cap, "a lattice with its weights")
     binary = model.log_unary.shape[2] == 2
     return Plan(
         model=model,

@@ -123,41 +123,99 @@ def fixed_vector(logits, beta, states, p, at):
 def compile_factors(model) -> FactorArrays:
     """Lay out the factors of a `FactorGraph` variable by variable."""
     free = model.evidence < 0
-    arity = np.diff(model.factor_start)
-    slot_factor = np.repeat(np.arange(model.n_factors), arity)
-    slots = np.argsort(model.factor_variables, kind="stable")  # by variable, then by factor
-    factor = slot_factor[slots]
-    others = arity[factor] - 1
-    other_start = np.concatenate([[0], np.cumsum(others)])
-    # The other slots of an entry's factor: all of them, its own skipped.
-    rank = np.arange(other_start[-1]) - np.repeat(other_start[:-1], others)
-    own_rank = slots - model.factor_start[factor]
-    rank += rank >= np.repeat(own_rank, others)
-    other_slot = np.repeat(model.factor_start[factor], others) + rank
-    stride = model.factor_strides[other_slot]
-    ratio = np.ones_like(stride)
-    ratio[1:] = np.maximum(stride[:-1] // stride[1:], 1)  # meaningless, and unused, for a first
-    last_stride = np.ones(len(slots), np.int64)
-    last_stride[others > 0] = stride[other_start[1:][others > 0] - 1]
-    counts = np.bincount(model.factor_variables, minlength=model.n_variables)
-    start, members = model.adjacency
-    owner = np.repeat(np.arange(model.n_variables), np.diff(start))
-    linked = free[members]
-    degree = np.bincount(owner[linked], minlength=model.n_variables)
-    arrays = FactorArrays(
-        cardinalities=model.cardinalities,
-        entry_start=np.concatenate([[0], np.cumsum(counts)]),
-        table_base=model.table_start[factor],
-        own_stride=model.factor_strides[slots],
-        other_start=other_start,
-        other=model.factor_variables[other_slot].astype(np.uint32),
-        other_ratio=ratio,
-        last_stride=last_stride,
-        log_tables=model.log_tables,
-        neighbour_start=np.concatenate([[0], np.cumsum(degree)]),
-        neighbour=members[linked].astype(np.uint32),
+    entry_start, table_base, own_stride, other_start, other, other_ratio, last_stride = _entries(
+        model.n_variables,
+        model.factor_start,
+        model.factor_variables,
+        model.factor_strides,
+        model.table_start,
     )
-    return lock(arrays)
+    neighbour_start, neighbour = _neighbours(entry_start, other_start, other, free)
+    return lock(
+        FactorArrays(
+            cardinalities=model.cardinalities,
+            entry_start=entry_start,
+            table_base=table_base,
+            own_stride=own_stride,
+            other_start=other_start,
+            other=other,
+            other_ratio=other_ratio,
+            last_stride=last_stride,
+            log_tables=model.log_tables,
+            neighbour_start=neighbour_start,
+            neighbour=neighbour,
+        )
+    )
+
+
+@jit
+def _entries(n, factor_start, variables, strides, table_start):
+    """Where the entries of each variable start; they are in the order of their factors.
+
+    And of each entry the start of its table, its own stride, where its others start, these, the
+    ratios of their strides (1 for a first) and the stride of the last.
+    """
+    entries = len(variables)
+    entry_start = np.zeros(n + 1, np.int64)
+    for i in variables:
+        entry_start[i + 1] += 1
+    for i in range(n):
+        entry_start[i + 1] += entry_start[i]
+    factor, slot = np.empty(entries, np.int64), np.empty(entries, np.int64)
+    place, pairs = entry_start.copy(), 0
+    for f in range(len(factor_start) - 1):
+        arity = factor_start[f + 1] - factor_start[f]
+        pairs += arity * (arity - 1)
+        for s in range(factor_start[f], factor_start[f + 1]):
+            e = place[variables[s]]
+            place[variables[s]] += 1
+            factor[e], slot[e] = f, s
+    base, own = np.empty(entries, np.int64), np.empty(entries, np.int64)
+    other_start, other = np.zeros(entries + 1, np.int64), np.empty(pairs, np.uint32)
+    ratio, last = np.ones(pairs, np.int64), np.ones(entries, np.int64)
+    at = 0
+    for e in range(entries):
+        base[e], own[e] = table_start[factor[e]], strides[slot[e]]
+        for s in range(factor_start[factor[e]], factor_start[factor[e] + 1]):
+            if s != slot[e]:
+                if at > other_start[e]:
+                    ratio[at] = last[e] // strides[s]
+                other[at], last[e] = variables[s], strides[s]
+                at += 1
+        other_start[e + 1] = at
+    return entry_start, base, own, other_start, other, ratio, last
+
+
+@jit
+def _neighbours(entry_start, other_start, other, free):
+    """The free variables that share a factor with each: where they start, and they, sorted.
+
+    Every free variable, in order, joins the lists of all its others: each list comes out sorted,
+    and who is in it already is its last. There is room for as many as a variable has others.
+    """
+    n = len(free)
+    length, found = np.zeros(n, np.int64), np.empty(len(other), np.uint32)
+    for j in range(n):
+        if free[j]:
+            for o in range(other_start[entry_start[j]], other_start[entry_start[j + 1]]):
+                i = other[o]
+                end = other_start[entry_start[i]] + length[i]
+                if length[i] == 0 or found[end - 1] != j:
+                    found[end] = j
+                    length[i] += 1
+    start = np.zeros(n + 1, np.int64)
+    for i in range(n):  # without the gaps
+        start[i + 1] = start[i] + length[i]
+        for k in range(length[i]):
+            found[start[i] + k] = found[other_start[entry_start[i]] + k]
+    return start, found[: start[n]].copy()
+
+
+def starts(counts: np.ndarray) -> np.ndarray:
+    """Where parts of so many entries start, one after another; and the end of the last."""
+    start = np.zeros(len(counts) + 1, np.int64)
+    counts.cumsum(out=start[1:])
+    return start
 
 
 def lock(arrays):

@@ -8,6 +8,8 @@ import numpy as np
 
 from herded.errors import CapError, MethodError
 
+LITTLE = 2**20  # bytes
+
 
 def available() -> int:
     """Free memory in bytes, as the system and the container's limit tell it."""
@@ -52,11 +54,19 @@ def readable(n_bytes: float) -> str:
     raise AssertionError
 
 
+def fits(need: float, cap: float | None) -> bool:
+    """Whether that is within the cap; for a little nobody looks how much is free."""
+    return (cap is None and need <= LITTLE) or need <= limit(cap)
+
+
 def check_tables(
-    need: float, cap: float, rows: np.ndarray, name_of, degree: np.ndarray, herded: bool
+    need: float, cap: float | None, rows: np.ndarray, name_of, start: np.ndarray, herded: bool
 ) -> None:
-    """Refuse tables above the cap, naming the variable to blame and the way out."""
-    if need <= cap:
+    """Refuse tables above the cap, naming the variable to blame and the way out.
+
+    `rows` are those of each variable's table, `start` where its neighbours are.
+    """
+    if fits(need, cap):
         return
     i = int(np.argmax(rows))
     way_out = 'Drop plan="table"'
@@ -66,15 +76,16 @@ def check_tables(
             "choice)"
         )
     raise CapError(
-        f"expected tables of at most {readable(cap)}, but they need {readable(need)}: variable "
-        f"{name_of(i)} has {degree[i]} neighbours in {rows[i]:.3g} states. {way_out}, or raise cap="
+        f"expected tables of at most {readable(limit(cap))}, but they need {readable(need)}: "
+        f"variable {name_of(i)} has {start[i + 1] - start[i]} neighbours in {rows[i]:.3g} states. "
+        f"{way_out}, or raise cap="
     )
 
 
-def check(need: float, cap: float, what: str) -> None:
+def check(need: float, cap: float | None, what: str) -> None:
     """Refuse anything else above the cap."""
-    if need > cap:
+    if not fits(need, cap):
         raise CapError(
-            f"expected {what} of at most {readable(cap)}, but it needs {readable(need)}: "
+            f"expected {what} of at most {readable(limit(cap))}, but it needs {readable(need)}: "
             "use a smaller model, or raise cap="
         )

@@ -11,7 +11,7 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.jit import jit
-from herded.plan.conditional import lock
+from herded.plan.conditional import lock, starts
 
 SEQUENTIAL, RANDOM, JACOBI = 0, 1, 2
 
@@ -24,9 +24,13 @@ class ScanArrays(NamedTuple):
     segment_start: np.ndarray
 
     @property
+    def n_segments(self) -> int:
+        return len(self.segment_start) - 1
+
+    @property
     def segments(self) -> np.ndarray:
         """How many variables each segment has."""
-        return np.diff(self.segment_start)
+        return self.segment_start[1:] - self.segment_start[:-1]
 
 
 def compile_scan(scan: Any, factors, free: np.ndarray, whole: bool) -> ScanArrays:
@@ -49,9 +53,7 @@ def compile_scan(scan: Any, factors, free: np.ndarray, whole: bool) -> ScanArray
     order = order[free[order]]
     part = np.zeros(n, np.int64) if whole else components(factors, free)
     order = order[np.argsort(part[order], kind="stable")]
-    changes = np.flatnonzero(np.diff(part[order])) + 1
-    start = np.unique(np.concatenate([[0], changes, [len(order)]]))  # no empty segment
-    return lock(ScanArrays(np.array([policy]), order, start))
+    return lock(ScanArrays(np.array([policy]), order, starts(np.bincount(part[order]))))
 
 
 def _permutation(scan: Any, n: int) -> np.ndarray:

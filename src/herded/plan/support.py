@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import HerdedError, ModelError, SupportError
+from herded.jit import jit
 from herded.models.factor_graph import check_states
 from herded.models.lattice import Lattice
 from herded.models.names import called
@@ -33,13 +34,14 @@ def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarr
 
     The stream `key` decides which; any may come. A search gives up after `tries` dead ends.
     """
-    x = _uniform(model, np.uint64(key))
-    if isinstance(model, Lattice) or not model.has_hard_zeros:
+    if isinstance(model, Lattice) and model.has_hard_zeros:  # in its unaries only
+        return _possible_pixels(model, np.uint64(key))
+    x = uniform_state(np.uint64(key), model.cardinalities, model.evidence)
+    if not model.has_hard_zeros:
         return x
     hard = compile_hard(model)
     domains = whole_domains(model, hard)
-    with np.errstate(over="ignore"):  # of the stream, where it runs uncompiled
-        outcome = search_all(hard, domains, np.uint64(key), tries)
+    outcome = search_all(hard, domains, np.uint64(key), tries)
     if outcome == GAVE_UP:
         raise SupportError(
             f"expected a state of positive probability, but none was found within {tries} tries: "
@@ -67,6 +69,8 @@ def dispersed_starts(model: Any, keys: Sequence[np.uint64]) -> list[np.ndarray]:
         starts.append(
             _elsewhere(model, starts, key) if hard and starts else start_state(model, key)
         )
+    if len(starts) == 1:
+        return starts
     loose = model.evidence < 0
     if hard:
         loose &= np.diff(compile_hard(model).entry_start) == 0
@@ -97,8 +101,7 @@ def check_support(model: Any) -> None:
     if model.has_hard_zeros and not isinstance(model, Lattice):
         hard = compile_hard(model)
         domains = whole_domains(model, hard)
-        with np.errstate(over="ignore"):
-            outcome = search_all(hard, domains, np.uint64(0), FEW_TRIES)
+        outcome = search_all(hard, domains, np.uint64(0), FEW_TRIES)
         if outcome not in (FOUND, GAVE_UP):
             raise _impossible(model, outcome)
 
@@ -155,13 +158,20 @@ def check_start(model: Any, state: Any) -> np.ndarray:
     return x  # possible, though so improbable that the sum of its logarithms overflows
 
 
-def _uniform(model: Any, key: np.uint64) -> np.ndarray:
+@jit
+def uniform_state(key, cardinalities, evidence):
     """Every free variable uniform over its states, by the draw that has its number."""
+    x = evidence.copy()
+    for i in range(len(x)):
+        if x[i] < 0:
+            x[i] = np.int64(draw(key, np.uint64(i)) % np.uint64(cardinalities[i]))
+    return x
+
+
+def _possible_pixels(model: Any, key: np.uint64) -> np.ndarray:
+    """The same for a lattice, over the states that its unaries allow."""
     bits = draw(key, np.arange(model.n_variables, dtype=np.uint64))
-    if isinstance(model, Lattice) and model.has_hard_zeros:  # in its unaries only
-        pixel, state = np.nonzero(~np.isneginf(model.log_unary.reshape(model.n_variables, -1)))
-        count = np.bincount(pixel)
-        x = state[np.cumsum(count) - count + (bits % count.astype(np.uint64)).astype(np.int64)]
-    else:
-        x = (bits % model.cardinalities.astype(np.uint64)).astype(np.int64)
+    pixel, state = np.nonzero(~np.isneginf(model.log_unary.reshape(model.n_variables, -1)))
+    count = np.bincount(pixel)
+    x = state[np.cumsum(count) - count + (bits % count.astype(np.uint64)).astype(np.int64)]
     return np.where(model.evidence >= 0, model.evidence, x)

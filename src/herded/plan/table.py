@@ -16,6 +16,7 @@ from herded.plan.conditional import (
     lock,
     log_conditional,
     log_conditional_pair,
+    starts,
 )
 
 NEAR = 8  # neighbours that are read without looking for the end of their list
@@ -43,18 +44,19 @@ def count_rows(factors, free) -> np.ndarray:
     return np.where(free, np.round(np.exp2(np.minimum(bits, 1000.0))), 0.0)
 
 
-def compile_table(factors, free, x, scalar: bool) -> TableArrays:
-    """Tabulate every conditional; `x` supplies the values of clamped variables."""
-    rows = count_rows(factors, free).astype(np.int64)
+def compile_table(factors, rows, x, scalar: bool) -> TableArrays:
+    """Tabulate every conditional in so many rows; `x` has the values of clamped variables."""
+    rows = rows.astype(np.int64)
     width = np.ones_like(rows) if scalar else factors.cardinalities
-    row_start = np.concatenate([[0], np.cumsum(rows)])
-    entry_start = np.concatenate([[0], np.cumsum(rows * width)])
+    row_start, entry_start = starts(rows), starts(rows * width)
     p = np.empty(entry_start[-1], np.uint32 if scalar else np.int32)
     scratch = np.array(x)
     if scalar:
         _fill_scalar(factors, rows, entry_start, scratch, p)
     else:
         _fill_vector(factors, rows, entry_start, scratch, p)
+    n = len(rows) if scalar else 0
+    near, near_mask = _near_neighbours(factors.neighbour_start, factors.neighbour, n)
     return lock(
         TableArrays(
             width,
@@ -63,22 +65,23 @@ def compile_table(factors, free, x, scalar: bool) -> TableArrays:
             factors.neighbour_start,
             factors.neighbour,
             factors.cardinalities[factors.neighbour],
-            *_near_neighbours(factors, scalar),
+            near,
+            near_mask,
             p,
         )
     )
 
 
-def _near_neighbours(factors, scalar: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The first NEAR neighbours of each variable at the right ends of rows, and their masks."""
-    n = len(factors.cardinalities) if scalar else 0
-    start = factors.neighbour_start[: n + 1] if scalar else np.zeros(1, np.int64)
-    count = np.minimum(np.diff(start), NEAR)
-    owner = np.repeat(np.arange(n), count)
-    rank = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
-    near = np.zeros((n, NEAR), np.uint32)
-    near[owner, NEAR - count[owner] + rank] = factors.neighbour[start[owner] + rank]
-    return near, (1 << count) - 1
+@jit
+def _near_neighbours(start, neighbour, n):
+    """The first NEAR neighbours of n variables at the right ends of rows, and their masks."""
+    near, mask = np.zeros((n, NEAR), np.uint32), np.zeros(n, np.int64)
+    for i in range(n):
+        count = min(start[i + 1] - start[i], NEAR)
+        mask[i] = (1 << count) - 1
+        for e in range(count):
+            near[i, NEAR - count + e] = neighbour[start[i] + e]
+    return near, mask
 
 
 @jit

@@ -1,16 +1,18 @@
 """infer_many(models, method): many runs at once, on any `concurrent.futures.Executor`.
 
 Small models travel in batches that take a worker about a twentieth of a second, so that a thousand
-of them cost little more than their sweeps. Which batch a model is in, who runs it and how often
-changes nothing about its result.
+of them cost little more than their sweeps. Threads take turns at those whose sweeps are over before
+Python is done around them: of Python there is one, and to pass it on takes longer than the sweeps.
+Which batch a model is in, who runs it and how often changes nothing about its result.
 """
 
 import operator
 import os
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -24,6 +26,7 @@ from herded.workers import Workers
 
 BATCH = 0.05  # seconds
 LARGEST = 256  # models
+SMALL = 2**15  # updates of a run
 OF_ONE = ("watch", "checkpoint", "plan", "state")  # options that are about one model
 
 
@@ -81,9 +84,10 @@ def _as_completed(
     with interrupted_together(), closing(bar), _workers(executor) as workers:
         batches = _Batches(models, total, workers.count)
         local = isinstance(workers.executor, ThreadPoolExecutor)
+        turn = threading.Lock() if local else None
         if local:
             options = {"threads": 1, **options}  # there are enough models to share out
-        jobs = ((first, batch, method, options, local) for first, batch in batches)
+        jobs = ((first, batch, method, options, turn) for first, batch in batches)
         for (first, batch, *_), (seconds, found) in workers.completed(infer_batch, jobs):
             batches.learn(len(batch), seconds)
             for number, (model, result) in enumerate(zip(batch, found, strict=True), first):
@@ -131,24 +135,41 @@ class _Batches:
 
 
 def infer_batch(
-    first: int, models: list[Any], method: Any, options: dict[str, Any], local: bool
+    first: int,
+    models: list[Any],
+    method: Any,
+    options: dict[str, Any],
+    turn: AbstractContextManager[Any] | None,
 ) -> tuple[float, list[Any]]:
     """On a worker: the seconds it took, and the results, or the error that ended them.
 
-    A result that leaves the process goes without its model, which whoever asked has already.
+    Threads of the process that asked share a `turn`. A result that leaves the process goes without
+    its model, which whoever asked has already.
     """
-    began = time.perf_counter()
+    began, waited = time.perf_counter(), 0.0
     found: list[Any] = []
-    for model in models:
-        try:
-            asked = read_model(model) if _is_file(model) else model
-            result = infer(asked, method, progress=False, **options)
-            found.append(result if local or asked is not model else replace(result, model=None))
-        except HerdedError as error:
-            found.append(error)
-            found += [None] * (len(models) - len(found))
-            break
-    return time.perf_counter() - began, found
+    local = turn is not None
+    with ExitStack() as mine:
+        for model in models:
+            try:
+                asked = read_model(model) if _is_file(model) else model
+                result = infer(asked, method, progress=False, **options)
+                found.append(result if local or asked is not model else replace(result, model=None))
+            except HerdedError as error:
+                found.append(error)
+                found += [None] * (len(models) - len(found))
+                break
+            if turn and len(found) == 1 < len(models) and _is_small(asked, result):
+                before = time.perf_counter()
+                mine.enter_context(turn)  # for the others of the batch, which are like it
+                waited = time.perf_counter() - before
+    return time.perf_counter() - began - waited, found
+
+
+def _is_small(model: Any, result: Result) -> bool:
+    """Whether it was a sampler's run of few updates."""
+    sweeps = result.sweeps + result.provenance.get("burn_in", 0)
+    return 0 < len(result.state) * sweeps * model.n_variables < SMALL
 
 
 def _is_file(model: Any) -> bool:
