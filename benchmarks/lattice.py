@@ -5,7 +5,9 @@ over the sites in raster order, one over the colours of a packed checkerboard, v
 """
 
 import re
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -175,7 +177,37 @@ def lines(quick: bool) -> Iterator[str]:
     yield ""
     yield f"Packed additions in the compiled kernel: {packed_adds()}."
     yield ""
+    yield from two_threads(1024 if quick else 4096, repeats)
+    yield ""
     yield from rounding(10_000 if quick else 100_000)
+
+
+def two_threads(size: int, repeats: int) -> Iterator[str]:
+    """How much faster two threads are on one lattice, by the clock on the wall."""
+    model = hd.ising_grid(np.random.default_rng(0).normal(size=(size, size)), 0.3)
+    yield f"Ising {size}x{size} on two threads: wall ns per update, medians of {repeats}"
+    yield ""
+    yield "| method | one thread | two threads | times as fast | same bits |"
+    yield "|---|---|---|---|---|"
+    with ThreadPoolExecutor(2) as pool:
+        for bits in (32, 16):
+            method = hd.HerdedGibbs(weights="shared", bits=bits)
+            plan = method.compile(model, cap=8 * 2**30)
+            blocks = [np.zeros((16, plan.n_stored), plan.state_type) for _ in range(2)]
+            states = [method.init(plan, np.zeros(model.n_variables, int)) for _ in range(2)]
+            took: list[list[float]] = [[], []]
+            same = True
+            for _ in range(repeats + 1):  # the first one compiles
+                for threads, state, block in zip((None, pool), states, blocks, strict=True):
+                    began = time.perf_counter()
+                    method.advance(plan, state, block, threads)
+                    took[threads is pool].append(time.perf_counter() - began)
+                same = same and bool((blocks[0] == blocks[1]).all())
+            one, two = (float(np.median(times[1:])) / blocks[0].size * 1e9 for times in took)
+            yield (
+                f"| herded, shared, {bits} bits | {one:.2f} | {two:.2f} | {one / two:.2f} "
+                f"| {'yes' if same else 'no'} |"
+            )
 
 
 def rounding(sweeps: int) -> Iterator[str]:
