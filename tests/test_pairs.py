@@ -138,7 +138,7 @@ def test_equal_tables_are_kept_once():
 
 
 def test_rows_of_equal_tables_have_the_same_bits():
-    """Tables that differ a little keep rows of their own; the samples are as they would be alone."""
+    """Two tables on six edges are two, seen from either end; the bits are those of the twin."""
     rng = np.random.default_rng(1)
     table, odd = rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
     model = star(6, np.stack([table, odd, table, table, odd, table]))

@@ -52,7 +52,7 @@ def pair_sweeps(q, c, scan, run, m, block, done, first, last):
                         at = pool_start[i] + bin_vector(mean, common, bins) * plane
                         new = herd_few(w, np.uint64(at), a, b, d, common)
                     if len(tally):
-                        add_few(tally, np.uint64(i) * np.uint64(common), a, b, d, common)
+                        add_few(tally, np.uint64(i * widest), a, b, d, common)
                 else:
                     states = common if common else cardinalities[i]
                     total = multiply(alone, start, links, rows, width, i, states, x, upto)
@@ -182,12 +182,13 @@ def multiply(alone, start, links, rows, width, i, states, x, upto):
 @jit
 def fix(upto, total, states, p):
     """The conditional at scale 2^24, rounded by cumulation as everywhere; gives its mean state."""
-    scale, before, above = VECTOR_ONE / total, 0, 0
+    scale, above = VECTOR_ONE / total, 0
     for k in range(states):
-        here = np.int64(upto[k] * scale + 0.5)
-        p[k] = here - before
-        above += ONE - here
-        before = here
+        p[k] = np.int32(upto[k] * scale + 0.5)
+    for k in range(states):
+        above += ONE - np.int64(p[k])
+    for k in range(states - 1, 0, -1):
+        p[k] -= p[k - 1]
     return above
 
 

@@ -203,10 +203,10 @@ def _lay_out(
     rows = count_rows(factors, free)
     entries = float((rows * width).sum())
     few = entries <= FEW_ENTRIES * len(free) and entries * 8 <= limit
-    links = None
+    links: Any = None
     if kind is None and (weights in TABULATED or few):
         kind = "table"
-    elif kind in (None, *_LINKED):
+    elif kind is None or kind in _LINKED:
         kind, links = _links(graph, kind, weights, vector)
     order = compile_scan(scan, factors, free, whole=weights == "full")
     weights_need = weight_bytes(weights, kind, entries, width, order.segments)
