@@ -1,8 +1,8 @@
 """Random pairwise models of many states: CPU nanoseconds per update beside an expert's own sampler.
 
-The expert's loops are what one writes by hand for such a model: neighbours in CSR, a table for each
-direction of each edge, its rows multiplied or their logarithms summed, xorshift for the draws and a
-search of the cumulated sums. All run in one process, alternating.
+The expert's loops are what one writes by hand for such a model: neighbours in CSR and the number of
+a table for each, tables in both directions, their rows multiplied or logarithms summed, xorshift
+for the draws and a search of the cumulated sums. All run in one process, alternating.
 """
 
 from collections.abc import Callable, Iterator
@@ -48,15 +48,17 @@ class ManyStates:
         ends = np.unique(np.sort(rng.integers(0, nodes, (nodes * DEGREE, 2)), axis=1), axis=0)
         ends = rng.permutation(ends[ends[:, 0] != ends[:, 1]])[: nodes * DEGREE // 2]
         tables = 0.3 * rng.normal(size=(1 if shared else len(ends), states, states))
-        tables = np.broadcast_to(tables, (len(ends), states, states))
         self.alone = 0.3 * rng.normal(size=(nodes, states))
-        self.model = hd.pairwise(self.alone, ends, tables)
+        self.model = hd.pairwise(self.alone, ends, tables[0] if shared else tables)
         first, second = np.concatenate([ends, ends[:, ::-1]]).T
         order = np.argsort(first, kind="stable")
         self.start = np.concatenate([[0], np.cumsum(np.bincount(first, minlength=nodes))])
         self.neighbour = second[order].astype(np.uint32)
-        # [edge, the neighbour's state, the variable's own]
-        self.logs = np.concatenate([tables.transpose(0, 2, 1), tables])[order]
+        # Tables [the neighbour's state, the variable's own], sorted as they are read.
+        self.logs = np.concatenate([tables.transpose(0, 2, 1), tables])
+        self.which = order // len(ends)
+        if not shared:
+            self.logs, self.which = self.logs[order], np.arange(len(order))
 
 
 def _timed(sparse: ManyStates, repeats: int) -> dict[str, float]:
@@ -66,7 +68,8 @@ def _timed(sparse: ManyStates, repeats: int) -> dict[str, float]:
         ("expert's CSR Gibbs, products", expert_products, np.exp),
         ("expert's CSR Gibbs, sums", expert_sums, np.array),
     ):
-        told = (sparse.start, sparse.neighbour, change(sparse.logs), change(sparse.alone))
+        tables = change(sparse.logs), change(sparse.alone)
+        told = (sparse.start, sparse.neighbour, sparse.which, *tables)
         works[name] = _expert(kernel, told, block)
     for name, kind, method in METHODS:
         works[f"{name}, {kind} plan"] = _sweeping(sparse.model, kind, method, block)
@@ -88,7 +91,7 @@ def _sweeping(model: Any, kind: str, method: Any, block: np.ndarray) -> Callable
 
 
 @numba.njit(error_model="numpy")
-def expert_products(start, neighbour, factor, alone, x, seed, block):
+def expert_products(start, neighbour, which, factor, alone, x, seed, block):
     bits, states = seed[0], alone.shape[1]
     upto = np.empty(states)
     for s in range(len(block)):
@@ -96,7 +99,7 @@ def expert_products(start, neighbour, factor, alone, x, seed, block):
             for k in range(states):
                 upto[k] = alone[i, k]
             for e in range(start[i], start[i + 1]):
-                row = factor[e, x[neighbour[e]]]
+                row = factor[which[e], x[neighbour[e]]]
                 for k in range(states):
                     upto[k] *= row[k]
             bits = next_bits(bits)
@@ -106,7 +109,7 @@ def expert_products(start, neighbour, factor, alone, x, seed, block):
 
 
 @numba.njit(error_model="numpy")
-def expert_sums(start, neighbour, logs, alone, x, seed, block):
+def expert_sums(start, neighbour, which, logs, alone, x, seed, block):
     bits, states = seed[0], alone.shape[1]
     upto = np.empty(states)
     for s in range(len(block)):
@@ -114,7 +117,7 @@ def expert_sums(start, neighbour, logs, alone, x, seed, block):
             for k in range(states):
                 upto[k] = alone[i, k]
             for e in range(start[i], start[i + 1]):
-                row = logs[e, x[neighbour[e]]]
+                row = logs[which[e], x[neighbour[e]]]
                 for k in range(states):
                     upto[k] += row[k]
             for k in range(states):
