@@ -56,9 +56,10 @@ def pair_sweeps(q, c, scan, run, m, block, done, first, last):
                 else:
                     states = common if common else cardinalities[i]
                     total = multiply(alone, start, links, rows, width, i, states, x, upto)
-                    mean = fix(upto, total, states, p)
+                    mean = fix(upto, total, states, p) if mode != DRAW or len(tally) else 0
                     if mode == DRAW:
-                        new = draw_many(draw(run.key, clock + np.uint64(i)), p, states)
+                        bits = draw(run.key, clock + np.uint64(i))
+                        new = draw_many(bits, upto, total, states)
                     else:
                         at = pool_start[i] + bin_vector(mean, states, bins) * plane
                         if run.slack == 0:
@@ -193,10 +194,9 @@ def fix(upto, total, states, p):
 
 
 @jit
-def draw_many(bits, p, states):
-    """As `draw_vector`, without guessing where its loop ends."""
-    left, new = np.int64(bits >> _40), 0
+def draw_many(bits, upto, total, states):
+    """As `draw_vector` from what is cumulated, without guessing where its loop ends."""
+    scale, left, new = VECTOR_ONE / total, np.int32(bits >> _40), np.int32(0)
     for k in range(states - 1):
-        left -= p[k]
-        new += left >= 0
+        new += np.int32(left >= np.int32(upto[k] * scale + 0.5))
     return new
