@@ -16,6 +16,7 @@ import numba
 import numpy as np
 
 import herded as hd
+from benchmarks import many_states
 from benchmarks.timing import nanoseconds
 from herded.methods import together
 
@@ -46,6 +47,7 @@ def lines(quick: bool) -> Iterator[str]:
         cells = [_side_by_side(model, method, kind, chains, repeats) for chains in CHAINS]
         yield f"| {name} | {kind} | " + " | ".join(cells) + " |"
     yield ""
+    yield from many_states.lines(repeats)
     yield from _small(repeats)
 
 

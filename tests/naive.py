@@ -237,6 +237,16 @@ def naive_fixed_vector(logits, beta=1.0):
     return tuple(b - a for a, b in zip([0, *rounded], rounded, strict=False))
 
 
+def naive_fixed_products(products):
+    """The same from numbers the probabilities are proportional to; all alike where all are 0."""
+    cumulated = list(itertools.accumulate(products))
+    if cumulated[-1] == 0.0:
+        cumulated = [k + 1.0 for k in range(len(products))]
+    scale = VECTOR / cumulated[-1]
+    rounded = [int(c * scale + 0.5) for c in cumulated]
+    return tuple(b - a for a, b in zip([0, *rounded], rounded, strict=False))
+
+
 def naive_sigmoid(field):
     """2^31 sigmoid(field / 2^24), on the line between two of a table's values 2^-9 apart."""
     field = min(max(field, -23 * 2**24), 23 * 2**24 - 1)
@@ -265,6 +275,8 @@ class Naive:
         """The number p_1 in the scalar rule, the tuple (p_0, .., p_(K-1)) in the vector rule."""
         if self.kind == "field":
             return naive_sigmoid(self.field(i, x))
+        if self.kind == "pairs":
+            return naive_fixed_products(self.products(i, x))
         logits = [0.0] * self.cards[i]
         for scope, table in self.factors:
             if i in scope:
@@ -292,6 +304,33 @@ class Naive:
                 total += round(float(odds[0]) * 2**24)
                 total += round(float(odds[1] - odds[0]) * 2**24) * x[j]
         return total
+
+    def products(self, i, x):
+        """What pi(X_i = k) is proportional to: a row for what is clamped, and one a neighbour."""
+        products = self.row(i, x, None)
+        for j in self.neighbours[i]:
+            row = [float(np.float32(factor)) for factor in self.row(i, x, j)]
+            products = [a * b for a, b in zip(products, row, strict=True)]
+        return products
+
+    def row(self, i, x, j):
+        """exp of the log-potentials between i and j (None: all that is clamped), less the largest.
+
+        They are whole numbers at scale 2^24; what is impossible is 0.
+        """
+        logs, possible = [0] * self.cards[i], [True] * self.cards[i]
+        for scope, table in self.factors:
+            others = [v for v in scope if v != i and v not in self.clamped]
+            if i in scope and others == ([] if j is None else [j]):
+                for k in range(self.cards[i]):
+                    log = float(table[tuple(k if v == i else x[v] for v in scope)])
+                    possible[k] &= log > -math.inf
+                    logs[k] += round(log * 2**24) if log > -math.inf else 0
+        top = max((a for a, can in zip(logs, possible, strict=True) if can), default=0)
+        return [
+            naive_exp((a - top) / 2**24) if can else 0.0
+            for a, can in zip(logs, possible, strict=True)
+        ]
 
     def around(self, i, x):
         """The states of the neighbours of i."""

@@ -99,22 +99,24 @@ def sampled_models(
     return model.given({i: int(witness[i]) for i in clamped})
 
 
-@st.composite
-def binary_pairs(draw, max_variables=14):
-    """Models of binary variables and pairs, several factors on some; what is clamped may be wider.
+def binary_pairs(max_variables=14):
+    """Some variables have more neighbours than a field plan keeps near."""
+    return linked_pairs(2, 2, max_variables)
 
-    Some variables have more neighbours than a field plan keeps near.
-    """
+
+@st.composite
+def linked_pairs(draw, least, most, max_variables, zeros=(0.0,)):
+    """Models of pairs, several factors on some; what is clamped may have other cardinalities."""
     n = draw(st.integers(1, max_variables))
     rng = np.random.default_rng(draw(seeds))
     clamped = rng.random(n) < draw(st.sampled_from((0.0, 0.3)))
-    cards = np.where(clamped, rng.integers(1, 4, n), 2)
+    cards = np.where(clamped, rng.integers(1, 7, n), rng.integers(least, most + 1, n))
     density = draw(st.sampled_from((0.1, 0.5, 1.0)))
     pairs = [p for p in itertools.permutations(range(n), 2) if rng.random() < density]
     scopes = [(i,) for i in range(n) if rng.random() < 0.5] + pairs
-    scale = draw(st.sampled_from((0.0, 0.5, 4.0)))
+    scale, zero = draw(st.sampled_from((0.0, 0.5, 4.0))), draw(st.sampled_from(zeros))
     witness = rng.integers(0, cards)
-    tables = [random_table(rng, cards, s, witness, 0.0, scale) for s in scopes]
+    tables = [random_table(rng, cards, s, witness, zero, scale) for s in scopes]
     model = FactorGraph(cards, list(zip(scopes, tables, strict=True)))
     return model.given({int(i): int(witness[i]) for i in np.flatnonzero(clamped)})
 

@@ -12,7 +12,15 @@ from strategies import binary_pairs
 from test_kernels import SCANS, UNCOMPILED, assert_equal, quick
 
 import herded as hd
-from herded.plan.field import NEAR, compile_field, field_couplings, fixed_sigmoid, sigmoid_table
+from herded.plan.field import (
+    NEAR,
+    compile_field,
+    coupling_of,
+    field_couplings,
+    fixed_sigmoid,
+    neighbour_of,
+    sigmoid_table,
+)
 from herded.plan.support import start_state
 from herded.stream import stream_key
 
@@ -92,11 +100,21 @@ def star(leaves, coupling=1.0):
 def test_neighbours_beyond_the_near_ones():
     couplings, _ = field_couplings(star(NEAR + 3))
     arrays = compile_field(couplings)
-    assert arrays.near[0].tolist() == list(range(1, NEAR + 1))
+    assert [neighbour_of(link) for link in arrays.near[:NEAR]] == list(range(1, NEAR + 1))
     first = arrays.far_start[0]
-    assert arrays.far[first : first + 3].tolist() == [NEAR + 1, NEAR + 2, NEAR + 3]
-    assert arrays.far_coupling[first : first + 4].tolist() == [2**24] * 3 + [0]
-    assert arrays.far_coupling[arrays.far_start[1]] == 0
+    far = arrays.far[first : first + 4]
+    assert [neighbour_of(link) for link in far[:3]] == [NEAR + 1, NEAR + 2, NEAR + 3]
+    assert [coupling_of(link) for link in far] == [2**24] * 3 + [0]
+    assert arrays.far[arrays.far_start[1]] == 0
+    assert arrays.near.ctypes.data % 64 == 0  # a row is a cache line
+
+
+@pytest.mark.parametrize("coupling", [-127.0, -(2.0**-24), 2.0**-24, 127.0])
+def test_links_hold_any_coupling(coupling):
+    couplings, _ = field_couplings(star(1, coupling))
+    near = compile_field(couplings).near
+    assert [coupling_of(link) for link in near[::NEAR]] == [round(coupling * 2**24)] * 2
+    assert [neighbour_of(link) for link in near[::NEAR]] == [1, 0]
 
 
 def test_couplings_of_0_are_no_neighbours():

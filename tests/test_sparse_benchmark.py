@@ -1,8 +1,10 @@
-"""The benchmark's expert samples the same model as `herded` does."""
+"""The benchmark's experts sample the same models as `herded` does."""
 
 import numpy as np
+import pytest
 
 import herded as hd
+from benchmarks.many_states import ManyStates, expert_products, expert_sums
 from benchmarks.sparse import NODES, STEPS, Sparse, expert_exp, expert_table
 
 
@@ -40,3 +42,39 @@ def test_herded_on_fields_agrees_with_the_expert():
     assert found.provenance["plan"] == "field"
     gap = found.marginals[:, 1] - block[20:].mean(axis=0)
     assert np.abs(gap).mean() < 0.06 and abs(gap.mean()) < 0.005
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_expert_of_many_states_has_the_conditionals_of_the_model(shared):
+    """Frequencies of one variable whose neighbours stay: within five standard errors."""
+    sparse, draws = ManyStates(3, shared, nodes=40), 40_000
+    x = np.random.default_rng(1).integers(0, 3, 40)
+    start, nobody = np.zeros(2, np.int64), np.zeros(0, np.uint32)
+    for i in (0, 7, 39):
+        scores = [sparse.model.log_score(np.where(np.arange(40) == i, k, x)) for k in range(3)]
+        p = np.exp(scores - np.logaddexp.reduce(scores))
+        part = slice(sparse.start[i], sparse.start[i + 1])
+        rows = sparse.logs[sparse.which[part], x[sparse.neighbour[part]]]
+        # The variable alone is sampled: its neighbours' rows are a part of what it is by itself.
+        alone = sparse.alone[i] + rows.sum(axis=0)
+        for kernel, change in ((expert_products, np.exp), (expert_sums, np.array)):
+            block, seed = np.zeros((draws, 1), np.uint8), np.array([88172645463325252], np.uint64)
+            told = (start, nobody, nobody, change(np.zeros((0, 3, 3))), change(alone[None]))
+            kernel(*told, np.zeros(1, np.uint8), seed, block)
+            found = np.bincount(block[:, 0], minlength=3) / draws
+            assert (np.abs(found - p) < 5 * np.sqrt(p * (1 - p) / draws)).all()
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_herded_on_pairs_agrees_with_the_experts(shared):
+    """Marginals of 200 variables: the root mean square of 2 standard errors of correlated draws."""
+    sparse, sweeps = ManyStates(4, shared, nodes=200), 4000
+    found = hd.infer(sparse.model, hd.Gibbs(), sweeps=sweeps, burn_in=20, plan="pairs")
+    for kernel, change in ((expert_products, np.exp), (expert_sums, np.array)):
+        block, seed = np.zeros((sweeps, 200), np.uint8), np.array([88172645463325252], np.uint64)
+        tables = change(sparse.logs), change(sparse.alone)
+        told = (sparse.start, sparse.neighbour, sparse.which, *tables)
+        kernel(*told, np.zeros(200, np.uint8), seed, block)
+        shares = np.stack([(block[20:] == k).mean(axis=0) for k in range(4)], axis=1)
+        gap = found.marginals - shares
+        assert np.sqrt((gap**2).mean()) < 2 * np.sqrt(2 * 0.25 * 0.75 / sweeps)

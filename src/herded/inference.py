@@ -71,7 +71,8 @@ def infer(
     progress    a bar on a terminal: when it takes a while (None), or never (False)
     watch       a function that is called after every block of sweeps with a `Moment` (sweeps,
                 seconds, chain_marginals(), best()); what it returns is shown beside the bar
-    plan        a kind of kernel to force ("lattice", "table", "field" or "factor"), or a plan
+    plan        a kind of kernel to force ("lattice", "table", "field", "pairs" or "factor"), or
+                a plan
     cap         most bytes of tables and weights; by default half of the free memory
     threads     how many; the result does not depend on it
     executor    where the chains run: any Executor of `concurrent.futures`, such as a Dask client's

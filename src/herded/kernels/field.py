@@ -19,8 +19,7 @@ from herded.stream import draw
 def field_scalar(f, c, scan, run, m, block, done, first, last):
     """Pooled weights, or draws."""
     mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
-    alone, near, near_coupling = f.alone, f.near, f.near_coupling
-    far_start, far, far_coupling, sigmoid = f.far_start, f.far, f.far_coupling, f.sigmoid
+    alone, near, far_start, far, sigmoid = f.alone, f.near, f.far_start, f.far, f.sigmoid
     pool_start, plane, width = c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, tally = m.x, m.y, m.w, m.tally
     for g in range(first, last):
@@ -36,8 +35,7 @@ def field_scalar(f, c, scan, run, m, block, done, first, last):
                 split_pools(w, order, pool_start, width, plane, run.sweep + s)
             for o in range(len(order)):
                 i = np.uint32(order[o])
-                field = field_of(alone, near, near_coupling, far_start, far, far_coupling, i, x)
-                p = fixed_sigmoid(field, sigmoid)
+                p = fixed_sigmoid(field_of(alone, near, far_start, far, i, x), sigmoid)
                 if mode == DRAW:
                     new = np.uint32(draw_scalar(draw(run.key, clock + np.uint64(i)), p))
                 else:

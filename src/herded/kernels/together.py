@@ -12,11 +12,11 @@ from herded.jit import jit
 from herded.kernels.choose import draw_scalar, herd_scalar
 from herded.kernels.weights import bin_scalar, bin_shift, bins_at, split_pools
 from herded.plan.contexts import DRAW, MAX_BINS, POOLED, SHARED
-from herded.plan.field import fixed_sigmoid
+from herded.plan.field import coupling_of, fixed_sigmoid, near_row, neighbour_of
 from herded.stream import draw
 
 MOST_CHAINS = 64  # bits of a word
-_1 = np.uint64(1)
+_1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
 @jit
@@ -62,8 +62,7 @@ def table_together(t, c, order, sweep, sweeps, keys, x, w, tally, blocks):
 def field_together(f, c, order, sweep, sweeps, keys, x, w, tally, blocks):
     """Conditionals from fields; the arrays are those of `table_together`."""
     mode, chains, n = len(c.mode), x.shape[0], x.shape[1]
-    alone, near, near_coupling = f.alone, f.near, f.near_coupling
-    far_start, far, far_coupling, sigmoid = f.far_start, f.far, f.far_coupling, f.sigmoid
+    alone, near, far_start, far, sigmoid = f.alone, f.near, f.far_start, f.far, f.sigmoid
     plane, size, flat = c.size // MAX_BINS, w.shape[1], w.reshape(-1)
     words, fields = _words_of(x), np.empty(chains, np.int64)
     for s in range(sweeps):
@@ -72,10 +71,10 @@ def field_together(f, c, order, sweep, sweeps, keys, x, w, tally, blocks):
             _split_all(w, order, c.pool_start, c.width, plane, sweep + s)
         for o in range(len(order)):
             i = np.uint32(order[o])
-            _near_fields(fields, alone, near, near_coupling, i, words)
+            _near_fields(fields, alone[i], near, near_row(i), words)
             e = np.uint64(far_start[i])
-            while far_coupling[e]:
-                _add_coupling(fields, far_coupling[e], words[far[e]])
+            while far[e]:
+                _add_coupling(fields, coupling_of(far[e]), words[neighbour_of(far[e])])
                 e += _1
             word = np.uint64(0)
             for k in range(chains):
@@ -101,27 +100,47 @@ def _append_bits(rows, word):
 
 
 @jit
-def _near_fields(fields, alone, near, near_coupling, i, words):
-    """The fields of variable `i` with the couplings of its NEAR first neighbours.
+def _near_fields(fields, alone, near, row, words):
+    """The fields of a variable with the couplings of its NEAR first neighbours.
 
     These are written out to stay in registers: with a loop over neighbours outside that over chains
     fields would go to memory and back for each of them, and few chains would gain nothing.
     """
-    a, b, c, d = words[near[i, 0]], words[near[i, 1]], words[near[i, 2]], words[near[i, 3]]
-    e, f, g, h = words[near[i, 4]], words[near[i, 5]], words[near[i, 6]], words[near[i, 7]]
-    rest, to_a, to_b = alone[i], near_coupling[i, 0], near_coupling[i, 1]
-    to_c, to_d, to_e = near_coupling[i, 2], near_coupling[i, 3], near_coupling[i, 4]
-    to_f, to_g, to_h = near_coupling[i, 5], near_coupling[i, 6], near_coupling[i, 7]
+    a, b, c, d = _ends(near, row, words)
+    e, f, g, h = _ends(near, row + _4, words)
+    to_a, to_b, to_c, to_d = _couplings(near, row)
+    to_e, to_f, to_g, to_h = _couplings(near, row + _4)
     for k in range(len(fields)):
         near_four = _of(a, to_a, k) + _of(b, to_b, k) + _of(c, to_c, k) + _of(d, to_d, k)
         next_four = _of(e, to_e, k) + _of(f, to_f, k) + _of(g, to_g, k) + _of(h, to_h, k)
-        fields[k] = rest + near_four + next_four
+        fields[k] = alone + near_four + next_four
+
+
+@jit
+def _ends(near, at, words):
+    """The words of the neighbours at the ends of four links."""
+    return (
+        words[neighbour_of(near[at])],
+        words[neighbour_of(near[at + _1])],
+        words[neighbour_of(near[at + _2])],
+        words[neighbour_of(near[at + _3])],
+    )
+
+
+@jit
+def _couplings(near, at):
+    return (
+        coupling_of(near[at]),
+        coupling_of(near[at + _1]),
+        coupling_of(near[at + _2]),
+        coupling_of(near[at + _3]),
+    )
 
 
 @jit
 def _of(word, coupling, k):
     """What a neighbour adds to the field in chain k."""
-    return np.int64(coupling) & -np.int64((word >> np.uint64(k)) & _1)
+    return coupling & -np.int64((word >> np.uint64(k)) & _1)
 
 
 @jit

@@ -8,6 +8,7 @@ import numpy as np
 from herded.kernels.factor import factor_scalar, factor_vector
 from herded.kernels.field import field_scalar
 from herded.kernels.lattice import lattice_sweeps
+from herded.kernels.pairs import pair_sweeps
 from herded.kernels.potts import potts_sweeps
 from herded.kernels.run import Run
 from herded.kernels.table import table_scalar, table_vector
@@ -55,6 +56,8 @@ def _advance_segments(
         told = partial(kernel, plan.tables, plan.contexts, plan.scan, run)
     elif plan.kind == "field":
         told = partial(field_scalar, plan.field, plan.contexts, plan.scan, run)
+    elif plan.kind == "pairs":
+        told = partial(pair_sweeps, plan.pairs, plan.contexts, plan.scan, run)
     else:
         kernel = factor_scalar if plan.scalar else factor_vector
         betas = np.ones(len(block)) if betas is None else betas

@@ -3,6 +3,7 @@
 lattice  4-neighbour grids, packed by colour
 table    small blankets: every conditional tabulated
 field    binary variables with pair interactions: conditionals from sums of couplings
+pairs    any variables with pair interactions: conditionals from products of tabulated rows
 factor   any model: conditionals summed from log-tables on each visit
 """
 
@@ -22,13 +23,14 @@ from herded.plan import potts as _potts
 from herded.plan.conditional import compile_factors
 from herded.plan.contexts import TABULATED, compile_contexts, weight_bytes
 from herded.plan.field import compile_field, field_bytes, field_couplings
+from herded.plan.pairs import compile_pairs, pair_rows
 from herded.plan.scan import compile_scan
 from herded.plan.table import compile_table, count_rows
 
 # Where tables are a choice and not a must, they may take this many entries per variable.
 FEW_ENTRIES = 256
 
-KINDS = ("lattice", "table", "field", "factor")
+KINDS = ("lattice", "table", "field", "pairs", "factor")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,7 @@ class Plan:
     factors: Any = None  # FactorArrays
     tables: Any = None  # TableArrays
     field: Any = None  # FieldArrays
+    pairs: Any = None  # PairArrays
     lattice: Any = None  # LatticeArrays or PottsArrays
     scan: Any = None  # ScanArrays
     contexts: Any = None  # ContextArrays
@@ -86,7 +89,10 @@ class Plan:
         """Names the fixed-point tables: equal hashes mean equal bits on every machine."""
         if self.kind == "factor":
             return "none"
-        arrays = self.field or (self.tables.p,) if self.lattice is None else self.lattice.tables
+        if self.lattice is not None:
+            arrays = self.lattice.tables
+        else:
+            arrays = self.field or (self.pairs and self.pairs[1:]) or (self.tables.p,)
         digest = hashlib.sha256()
         for array in arrays:
             digest.update(array.tobytes())
@@ -104,7 +110,7 @@ class _Layout(NamedTuple):
     scan: Any
     memory: float
     chain_memory: float
-    couplings: Any  # of a field plan
+    links: Any  # Couplings of a field plan, Pairs of a pairs plan
 
 
 def compile_plan(
@@ -142,7 +148,7 @@ def compile_plan(
             "needs its conditionals tabulated"
         )
     else:
-        memory.check(found.memory, cap, "couplings and weights" if found.couplings else "weights")
+        memory.check(found.memory, cap, "couplings and weights" if found.links else "weights")
     tables = None
     if found.kind == "table":
         clamped = np.maximum(model.as_factor_graph().evidence, 0)
@@ -155,7 +161,8 @@ def compile_plan(
         chain_memory=found.chain_memory,
         factors=found.factors,
         tables=tables,
-        field=compile_field(found.couplings) if found.couplings else None,
+        field=compile_field(found.links) if found.kind == "field" else None,
+        pairs=compile_pairs(found.links) if found.kind == "pairs" else None,
         scan=found.scan,
         contexts=compile_contexts(weights, tables, found.width),
     )
@@ -202,14 +209,11 @@ def _lay_out(
     rows = count_rows(factors, free)
     entries = float((rows * width).sum())
     few = memory.fits(entries * 8, cap) and entries <= FEW_ENTRIES * len(free)
-    couplings = None
+    links: Any = None
     if kind is None and (weights in TABULATED or few):
         kind = "table"
-    elif kind in (None, "field"):
-        couplings, reason = _couplings(graph, weights, vector)
-        if kind == "field" and reason:
-            raise MethodError(f"expected a model for the field plan, but {reason}: drop plan=")
-        kind = "factor" if couplings is None else "field"
+    elif kind is None or kind in _LINKED:
+        kind, links = _links(graph, kind, weights, vector)
     order = compile_scan(scan, factors, free, whole=weights == "full")
     weights_need = weight_bytes(weights, kind, entries, width, order.segments)
     need = weights_need
@@ -219,16 +223,27 @@ def _lay_out(
         need += 4.0 * rows.sum() + 32.0 * rows.max(initial=0) if weights == "shared" else 0.0
     elif kind == "field":
         need += field_bytes(factors)
-    return _Layout(kind, scalar, factors, width, rows, order, need, weights_need, couplings)
+    elif kind == "pairs":
+        need += links.bytes
+    return _Layout(kind, scalar, factors, width, rows, order, need, weights_need, links)
 
 
-def _couplings(graph: Any, weights: str | None, vector: bool) -> tuple[Any, str]:
-    """The couplings that the field kernels run on, or why they cannot."""
-    if vector:
-        return None, "slack needs weight vectors"
-    if weights not in (None, "pooled"):
-        return None, f"weights={weights!r} is not for fields"
-    return field_couplings(graph)
+_LINKED = {"field": field_couplings, "pairs": pair_rows}
+
+
+def _links(graph: Any, kind: str | None, weights: str | None, vector: bool) -> tuple[str, Any]:
+    """The first plan for pair interactions that can run this, or else "factor", and its links."""
+    for name in _LINKED if kind is None else (kind,):
+        links, reason = None, f"weights={weights!r} is not for it"
+        if vector and name == "field":
+            reason = "slack needs weight vectors"
+        elif weights in (None, "pooled"):
+            links, reason = _LINKED[name](graph)
+        if links is not None:
+            return name, links
+        if kind is not None:
+            raise MethodError(f"expected a model for the {kind} plan, but {reason}: drop plan=")
+    return "factor", None
 
 
 def _why_no_lattice(model: Any, weights: str | None, scan: Any, vector: bool) -> str:

@@ -6,8 +6,9 @@ Fields and couplings are whole numbers at scale 2^24: sums are exact in any orde
 not depend on how a loop is cut or vectorised. p is read off a table of the sigmoid in steps of 2^-9
 and interpolated, which costs less than 2^-24; the rounding of each factor costs less than 2^-26.
 
-A variable's first NEAR neighbours lie in rows of equal length, filled up with couplings of 0: a
-loop without a test runs over them twice as fast as one whose end the processor must guess.
+A neighbour and its coupling are one word of 64 bits, a link: it is loads that a visit waits for.
+A variable's first NEAR links lie in a row of one cache line, filled up with zeros: a loop without a
+test runs over them twice as fast as one whose end the processor must guess.
 """
 
 from functools import cache
@@ -17,25 +18,25 @@ import numpy as np
 
 from herded.jit import jit
 from herded.plan.conditional import fixed_scalar, lock
+from herded.plan.lattice import aligned
 from herded.plan.table import NEAR
 
 FIELD_BITS, STEP_BITS = 24, 9
 FIELD_ONE = float(2**FIELD_BITS)
 LIMIT = 23 << FIELD_BITS  # beyond it p is 0 or 2^31
 REST_BITS = FIELD_BITS - STEP_BITS
+LINK_BITS = 32  # of the neighbour; its coupling is above them
 STRONGEST = 127.0  # couplings have 32 bits
 FARTHEST = 2.0**20  # log-potentials, whose sums have 64
 
 
 class FieldArrays(NamedTuple):
-    """Couplings by variable; neighbours are free variables, what is clamped is in `alone`."""
+    """Links by variable; neighbours are free variables, what is clamped is in `alone`."""
 
     alone: np.ndarray  # (N,) the field where all neighbours are 0
-    near: np.ndarray  # (N, NEAR) uint32
-    near_coupling: np.ndarray  # (N, NEAR) int32, 0 where there are fewer neighbours
-    far_start: np.ndarray  # (N,) where its neighbours beyond the first NEAR start
-    far: np.ndarray  # uint32
-    far_coupling: np.ndarray  # int32, 0 behind the last of each variable
+    near: np.ndarray  # (N * NEAR,) links, 0 where there are fewer neighbours
+    far_start: np.ndarray  # (N,) where its links beyond the first NEAR start
+    far: np.ndarray  # links, a 0 behind the last of each variable
     sigmoid: np.ndarray  # uint32 at scale 2^31, from -23 to 23
 
 
@@ -103,21 +104,18 @@ def _fixed(log_potential: np.ndarray) -> np.ndarray:
 def compile_field(c: Couplings) -> FieldArrays:
     """Lay the couplings out: the first NEAR of each variable in rows, the others behind."""
     n = len(c.alone)
+    links = (c.coupling << LINK_BITS) | c.second
     start = np.searchsorted(c.first, np.arange(n + 1))
     rank = np.arange(len(c.first)) - start[c.first]
     is_near = rank < NEAR
-    near = np.zeros((n, NEAR), np.uint32)
-    near_coupling = np.zeros((n, NEAR), np.int32)
-    near[c.first[is_near], rank[is_near]] = c.second[is_near]
-    near_coupling[c.first[is_near], rank[is_near]] = c.coupling[is_near]
+    near = aligned((n * NEAR,), np.int64)
+    near[c.first[is_near] * NEAR + rank[is_near]] = links[is_near]
     ends = np.cumsum(np.maximum(np.diff(start) - NEAR, 0) + 1)  # with a 0 behind each
     far_start = np.concatenate([[0], ends])[:n]
     place = far_start[c.first[~is_near]] + rank[~is_near] - NEAR
-    far, far_coupling = np.zeros(n + len(place), np.uint32), np.zeros(n + len(place), np.int32)
-    far[place], far_coupling[place] = c.second[~is_near], c.coupling[~is_near]
-    return lock(
-        FieldArrays(c.alone, near, near_coupling, far_start, far, far_coupling, sigmoid_table())
-    )
+    far = np.zeros(n + len(place), np.int64)
+    far[place] = links[~is_near]
+    return lock(FieldArrays(c.alone, near, far_start, far, sigmoid_table()))
 
 
 @cache
@@ -137,18 +135,37 @@ def _fill_sigmoid(table):
 
 
 @jit
-def field_of(alone, near, near_coupling, far_start, far, far_coupling, i, x):
+def neighbour_of(link):
+    """The variable at the other end; unsigned, which costs no check of a sign."""
+    return np.uint32(link & 0xFFFFFFFF)
+
+
+@jit
+def coupling_of(link):
+    return link >> LINK_BITS
+
+
+@jit
+def near_row(i):
+    """Where the near links of variable `i` start."""
+    return np.uint64(i) * np.uint64(NEAR)
+
+
+@jit
+def field_of(alone, near, far_start, far, i, x):
     """The field of variable `i` in the state `x`.
 
     The second loop looks for its end: the compiler would vectorise one that counts, which takes
     three times as long for the few neighbours there are.
     """
     field = alone[i]
+    row = near_row(i)
     for e in range(NEAR):
-        field += near_coupling[i, e] * np.int64(x[near[i, e]])
+        link = near[row + np.uint64(e)]
+        field += coupling_of(link) * np.int64(x[neighbour_of(link)])
     e = np.uint64(far_start[i])
-    while far_coupling[e]:
-        field += far_coupling[e] * np.int64(x[far[e]])
+    while far[e]:
+        field += coupling_of(far[e]) * np.int64(x[neighbour_of(far[e])])
         e += np.uint64(1)
     return field
 

@@ -52,7 +52,8 @@ def _key(method: Any, kind: Any, cap: Any) -> tuple[Any, ...] | None:
 
 
 def _arrays(plan: Plan) -> Iterator[np.ndarray]:
-    for part in (plan.factors, plan.tables, plan.field, plan.lattice, plan.scan, plan.contexts):
+    laid_out = (plan.factors, plan.tables, plan.field, plan.pairs, plan.lattice)
+    for part in (*laid_out, plan.scan, plan.contexts):
         for array in part or ():
             if isinstance(array, np.ndarray):
                 yield array

@@ -1,0 +1,212 @@
+"""Any cardinalities, pair interactions: a conditional is a product of tabulated rows.
+
+    pi(X_i = k | x) is proportional to alone_i[k] * product over neighbours j of row_(i,j,x_j)[k]
+
+A row holds exp(log-potential - the largest of the row), so a visit takes no exponentials.
+Logarithms are whole numbers at scale 2^24 before they are summed, as in `plan.field`: the bits do
+not depend on the order of a model's factors. Rows are rounded to 32 bits, since it is memory that
+a visit waits for, and multiplied in 64. All of this costs p less than 2^-25 for each factor.
+
+Equal tables are kept once: one table for all edges stays in the nearest cache.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from herded.jit import jit
+from herded.plan.field import FARTHEST, FIELD_ONE, LINK_BITS
+from herded.plan.lattice import aligned
+
+MOST_STATES = 16  # models whose variables all have as many get a kernel for that number
+FEW_STATES = (3, 4)  # and these one that works in registers, on rows of four
+STEEPEST = 80.0  # logarithms of a row: the exp of less has no 32 bits
+DEEPEST = 600.0  # of a product: the exp of less has no 64
+
+
+class PairArrays(NamedTuple):
+    """Links by variable; neighbours are free variables, what is clamped is in `alone`."""
+
+    states: tuple[int, ...]  # its length is the cardinality of all free variables, 0 if they differ
+    cardinalities: np.ndarray  # (N,)
+    alone: np.ndarray  # (N * width,) float64, 0 behind the last state
+    start: np.ndarray  # (N+1,) links of each variable
+    links: np.ndarray  # number of the row for x_j = 0, and below it j
+    rows: np.ndarray  # (rows * width,) float32, 0 behind the last state
+
+
+class Entries(NamedTuple):
+    """A free variable in a factor of two: where its rows are, sorted by the pair they belong to."""
+
+    pair_start: np.ndarray  # (P+1,) entries of each pair
+    owner: np.ndarray  # (P,) variables, sorted
+    other: np.ndarray  # (P,) a neighbour of each, sorted
+    base: np.ndarray  # where the factor's table starts
+    own_stride: np.ndarray
+    other_stride: np.ndarray
+
+
+class Pairs(NamedTuple):
+    """What a pairwise model is before its rows are written."""
+
+    graph: Any
+    entries: Entries
+    width: int  # of a row
+
+    @property
+    def bytes(self) -> float:
+        """Memory of the arrays; rows count twice, for equal ones are looked for among them."""
+        rows = float(self.graph.cardinalities[self.entries.other].sum())
+        n = float(self.graph.n_variables)
+        return 8.0 * self.width * (rows + n) + 8.0 * (len(self.entries.owner) + 2 * n)
+
+
+def pair_rows(graph: Any) -> tuple[Pairs | None, str]:
+    """A model's pairs, or why it cannot be written with them."""
+    free = graph.evidence < 0
+    if (graph.cardinalities[free] <= 2).all():
+        return None, "its variables are binary"
+    if np.diff(graph.factor_start).max(initial=0) > 2:
+        return None, "it has factors of more than two variables"
+    finite = np.isfinite(graph.log_tables)
+    if np.abs(graph.log_tables[finite]).max(initial=0.0) > FARTHEST:
+        return None, f"it has log-potentials beyond {FARTHEST:.0f}"
+    entries, steep, deep = _entries(graph, _spans(graph.log_tables, graph.table_start))
+    if steep > STEEPEST:
+        return None, f"log-potentials of a pair differ by more than {STEEPEST:.0f}"
+    if deep > DEEPEST:
+        return None, f"log-potentials around a variable differ by more than {DEEPEST:.0f}"
+    widest = int(graph.cardinalities[free].max())
+    return Pairs(graph, entries, max(FEW_STATES) if widest in FEW_STATES else widest), ""
+
+
+def _spans(log_tables: np.ndarray, table_start: np.ndarray) -> np.ndarray:
+    """How far the finite logarithms of each factor are apart."""
+    starts = table_start[:-1]
+    if len(starts) == 0:
+        return np.empty(0)
+    possible = np.isfinite(log_tables)
+    top = np.maximum.reduceat(log_tables, starts)
+    return top - np.minimum.reduceat(np.where(possible, log_tables, np.inf), starts)
+
+
+def _entries(graph: Any, spans: np.ndarray) -> tuple[Entries, float, float]:
+    """The pairs' entries, and the most that rows and whole products may spread."""
+    n, free = graph.n_variables, graph.evidence < 0
+    around = np.bincount(
+        graph.factor_variables, np.repeat(spans, np.diff(graph.factor_start)), minlength=n
+    )
+    parts = [np.empty((6, 0), np.int64)]
+    for factors, variables, strides in graph.by_arity():
+        if variables.shape[1] != 2:
+            continue
+        for own in (0, 1):
+            i, j = variables[:, own], variables[:, 1 - own]
+            both = np.flatnonzero(free[i] & free[j])
+            base, mine, other = graph.table_start[factors], strides[:, own], strides[:, 1 - own]
+            parts.append(np.stack([i, j, base, mine, other, factors])[:, both])
+    i, j, base, mine, other, factor = np.concatenate(parts, axis=1)
+    order = np.lexsort((j, i))
+    keys, start = np.unique((i * n + j)[order], return_index=True)
+    steep = np.zeros(len(keys))
+    np.add.at(steep, np.searchsorted(keys, i * n + j), spans[factor])
+    first = order[start]
+    entries = Entries(
+        np.append(start, len(order)), i[first], j[first], base[order], mine[order], other[order]
+    )
+    return entries, float(steep.max(initial=0.0)), float(around.max(initial=0.0))
+
+
+def compile_pairs(pairs: Pairs) -> PairArrays:
+    """Write the rows out."""
+    graph, entries, width = pairs
+    cards, n = graph.cardinalities, graph.n_variables
+    alone = aligned((n * width,), np.float64)
+    _fill_alone(*_alone(graph, width), cards, graph.evidence, width, alone)
+    counts = cards[entries.other]
+    first = np.cumsum(counts) - counts
+    rows = aligned((int(counts.sum()) * width,), np.float32)
+    _fill_rows(entries, graph.log_tables, cards, first, width, rows)
+    if len(np.unique(counts)) == 1:
+        rows, first = _once(rows, len(first), int(counts[0]))
+    states = np.unique(cards[graph.evidence < 0])
+    common = int(states[0]) if len(states) == 1 and states[0] <= MOST_STATES else 0
+    start = np.searchsorted(entries.owner, np.arange(n + 1))
+    links = (first << LINK_BITS) | entries.other
+    for array in (cards, alone, start, links, rows):
+        array.flags.writeable = False
+    return PairArrays((0,) * common, cards, alone, start, links, rows)
+
+
+def _once(rows: np.ndarray, tables: int, states: int) -> tuple[np.ndarray, np.ndarray]:
+    """Tables of so many rows without those met before, and the first row of each pair's."""
+    blocks = rows.reshape(tables, -1)
+    as_bytes = blocks.view(np.dtype((np.void, blocks.strides[0]))).ravel()
+    _, index, inverse = np.unique(as_bytes, return_index=True, return_inverse=True)
+    if len(index) == tables:
+        return rows, np.arange(tables) * states
+    kept = aligned((len(index) * blocks.shape[1],), np.float32)
+    kept[:] = blocks[index].ravel()
+    return kept, inverse.ravel() * states
+
+
+def _alone(graph: Any, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sums at scale 2^24 over what has no free neighbour, (N, width), and counts of hard zeros."""
+    free, tables = graph.evidence < 0, graph.log_tables
+    fixed = np.zeros((graph.n_variables, width), np.int64)
+    impossible = np.zeros((graph.n_variables, width), np.int64)
+    for factors, variables, strides in graph.by_arity():
+        for own in range(variables.shape[1]):
+            i, at, stride = variables[:, own], graph.table_start[factors], strides[:, own]
+            mine = free[i]
+            if variables.shape[1] == 2:
+                value = graph.evidence[variables[:, 1 - own]]
+                mine, at = mine & (value >= 0), at + strides[:, 1 - own] * value
+            for k in range(width):
+                these = np.flatnonzero(mine & (k < graph.cardinalities[i]))
+                logs = tables[at[these] + k * stride[these]]
+                possible = np.isfinite(logs)
+                np.add.at(impossible[:, k], i[these], ~possible)
+                rounded = np.rint(np.where(possible, logs, 0.0) * FIELD_ONE).astype(np.int64)
+                np.add.at(fixed[:, k], i[these], rounded)
+    return fixed, impossible
+
+
+@jit
+def _fill_alone(fixed, impossible, cards, evidence, width, alone):
+    for i in range(len(cards)):
+        if evidence[i] < 0:
+            write_row(fixed[i], impossible[i], cards[i], alone, i * width)
+
+
+@jit
+def _fill_rows(entries, log_tables, cards, first, width, rows):
+    fixed, impossible = np.zeros(width, np.int64), np.zeros(width, np.int64)
+    pair_start, owner, other = entries.pair_start, entries.owner, entries.other
+    base, own_stride, other_stride = entries.base, entries.own_stride, entries.other_stride
+    for e in range(len(owner)):
+        states = cards[owner[e]]
+        for value in range(cards[other[e]]):
+            fixed[:] = 0
+            impossible[:] = 0
+            for f in range(pair_start[e], pair_start[e + 1]):
+                at = base[f] + value * other_stride[f]
+                for k in range(states):
+                    log = log_tables[at + k * own_stride[f]]
+                    if np.isfinite(log):
+                        fixed[k] += np.int64(np.rint(log * FIELD_ONE))
+                    else:
+                        impossible[k] += 1
+            write_row(fixed, impossible, states, rows, (first[e] + value) * width)
+
+
+@jit
+def write_row(fixed, impossible, states, rows, at):
+    """exp of the logarithms at scale 2^24, less the largest; all 0 where nothing is possible."""
+    top, found = np.int64(0), False
+    for k in range(states):
+        if impossible[k] == 0 and (not found or fixed[k] > top):
+            top, found = fixed[k], True
+    for k in range(states):
+        if impossible[k] == 0:
+            rows[at + k] = np.exp((fixed[k] - top) / FIELD_ONE)

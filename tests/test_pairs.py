@@ -1,0 +1,193 @@
+"""The pairs plan: conditionals from products of rows, equal to its twin bit for bit."""
+
+import itertools
+import math
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from naive import advance
+from strategies import linked_pairs
+from test_joints import drawn_variation, total_variations
+from test_kernels import SCANS, UNCOMPILED, assert_equal, quick
+
+import herded as hd
+from herded.plan.compile import plan_memory
+from herded.plan.pairs import compile_pairs, pair_rows
+from herded.plan.support import start_state
+from herded.stream import stream_key
+
+CARDINALITIES = {"three": (3, 3), "four": (4, 4), "six": (6, 6), "mixed": (1, 5), "wide": (18, 19)}
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    """Uncompiled, words of 64 bits overflow aloud."""
+    with np.errstate(over="ignore"):
+        yield
+
+
+def drawn_model(data, least, most, zeros=(0.0, 0.2)):
+    """A model that the pairs plan is for."""
+    model = data.draw(linked_pairs(least, most, 5 if least > 6 else 9, zeros))
+    assume(not pair_rows(model)[1])
+    return model
+
+
+@pytest.mark.parametrize("cardinalities", CARDINALITIES)
+@pytest.mark.parametrize("weights", ["pooled", "slack", None])
+@quick(25)
+@given(data=st.data())
+def test_equal_to_the_naive_twin(weights, cardinalities, data):
+    model = drawn_model(data, *CARDINALITIES[cardinalities])
+    seed, chain = data.draw(st.integers(0, 3)), data.draw(st.integers(0, 1))
+    scan = data.draw(st.sampled_from(SCANS))
+    assume(scan != "jacobi" or not model.has_hard_zeros)
+    if scan == "permutation":
+        scan = data.draw(st.permutations(range(model.n_variables)))
+    options = {"scan": scan, "seed": seed}
+    sweeps = data.draw(st.sampled_from((1, 12, 140)))  # pools split at 128
+    x0 = start_state(model, stream_key(seed, chain, 3))
+    told = {"chain": chain, "x0": x0, "sweeps": sweeps, "kind": "pairs"}
+    if weights is None:
+        method = hd.Gibbs(**options)
+        expected = naive.naive_gibbs(model, **options, **told)
+    else:
+        options["phases"] = data.draw(st.sampled_from(("half", "random")))
+        options["slack"] = 1.0 if weights == "slack" else 0.0
+        method = hd.HerdedGibbs(weights="pooled", **options)
+        expected = naive.naive_herded_gibbs(model, weights="pooled", **options, **told)
+    plan = method.compile(model, kind="pairs")
+    assert plan.kind == "pairs"
+    cut = data.draw(st.integers(0, sweeps))
+    assert_equal(advance(method, plan, x0, sweeps, chain, cuts=[cut]), expected)
+
+
+@quick(60)
+@given(data=st.data(), seed=st.integers(0, 9))
+def test_conditionals_are_within_their_bound(data, seed):
+    """2^-25 for each factor, and two quanta, of what the other plans have."""
+    model = drawn_model(data, 2, 5)
+    x = start_state(model, stream_key(seed))
+    exact, fixed = naive.Naive(model, True), naive.Naive(model, True, "pairs")
+    for i in exact.free:
+        factors = sum(i in scope for scope, _ in exact.factors)
+        gaps = np.subtract(exact.conditional(i, x), fixed.conditional(i, x))
+        assert np.abs(gaps).max() <= 2**24 * factors * 2.0**-25 + 2
+
+
+def ring(states, n=5, seed=0, scale=0.5):
+    rng = np.random.default_rng(seed)
+    ends = [(i, (i + 1) % n) for i in range(n)]
+    tables = rng.uniform(-scale, scale, (n, states, states))
+    return hd.pairwise(rng.uniform(-scale, scale, (n, states)), ends, tables)
+
+
+def mixed_ring():
+    """Cardinalities 2 to 4, an impossible pair, one variable clamped."""
+    rng, cards = np.random.default_rng(3), [3, 2, 4, 3, 2]
+    tables = [rng.uniform(-0.5, 0.5, (cards[i], cards[(i + 1) % 5])) for i in range(5)]
+    tables[0][1, 1] = -np.inf
+    factors = [((i, (i + 1) % 5), table) for i, table in enumerate(tables)]
+    return hd.FactorGraph(cards, factors).given({4: 1})
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="many sweeps")
+@pytest.mark.parametrize(
+    "model", [ring(3), ring(4, 4), ring(5, 3), mixed_ring()], ids=["3", "4", "5", "mixed"]
+)
+def test_joints_are_those_of_the_model(model, monkeypatch):
+    """Gibbs and pools with slack nearly as good as draws: as where conditionals are tabulated."""
+    monkeypatch.setattr("herded.plan.compile.FEW_ENTRIES", 0)  # or these would have tables
+    drawn = drawn_variation(model, 20_000)
+    found = [total_variations(model, hd.Gibbs(seed=s), [20_000])[0] for s in range(6)]
+    assert hd.Gibbs().compile(model).kind == "pairs"
+    assert 0.75 * drawn < np.mean(found) < 1.35 * drawn
+    pooled = hd.HerdedGibbs("pooled", slack=1.0)
+    assert total_variations(model, pooled, [20_000])[0] < 1.35 * drawn
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="many sweeps")
+def test_pools_have_no_plateau_while_they_split(monkeypatch):
+    """As on complete graphs with tables: 100 times the sweeps, a quarter of the error or less."""
+    monkeypatch.setattr("herded.plan.compile.FEW_ENTRIES", 0)
+    for states in (3, 4):
+        rng = np.random.default_rng(states)
+        ends = list(itertools.combinations(range(4), 2))
+        tables = rng.uniform(-0.5, 0.5, (len(ends), states, states))
+        model = hd.pairwise(rng.uniform(-0.5, 0.5, (4, states)), ends, tables)
+        pooled = hd.HerdedGibbs("pooled")
+        assert pooled.compile(model).kind == "pairs"
+        first, last = total_variations(model, pooled, [1_000, 100_000])
+        assert last < first / 4
+
+
+def star(leaves, table, states=3):
+    ends = [(0, leaf) for leaf in range(1, leaves + 1)]
+    return hd.pairwise(np.zeros((leaves + 1, states)), ends, table)
+
+
+def test_equal_tables_are_kept_once():
+    one = compile_pairs(pair_rows(star(7, np.eye(3)))[0])
+    assert one.rows.shape == (3 * 4,) and one.rows.ctypes.data % 64 == 0
+    rng = np.random.default_rng(0)
+    each = compile_pairs(pair_rows(star(7, rng.normal(size=(7, 3, 3))))[0])
+    assert each.rows.shape == (2 * 7 * 3 * 4,)
+
+
+def test_rows_of_equal_tables_have_the_same_bits():
+    """Two tables on six edges are two, seen from either end; the bits are those of the twin."""
+    rng = np.random.default_rng(1)
+    table, odd = rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
+    model = star(6, np.stack([table, odd, table, table, odd, table]))
+    method, x0 = hd.HerdedGibbs("pooled"), np.zeros(7, int)
+    plan = method.compile(model, kind="pairs")
+    assert len(plan.pairs.rows) == 2 * 2 * 3 * 4
+    expected = naive.naive_herded_gibbs(model, weights="pooled", x0=x0, sweeps=50, kind="pairs")
+    assert_equal(advance(method, plan, x0, 50), expected)
+
+
+def test_chosen_where_tables_would_be_large():
+    model = star(20, np.eye(3))
+    for method in (hd.Gibbs(), hd.HerdedGibbs("pooled"), hd.HerdedGibbs("pooled", slack=1.0)):
+        plan = method.compile(model)
+        assert plan.kind == "pairs" and len(plan.table_hash) == 16
+        assert hd.infer(model, method, sweeps=3).provenance["plan"] == "pairs"
+    assert hd.HerdedGibbs("lazy").compile(model).kind == "factor"
+    assert hd.Gibbs().compile(star(2, np.eye(3))).kind == "table"
+    kind, need, chain = plan_memory(model, weights="pooled")
+    plan = hd.HerdedGibbs("pooled").compile(model)
+    taken = sum(array.nbytes for array in plan.pairs[1:])
+    assert kind == "pairs" and need == plan.memory and taken < need - chain
+
+
+@pytest.mark.parametrize(
+    ("model", "method", "reason"),
+    [
+        (star(2, np.eye(2), 2), hd.Gibbs(), "are binary"),
+        (hd.FactorGraph([3] * 3, [((0, 1, 2), np.zeros((3,) * 3))]), hd.Gibbs(), "more than two"),
+        (star(2, 81.0 * np.eye(3)), hd.Gibbs(), "of a pair differ by more than 80"),
+        (star(20, 31.0 * np.eye(3)), hd.Gibbs(), "around a variable differ by more than 600"),
+        (star(2, 2.0**21 + np.zeros((3, 3))), hd.Gibbs(), "log-potentials beyond"),
+        (star(2, np.eye(3)), hd.HerdedGibbs(), "weights='blanket'"),
+    ],
+)
+def test_a_forced_plan_says_why_it_cannot(model, method, reason):
+    with pytest.raises(hd.MethodError, match=f"pairs plan.*{reason}.*drop plan="):
+        method.compile(model, kind="pairs")
+
+
+def test_impossible_neighbours_leave_all_states_alike():
+    """A context that no state allows: as in the other plans, every state is as likely."""
+    table = np.zeros((3, 3))
+    table[0] = [0.0, -math.inf, -math.inf]
+    table[1] = [-math.inf, 0.0, -math.inf]
+    model = hd.FactorGraph([3] * 3, [((1, 0), table), ((2, 0), table)])
+    twin = naive.Naive(model, True, "pairs")
+    assert twin.conditional(0, [0, 0, 1]) == naive.naive_fixed_vector([0.0] * 3)
+    x0 = np.array([0, 0, 1])
+    expected = naive.naive_gibbs(model, x0=x0, sweeps=9, kind="pairs")
+    method = hd.Gibbs()
+    assert_equal(advance(method, method.compile(model, kind="pairs"), x0, 9), expected)
