@@ -1,7 +1,7 @@
 """CPU nanoseconds per update on lattices, beside Gibbs samplers as an expert would write them.
 
-The experts know the lattice, tabulate their probabilities and use xorshift, all in Numba: one goes
-over the sites in raster order, one over the colours of a packed checkerboard, vectorised.
+Sweeps alone are timed: plans, states and the experts' tables are there before. `speed.py` times
+whole runs.
 """
 
 import os
@@ -14,119 +14,52 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 import herded as hd
+from benchmarks.peers.expert_grid import (
+    Checkerboard,
+    Raster,
+    checkerboard,
+    places,
+    raster,
+    thresholds,
+)
+from benchmarks.peers.expert_potts import Potts, sweep_potts
 from benchmarks.timing import nanoseconds
+from benchmarks.work import IsingGrid, ising_grid, potts_grid
 from herded.kernels.lattice import lattice_sweeps
 
 Work = Callable[[], None]
+SEED = np.uint64(88172645463325252)
 
 
-@njit(nogil=True)
-def raster_gibbs(p, x, seed, sweeps):
-    """p (H, W, 5) are probabilities at scale 2^32; x (H + 2, W + 2) has a border of zeros."""
-    height, width, _ = p.shape
-    z = np.uint64(seed)
-    for _ in range(sweeps):
-        for r in range(height):
-            for c in range(width):
-                z ^= z << np.uint64(13)
-                z ^= z >> np.uint64(7)
-                z ^= z << np.uint64(17)
-                ones = x[r + 1, c] + x[r + 1, c + 2] + x[r, c + 1] + x[r + 2, c + 1]
-                x[r + 1, c + 1] = np.uint32(z >> np.uint64(32)) < p[r, c, ones]
-
-
-@njit(nogil=True)
-def checkerboard_gibbs(p, x, state, sweeps):
-    """p (2, H, 5, M) by colour; x (2, H + 2, M + 2); each place has a generator of its own."""
-    _, height, _, columns = p.shape
-    for _ in range(sweeps):
-        for colour in range(2):
-            for r in range(height):
-                shift = (r + colour) & 1
-                left, right = x[1 - colour, r + 1, shift:], x[1 - colour, r + 1, shift + 1 :]
-                up, down = x[1 - colour, r, 1:], x[1 - colour, r + 2, 1:]
-                none, one, two = p[colour, r, 0], p[colour, r, 1], p[colour, r, 2]
-                three, four = p[colour, r, 3], p[colour, r, 4]
-                mine, generator = x[colour, r + 1, 1:], state[colour, r]
-                for m in range(columns):
-                    z = generator[m]
-                    z ^= z << np.uint32(13)
-                    z ^= z >> np.uint32(17)
-                    z ^= z << np.uint32(5)
-                    generator[m] = z
-                    ones = left[m] + right[m] + up[m] + down[m]
-                    low = none[m] if ones == 0 else one[m]
-                    high = three[m] if ones == 3 else four[m]
-                    chance = low if ones < 2 else two[m] if ones == 2 else high
-                    mine[m] = z < chance
-
-
-def experts(field: np.ndarray, coupling: float, sweeps: int) -> dict[str, Work]:
-    """Both, ready to run `sweeps` sweeps."""
-    height, width = field.shape
-    counts = 2 * np.arange(5) - 4
-    p = np.empty((height, width, 5), np.uint32)
-    packed = np.empty((2, height, 5, width // 2), np.uint32)
-    for row in range(height):
-        chance = 1 / (1 + np.exp(-2 * (field[row][:, None] + coupling * counts)))
-        p[row] = np.minimum(chance * 2.0**32, 2.0**32 - 1)
-        for colour in range(2):
-            packed[colour, row] = p[row, (row + colour) % 2 :: 2].T
+def experts(work: IsingGrid, sweeps: int) -> dict[str, Work]:
+    """The samplers written by hand, ready to run `sweeps` sweeps."""
+    height, width = work.field.shape
+    table = thresholds(work)
+    packed = np.zeros((2, height, 5, width // 2), np.uint32)
+    places(table, packed.swapaxes(2, 3), pack=True)
     x = np.zeros((height + 2, width + 2), np.uint8)
-    halves = np.zeros((2, height + 2, width // 2 + 2), np.uint8)
-    rng = np.random.default_rng(1)
-    state = rng.integers(1, 2**32, (2, height, width // 2), dtype=np.uint32)
+    halves = np.zeros((2, height + 2, width // 2 + 2), np.uint32)
+    draws = np.random.default_rng(1).integers(1, 2**32, width // 2, np.uint32)
     return {
-        "expert Gibbs, raster": lambda: raster_gibbs(p, x, 88172645463325252, sweeps),
-        "expert Gibbs, checkerboard": lambda: checkerboard_gibbs(packed, halves, state, sweeps),
+        Raster.name: lambda: raster(x, table, SEED, sweeps, None, False),
+        Checkerboard.name: lambda: checkerboard(halves, packed, draws, sweeps, None),
     }
-
-
-@njit(nogil=True)
-def potts_gibbs(u, like, x, seed, sweeps):
-    """u (H, W, K) are exponentials of unaries; x (H + 2, W + 2) has a border of its own state."""
-    height, width, states = u.shape
-    z = np.uint64(seed)
-    chance, upto = np.empty(states + 1), np.empty(states)
-    for _ in range(sweeps):
-        for r in range(height):
-            for c in range(width):
-                for k in range(states):
-                    chance[k] = u[r, c, k]
-                chance[x[r + 1, c]] *= like
-                chance[x[r + 1, c + 2]] *= like
-                chance[x[r, c + 1]] *= like
-                chance[x[r + 2, c + 1]] *= like
-                total = 0.0
-                for k in range(states):
-                    total += chance[k]
-                    upto[k] = total
-                z ^= z << np.uint64(13)
-                z ^= z >> np.uint64(7)
-                z ^= z << np.uint64(17)
-                left = np.float64(z >> np.uint64(11)) * (total / 2.0**53)
-                k = 0
-                while left >= upto[k]:
-                    k += 1
-                x[r + 1, c + 1] = k
 
 
 def potts_works(size: int, states: int, sweeps: int) -> dict[str, Work]:
     """Samplers of a Potts lattice, the peer first."""
-    unary, coupling = np.random.default_rng(0).normal(size=(size, size, states)), 0.8
-    model = hd.potts_grid(unary, coupling)
-    u, x = np.exp(unary), np.full((size + 2, size + 2), states, np.uint8)
+    work = potts_grid(size, states)
+    unary, gain = np.exp(work.log_unary).astype(np.float32), np.float32(np.exp(work.coupling))
+    x = np.full((size + 2, size + 2), states, np.uint8)
     x[1:-1, 1:-1] = 0
-    like = float(np.exp(coupling))
     pooled = hd.HerdedGibbs("pooled")
     return {
-        "expert Gibbs, raster": lambda: potts_gibbs(u, like, x, 88172645463325252, sweeps),
-        "Gibbs": herded_work(model, hd.Gibbs(), sweeps),
-        "herded, pooled": herded_work(model, pooled, sweeps),
-        "herded, pooled, from sweep 2,048": herded_work(model, pooled, sweeps, 2048),
+        Potts.name: lambda: sweep_potts(x, unary, gain, SEED, sweeps, None),
+        "Gibbs": herded_work(work.model, hd.Gibbs(), sweeps),
+        "herded, pooled": herded_work(work.model, pooled, sweeps),
+        "herded, pooled, from sweep 2,048": herded_work(work.model, pooled, sweeps, 2048),
     }
 
 
@@ -141,15 +74,14 @@ def herded_work(model: Any, method: Any, sweeps: int, sweep: int = 0) -> Work:
 
 def ising_works(size: int, sweeps: int) -> dict[str, Work]:
     """Samplers of an Ising lattice with fields, the peer first."""
-    field, coupling = np.random.default_rng(0).normal(size=(size, size)), 0.3
-    model = hd.ising_grid(field, coupling)
+    work = ising_grid(size)
     methods = {"Gibbs": hd.Gibbs()}
     for bits in (32, 16):
         methods[f"herded, shared, {bits} bits"] = hd.HerdedGibbs(weights="shared", bits=bits)
         if size <= 1024:
             methods[f"herded, blanket, {bits} bits"] = hd.HerdedGibbs(bits=bits)
-    works = experts(field, coupling, sweeps)
-    works |= {name: herded_work(model, method, sweeps) for name, method in methods.items()}
+    works = experts(work, sweeps)
+    works |= {name: herded_work(work.model, method, sweeps) for name, method in methods.items()}
     return works
 
 
