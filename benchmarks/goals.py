@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.book import Book
 from benchmarks.peers.protocol import LAST, VISITS
-from benchmarks.reach import is_ours
+from benchmarks.reach import GIVEN, is_ours
 from benchmarks.speed import is_herding
 
 # Work, most ns per update, and the least ratio of every peer's ns to ours, if one was set.
@@ -28,10 +28,17 @@ def lines(book: Book) -> Iterator[str]:
         for keep in (LAST, VISITS):
             yield speed_row(work, keep, most, ratio, book)
     for work, error, ratio in REACH:
-        found = book.find(work, f"ms to {error:g}", "reach")
-        goal = f"error {error:g} in at most 1/{ratio:g} of the best peer's time"
-        ours, peers = split(found, is_ours)
-        yield row(work, goal, "ms", ours, peers, lambda a, b, r=ratio: b / a >= r)
+        yield reach_row(work, error, ratio, book)
+
+
+def reach_row(work: str, error: float, ratio: float, book: Book) -> str:
+    """In at most a share of every peer's time; one that was given up on has taken at least that."""
+    ours, peers = split(book.find(work, f"ms to {error:g}", "reach"), is_ours)
+    goal = f"error {error:g} in at most 1/{ratio:g} of the best peer's time"
+    over = ""
+    if peers is None:
+        over, peers = "over ", book.find(work, GIVEN, "reach").get("a run")
+    return row(work, goal, "ms", ours, peers, lambda a, b: b / a >= ratio, over)
 
 
 def speed_row(work: str, keep: str, most: float, ratio: float | None, book: Book) -> str:
@@ -64,12 +71,13 @@ def row(
     ours: float | None,
     peers: float | None,
     met: Callable[[float, float], bool],
+    over: str = "",
 ) -> str:
-    """One line of the table."""
+    """One line of the table; `over` goes before what is known of the peers."""
     if ours is None or peers is None:
         return f"| {work} | {goal} | - | - | - | not measured in this run |"
     verdict = "yes" if met(ours, peers) else "no"
     return (
-        f"| {work} | {goal} | {ours:.2f} {unit} | {peers:.2f} {unit} | {peers / ours:.2f} "
-        f"| {verdict} |"
+        f"| {work} | {goal} | {ours:.2f} {unit} | {over}{peers:.2f} {unit} "
+        f"| {over}{peers / ours:.2f} | {verdict} |"
     )

@@ -245,6 +245,11 @@ def test_goals():
     assert found["Ising 512x512, last state"].endswith("3.11 | yes |")
     assert found["Ising 512x512, visits"].endswith("not measured in this run |")
     assert found["Ising 10x10, J and h to 1"].endswith("1.00 ms | 9.00 ms | 9.00 | no |")
+    easy = "Ising 10x10, J and h to 0.3"
+    noted.note("reach", easy, "herded, shared, visits", "ms to 0.001", 3.0)
+    assert rows_of_goals(noted)[easy].endswith("not measured in this run |")
+    noted.note("reach", easy, "a run", reach.GIVEN, 60.0)  # and no peer arrived
+    assert rows_of_goals(noted)[easy].endswith("| 3.00 ms | over 60.00 ms | over 20.00 | yes |")
     noted.note("speed", "Ising 512x512", "another", f"ns, {LAST}", 2.6)
     assert rows_of_goals(noted)["Ising 512x512, last state"].endswith("2.89 | no |")
 

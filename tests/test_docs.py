@@ -75,3 +75,12 @@ def test_pages_are_current(name):
     """If not, and rightly so: python -m docs.make"""
     page = Path(FOLDER / f"{name}.md").read_text(encoding="utf-8")
     assert is_current(page), f"python -m docs.make {name}"
+
+
+def test_readme_quotes_what_was_measured():
+    """Every row of its table of speeds is one of the page that the benchmarks wrote."""
+    readme = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    section = readme.split("## How fast", 1)[1].split("\n## ", 1)[0]
+    rows = [line for line in section.splitlines() if line.startswith("|")]
+    measured = (FOLDER / "benchmarks.md").read_text(encoding="utf-8").splitlines()
+    assert len(rows) > 5 and not [row for row in rows if row not in measured]
