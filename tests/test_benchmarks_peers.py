@@ -136,6 +136,7 @@ class Clock:
     def __init__(self, monkeypatch):
         self.now = 0.0
         monkeypatch.setattr(time, "process_time", lambda: self.now)
+        monkeypatch.setattr(timing, "user_clock", lambda: self.now)
 
     def run(self, call, sweep):
         def run(sweeps, seed):
