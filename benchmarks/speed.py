@@ -23,8 +23,8 @@ def lines(quick: bool, peers: tuple[Peer, ...], book: Book) -> Iterator[str]:
     yield "## Speed beside peers"
     yield ""
     yield "CPU ns per update of one variable, all threads counted, without the cost of a call and"
-    yield "without the system's part: for a run that gives its last state only, and for one that also"
-    yield "counts visits (marginals). Runs are long: pooled weights have many bins by then."
+    yield "without the system's part: for a run that gives its last state only, and for one that"
+    yield "also counts visits (marginals). Runs are long: pooled weights have many bins by then."
     yield "Ratios are to the fastest herded Gibbs in the same column."
     for work in works(quick):
         yield ""
