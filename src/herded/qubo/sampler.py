@@ -22,6 +22,7 @@ from herded.models.convert_bqm import VALUES, from_bqm
 from herded.models.factor_graph import FactorGraph
 from herded.plan.compile import Plan
 from herded.plan.contexts import is_hashed
+from herded.progress import interruptible
 from herded.qubo.cooling import KINDS, cooling
 from herded.sampling import BLOCK
 
@@ -198,21 +199,22 @@ def _run(
     plan = method.compile(model)
     together = _side_by_side(plan, method, sweeps)
     ends, interrupted = [], False
-    for first in range(0, len(starts), together):
-        part = starts[first : first + together]
-        result = infer(
-            model,
-            replace(method, seed=method.seed + SEEDS * first),
-            sweeps=sweeps,
-            chains=len(part),
-            keep=[],
-            state=part,
-            progress=False,
-            plan=plan,
-        )
-        ends += [state.values(plan) for state in result.state]
-        if interrupted := result.provenance["interrupted"]:
-            break
+    with interruptible():  # also where each run is so brief that it would not care
+        for first in range(0, len(starts), together):
+            part = starts[first : first + together]
+            result = infer(
+                model,
+                replace(method, seed=method.seed + SEEDS * first),
+                sweeps=sweeps,
+                chains=len(part),
+                keep=[],
+                state=part,
+                progress=False,
+                plan=plan,
+            )
+            ends += [state.values(plan) for state in result.state]
+            if interrupted := result.provenance["interrupted"]:
+                break
     return np.stack(ends), interrupted
 
 
