@@ -115,3 +115,10 @@ def test_models_that_they_are_not_for(model, options, kind, reason):
         hd.MethodError, match=f"expected a lattice of two states .*{reason}.*bits=32"
     ):
         method.compile(model, kind=kind)
+
+
+def test_a_plan_is_for_one_number_of_bits():
+    plan = hd.HerdedGibbs("shared", bits=16).compile(LATTICE)
+    hd.infer(LATTICE, hd.HerdedGibbs("shared", bits=16, seed=3), sweeps=5, plan=plan)
+    with pytest.raises(hd.MethodError, match="expected a plan from compile"):
+        hd.infer(LATTICE, hd.HerdedGibbs("shared"), sweeps=5, plan=plan)

@@ -151,7 +151,7 @@ def _check_plan(plan: Plan, model: Any, method: Any) -> None:
     """A plan of another method has arrays of other sizes, which kernels would not notice."""
     if plan.model is not model:
         raise MethodError("expected a plan that was compiled for this model, got another's")
-    made_for, layout = plan.made_for, ("weights", "slack", "scan")
+    made_for, layout = plan.made_for, ("weights", "slack", "scan", "bits")
     if type(made_for) is not type(method) or any(
         getattr(made_for, name, None) != getattr(method, name, None) for name in layout
     ):
