@@ -60,7 +60,10 @@ class MarginalRecorder(Recorder):
         self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        if self.binary:
+        if len(state.ones):
+            self.arrays["counts"] += state.ones
+            state.ones[:] = 0
+        elif self.binary:
             groups = -(-block.shape[1] // AT_HAND)
             count = partial(count_ones, block, self.arrays["counts"])
             run_parts(count, groups, lambda: np.full(groups, AT_HAND * len(block)), pool)

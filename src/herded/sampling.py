@@ -30,6 +30,7 @@ from herded.record import BestState, ErrorCurve, MarginalRecorder, Marginals, Re
 from herded.resuming import resume, save
 from herded.stream import stream_key
 
+MOST_COUNTED = 255  # samples: they are counted in bytes
 BLOCK = 2**20  # samples' entries in a block: small enough for the cache and for a prompt Ctrl-C
 WAVE = 16  # sweeps of a lattice that a block holds at least: they go over it as a wave
 SPARE = 2**26  # bytes of weights that a run by the clock may copy to compile with
@@ -144,7 +145,7 @@ def _compile_ahead(run: Run, pool: Executor | None) -> None:
     """
     if len(run.chains) * run.plan.chain_memory > SPARE:
         return
-    blocks = make_blocks(run.plan, len(run.chains), 1)
+    blocks = make_blocks(run.plan, run.keep, len(run.chains), 1)
     chains = [
         new_chain(run.plan, run.keep, chain.state.copy(), block)
         for chain, block in zip(run.chains, blocks, strict=True)
@@ -196,7 +197,7 @@ def _prepare(
         points = curve.sweeps(sweeps)
         curve.check(plan.model)
     states = _states(plan, method, chains, start, tally, burn_in + sweeps)
-    blocks = make_blocks(plan, chains, burn_in + sweeps)
+    blocks = make_blocks(plan, keep, chains, burn_in + sweeps)
     made = [
         new_chain(plan, keep, state, block) for state, block in zip(states, blocks, strict=True)
     ]
@@ -205,11 +206,13 @@ def _prepare(
     return Run(plan, method, keep, sweeps, burn_in, made, points, blocks)
 
 
-def make_blocks(plan: Plan, chains: int, total: int) -> np.ndarray:
-    """Room (chains, rows, N) for the samples of some sweeps."""
+def make_blocks(plan: Plan, keep: dict[type, Any], chains: int, total: int) -> np.ndarray:
+    """Room (chains, rows, N) for the samples of some sweeps, or (chains, rows, 0)."""
     least = 1 if plan.lattice is None else WAVE
-    rows = min(max(least, BLOCK // plan.n_stored), total) or 1
-    return np.zeros((chains, rows, plan.n_stored), plan.state_type)
+    most = min(total, MOST_COUNTED) if plan.counts_ones else total
+    rows = min(max(least, BLOCK // plan.n_stored), most) or 1
+    read = not plan.counts_ones or not keep.keys() <= {Marginals, ErrorCurve}
+    return np.zeros((chains, rows, plan.n_stored if read else 0), plan.state_type)
 
 
 def new_chain(plan: Plan, keep: dict[type, Any], state: State, block: np.ndarray) -> Chain:
@@ -221,6 +224,8 @@ def new_chain(plan: Plan, keep: dict[type, Any], state: State, block: np.ndarray
         recorders[Marginals] = MarginalRecorder(plan)
     if plan.lattice is None:
         block[:] = state.memory.x  # clamped variables stay as they are
+    if plan.counts_ones and Marginals in recorders:
+        state.ones = np.zeros(plan.n_stored, np.uint8)
     return Chain(state, recorders, block)
 
 
@@ -284,6 +289,7 @@ def _advance(run: Run, forward: Forward, most: int) -> int:
     if run.done == run.burn_in:
         for chain in run.chains:
             chain.state.memory.tally[:] = 0
+            chain.state.ones[:] = 0
     step = min(most, _next_event(run) - run.done)
     forward(run, step)
     run.done += step

@@ -82,7 +82,7 @@ def round_of_chain(
     """On a worker: `step` sweeps of chain `number` after the first `done`."""
     began = time.perf_counter()
     # Copied: where workers are threads, a job that is done again must find what the first one did.
-    blocks = make_blocks(plan, 1, step)
+    blocks = make_blocks(plan, keep, 1, step)
     chain = new_chain(plan, keep, state.copy(), blocks[0])
     for kind, recorder in chain.recorders.items():
         recorder.arrays = {name: array.copy() for name, array in arrays[kind].items()}

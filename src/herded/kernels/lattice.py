@@ -18,12 +18,14 @@ _33 = np.uint64(33)
 
 
 @jit
-def lattice_sweeps(p, contexts, rows, frame, sweep, key, x, w, tally, block, regions):
+def lattice_sweeps(p, contexts, ones, rows, frame, sweep, key, x, w, tally, block, regions):
     """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
 
     p and w are (2, strips, entries of a strip) and of one type; w is empty for Gibbs sampling. x is
     (2, rows + 2, columns + 2) with a border of zeros or, where periodic, of what lies on the other
-    side. `frame` is the height of the lattice and whether it is periodic.
+    side. `frame` is the height of the lattice and whether it is periodic. Where `ones` is not
+    empty the samples with x = 1 are counted in it, and where `block` is (samples, 0) they are not
+    kept: on large lattices it takes as long to write them as to find them.
     """
     height, periodic = frame
     strips, columns = p.shape[1], x.shape[2] - 2
@@ -43,9 +45,13 @@ def lattice_sweeps(p, contexts, rows, frame, sweep, key, x, w, tally, block, reg
                 if w.size:
                     herd(p, w, colour, strip, contexts, context, new)
                 else:
-                    clock = np.uint64((sweep + s) * block.shape[1] + at)
+                    clock = np.uint64((sweep + s) * 2 * strips * sites + at)
                     draw_states(p, colour, strip, contexts, context, key, clock, new)
-                store(x, colour, strip * rows, rows, height, new, block, s, at)
+                store(x, colour, strip * rows, rows, height, new)
+                if ones.size:
+                    count(new, ones[at : at + sites])
+                if block.shape[1]:
+                    keep(new, block[s, at : at + sites])
                 if periodic:
                     wrap(x, colour, strip * rows, rows, height)
                 if tally.size:
@@ -128,16 +134,27 @@ def add_up(p, colour, strip, contexts, context, seen, tally, at, sites):
 
 
 @jit
-def store(x, colour, first, rows, height, new, block, s, at):
-    """Write a strip's new states into the lattice and into the sample."""
+def store(x, colour, first, rows, height, new):
+    """Write a strip's new states into the lattice."""
     columns = x.shape[2] - 2
     for r in range(first, min(first + rows, height)):
         mine, fresh = x[colour, r + 1, 1:], new[(r - first) * columns :]
         for m in range(columns):
             mine[m] = fresh[m]
-    out = block[s, at : at + rows * columns]
-    for m in range(len(out)):
-        out[m] = new[m]
+
+
+@jit
+def count(new, ones):
+    """Count the sites that are 1."""
+    for m in range(len(ones)):
+        ones[m] += new[m]
+
+
+@jit
+def keep(new, sample):
+    """Write a strip's new states into the sample."""
+    for m in range(len(sample)):
+        sample[m] = new[m]
 
 
 @jit

@@ -9,7 +9,7 @@ import numpy as np
 
 from herded.jit import jit
 from herded.kernels.choose import ONE
-from herded.kernels.lattice import store, wrap
+from herded.kernels.lattice import keep, store, wrap
 from herded.kernels.weights import bin_vector, bins_at
 from herded.plan.conditional import VECTOR_ONE
 from herded.plan.lattice import LANES
@@ -25,7 +25,8 @@ def potts_sweeps(u, f, states, rows, frame, sweep, key, x, w, tally, block, regi
     """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
 
     u and f are (2, strips, entries of a strip); w is (bins, places of both colours * K), and empty
-    for Gibbs sampling; else as `lattice_sweeps`.
+    for Gibbs sampling; else as `lattice_sweeps`. A site's weights lie beside each other: the bins
+    of its cell are many, and those of a visit are then one cache line and not K.
     """
     height, periodic = frame
     strips, columns = u.shape[1], x.shape[2] - 2
@@ -60,7 +61,8 @@ def potts_sweeps(u, f, states, rows, frame, sweep, key, x, w, tally, block, regi
                         herd_states(states, p, w, place, weights, top, new, first)
                     if tally.size:
                         add_up(states, p, tally, at + first, min(LANES, sites - first))
-                store(x, colour, strip * rows, rows, height, new, block, s, at)
+                store(x, colour, strip * rows, rows, height, new)
+                keep(new, block[s, at : at + sites])
                 if periodic:
                     wrap(x, colour, strip * rows, rows, height)
 
@@ -146,7 +148,8 @@ def find(mean, states, bins, w, vector, place):
     """Where the weight vector of each site of a cell begins: in the bin of its conditional."""
     plane = w.shape[1]
     for m in range(LANES):
-        place[m] = np.uint64(bin_vector(np.int64(mean[m]), states, bins) * plane + vector + m)
+        start = bin_vector(np.int64(mean[m]), states, bins) * plane + vector
+        place[m] = np.uint64(start + m * states)
 
 
 @jit
@@ -157,7 +160,7 @@ def herd_states(states, p, w, place, weights, top, new, first):
         top[m] = LOWEST
     for k in range(states):
         chance, mine = p[k * LANES : (k + 1) * LANES], weights[k * LANES : (k + 1) * LANES]
-        state = flat[k * LANES :]
+        state = flat[k:]
         for m in range(LANES):
             mine[m] = state[place[m]]
         for m in range(LANES):
@@ -166,7 +169,7 @@ def herd_states(states, p, w, place, weights, top, new, first):
             fresh[m] = k if weight > top[m] else fresh[m]
             top[m] = max(weight, top[m])
     for k in range(states):
-        mine, state = weights[k * LANES : (k + 1) * LANES], flat[k * LANES :]
+        mine, state = weights[k * LANES : (k + 1) * LANES], flat[k:]
         for m in range(LANES):
             state[place[m]] = mine[m] - (ONE if fresh[m] == k else 0)
 

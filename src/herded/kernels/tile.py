@@ -12,7 +12,7 @@ This is the only file that calls into `kernels/lattice.py` for tiles.
 import numpy as np
 
 from herded.jit import jit
-from herded.kernels.lattice import add_up, herd, look_around
+from herded.kernels.lattice import add_up, count, herd, look_around
 from herded.kernels.weights import phase_shift
 from herded.plan.lattice import COUNTS, LANES
 from herded.stream import draw
@@ -35,16 +35,9 @@ def half_sweep(p, contexts, x, w, colour, ones, tally):
         for m in range(columns):
             mine[m] = new[m]
         if ones.size:
-            add(new, ones[colour, r])
+            count(new, ones[colour, r])
         if tally.size:
             add_up(p, colour, r, contexts, context, seen, tally[colour, r], 0, columns)
-
-
-@jit
-def add(new, ones):
-    """Count the sites that are 1."""
-    for m in range(len(ones)):
-        ones[m] += new[m]
 
 
 @jit

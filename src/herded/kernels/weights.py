@@ -82,18 +82,15 @@ def start_lattice(w, sites, key):
 
 @jit
 def start_potts(w, height, width, rows, columns, key):
-    """Start the weight vectors (2, strips, cells, states, lanes) of a lattice at random places.
+    """Start the weight vectors (2, strips, places, states) of a lattice at random places.
 
     They are named as if they lay one after another in the order of the sites.
     """
-    _, _, _, states, lanes = w.shape
-    vector = np.zeros(states, np.int32)
+    states = w.shape[3]
     for r in range(height):
         for j in range(width):
+            vector = w[(r + j) & 1, r // rows, r % rows * columns + (j >> 1)]
             start_vector(vector, 0, states, True, key, np.uint64((r * width + j) * states))
-            site = r % rows * columns + (j >> 1)
-            for k in range(states):
-                w[(r + j) & 1, r // rows, site // lanes, k, site % lanes] = vector[k]
 
 
 @jit

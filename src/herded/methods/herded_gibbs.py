@@ -154,11 +154,12 @@ def _lattice_phases(lattice: LatticeArrays, random: bool, key: np.uint64) -> np.
 
 
 def _potts_weights(plan: Plan, random: bool, key: np.uint64) -> np.ndarray:
-    u = plan.lattice.u
-    weights = aligned((MAX_BINS, u.size), np.int32)
+    lattice = plan.lattice
+    weights = aligned((MAX_BINS, lattice.u.size), np.int32)
     if random:  # the first bin only: the others inherit from it
         h, w = plan.model.shape
-        start_potts(weights[0].reshape(u.shape), h, w, plan.lattice.rows, plan.lattice.columns, key)
+        vectors = weights[0].reshape(2, lattice.strips, -1, plan.width)
+        start_potts(vectors, h, w, lattice.rows, lattice.columns, key)
     return weights
 
 

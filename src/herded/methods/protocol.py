@@ -42,7 +42,10 @@ class Sampler(Protocol):
     def advance(
         self, plan: Plan, state: Any, block: np.ndarray, pool: Executor | None = None
     ) -> None:
-        """Run len(block) sweeps; block[s] is the s-th sample, as the plan stores it."""
+        """Run len(block) sweeps; block[s] is the s-th sample, as the plan stores it.
+
+        Plans that count for themselves also take a block (sweeps, 0), and keep no samples.
+        """
 
 
 @runtime_checkable

@@ -1,6 +1,6 @@
 """State: all of a sampler that changes. A checkpoint is this and what was recorded."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from herded.plan.compile import Plan
 from herded.plan.lattice import aligned_copy, with_border
 from herded.plan.scan import JACOBI
 
-NOTHING, NO_KEYS = np.zeros(0, np.int64), np.zeros(0, np.uint64)  # of what a state does not have
+# of what a state does not have
+NOTHING, NO_KEYS, NO_COUNTS = np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0, np.uint8)
 
 
 @dataclass
@@ -22,6 +23,9 @@ class State:
     sweep: int  # how many sweeps it has done
     chain: int
     total: int  # how many it was started for: what an annealing schedule needs
+    # Samples with x = 1, by plans that count them, since somebody took them: after every block, so
+    # that they are no part of a checkpoint. Empty if not asked for.
+    ones: np.ndarray = field(default_factory=lambda: NO_COUNTS)
 
     def copy(self) -> "State":
         """A state that shares nothing with this one."""
@@ -29,7 +33,7 @@ class State:
         new_x = x.copy()
         new_y = new_x if y is x else y.copy()
         rest = [aligned_copy(w), *(array.copy() for array in rest)]
-        return replace(self, memory=Memory(new_x, new_y, *rest))
+        return replace(self, memory=Memory(new_x, new_y, *rest), ones=self.ones.copy())
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything, as arrays with names."""

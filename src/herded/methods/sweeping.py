@@ -28,7 +28,7 @@ def advance(
     betas: np.ndarray | None = None,
     pool: Executor | None = None,
 ) -> None:
-    """Advance `state` by len(block) sweeps and write their samples into `block`."""
+    """Advance `state` by len(block) sweeps and write their samples into `block`, if it has room."""
     if plan.lattice is not None:
         _advance_lattice(plan, state, block, run, pool)
     else:
@@ -73,7 +73,7 @@ def _advance_lattice(
     strips = lattice.strips
     tables = [table.reshape(2, strips, -1) for table in lattice.tables]
     if plan.scalar:
-        kernel = partial(lattice_sweeps, *tables, lattice.contexts)
+        kernel = partial(lattice_sweeps, *tables, lattice.contexts, state.ones)
         w = memory.w.reshape(tables[0].shape) if memory.w.size else np.empty((2, 0, 0), np.uint32)
         near = w.nbytes
     else:
@@ -86,6 +86,6 @@ def _advance_lattice(
     )
     near += sum(table.nbytes for table in tables)
     length = wave_length(near // (2 * strips))
-    threads = workers(pool, block.size)
+    threads = workers(pool, len(block) * plan.n_stored)
     for jobs in schedule(strips, 2 * len(block), length, lattice.periodic, threads):
         run_jobs(sweep, jobs, pool)

@@ -68,6 +68,11 @@ class Plan:
     def state_type(self) -> Any:
         return np.uint8 if self.width <= 256 else np.uint16 if self.width <= 65536 else np.int64
 
+    @property
+    def counts_ones(self) -> bool:
+        """Whether its kernels count the samples with x = 1 (`State.ones`)."""
+        return self.lattice is not None and self.scalar
+
     def store(self, states: np.ndarray) -> np.ndarray:
         """States (..., N) in the kernels' layout."""
         if self.lattice is None:
