@@ -1,4 +1,4 @@
-"""Methods and models that the suites of infer, its records and its options run on."""
+"""Methods and models that the suites of infer, its records, options and checkpoints run on."""
 
 import numpy as np
 import pytest
@@ -49,6 +49,11 @@ MODELS = {
 SMALL = hd.FactorGraph(
     [2, 3, 2], [((0, 1), RNG.normal(size=(2, 3))), ((1, 2), RNG.normal(size=(3, 2)))]
 )
+
+SAVED = np.random.default_rng(11)  # what the suites of checkpoints run
+CHAIN = hd.chain(SAVED.normal(size=(7, 3)), SAVED.normal(size=(3, 3)), lengths=[3, 4]).given({1: 2})
+GRID = hd.ising_grid(SAVED.normal(size=(4, 5)), 0.4).given({(1, 1): 1})
+REFERENCE = np.full((7, 3), 1 / 3)
 
 
 def names(method):

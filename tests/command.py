@@ -34,6 +34,14 @@ def weather():
     )
 
 
+def write_small_files():
+    """The grid, its exact marginals and the weather, in this folder."""
+    grid = small_grid()
+    hd.write_uai(grid, "grid.uai")
+    hd.write_mar(hd.infer(grid, hd.Exact()).marginals, "grid.MAR")
+    hd.write_bif(weather(), "weather.bif")
+
+
 def run(capsys, *arguments):
     """The exit code of a command, and what it said on stdout and stderr."""
     code = main([str(word) for word in arguments])
@@ -53,6 +61,7 @@ def fails(capsys, code, *arguments):
     left, out, err = run(capsys, *arguments)
     assert left == code and out == ""
     assert err.startswith("herded: expected ") and err.count("\n") == 1
+    assert "Traceback" not in err
     return err
 
 
@@ -71,6 +80,12 @@ def start(*arguments, **options):
     """The command in a process of its own."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
     return subprocess.Popen([sys.executable, "-m", "herded", *map(str, arguments)], **options)
+
+
+def run_apart(*arguments):
+    """The command in a process of its own, after its end."""
+    command = [sys.executable, "-m", "herded", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
 def environment(**more):

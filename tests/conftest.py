@@ -1,8 +1,31 @@
-"""Kernels are compiled afresh for every session: a stale cache would test yesterday's code."""
+"""Fixtures of many suites, and kernels that are compiled afresh for every session.
+
+A stale cache would test yesterday's code.
+"""
 
 import os
 import tempfile
+import warnings
+
+import pytest
 
 # Workers of one session share what one of them has compiled; the next session starts empty.
 if "NUMBA_CACHE_DIR" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="herded-tests-")
+
+
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """The test runs in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def quiet():
+    """Uncompiled, words of 64 bits overflow aloud."""
+    import numpy as np
+
+    with np.errstate(over="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield

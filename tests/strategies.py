@@ -1,9 +1,10 @@
-"""Random models for hypothesis."""
+"""Random models and distributions for hypothesis."""
 
 import itertools
 
 import numpy as np
 from hypothesis import strategies as st
+from naive.conditional import VECTOR
 
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import ising_grid, potts_grid
@@ -141,3 +142,12 @@ def lattices(draw, max_height=6, max_width=7, evidence=True, uniform=None):
     pixels = [(int(r), int(c)) for r, c in np.argwhere(rng.random((h, w)) < 0.2)]
     possible = ~np.isneginf(model.log_unary)
     return model.given({pixel: int(possible[pixel].argmax()) for pixel in pixels})
+
+
+@st.composite
+def distributions(draw, most=6):
+    """Probabilities of 1 to `most` states that sum to 2^24, some of them 0 or a single quantum."""
+    cuts = draw(st.lists(st.integers(0, VECTOR), max_size=most - 1))
+    extreme = draw(st.lists(st.sampled_from((0, 1, VECTOR - 1, VECTOR)), max_size=1))
+    edges = sorted([0, VECTOR, *cuts, *extreme])
+    return np.diff(edges).astype(np.int32)

@@ -1,11 +1,11 @@
 """Annealed herding: the twin's bits, the argmax at 0, and weights that no schedule can spoil."""
 
-import naive
 import numpy as np
 import pytest
+from compiled import advance
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import advance
+from naive.samplers import naive_annealed_herded_gibbs
 from strategies import sampled_models, seeds
 
 import herded as hd
@@ -56,7 +56,7 @@ def test_equal_to_the_naive_twin(rule, weights, data):
     schedule = data.draw(st.sampled_from(list(SCHEDULES)))
     x0 = start_state(model, stream_key(0, chain, 3))
     method = hd.AnnealedHerdedGibbs(schedule, weights, **options)
-    expected = naive.naive_annealed_herded_gibbs(
+    expected = naive_annealed_herded_gibbs(
         model, SCHEDULES[schedule], weights=weights, **options, chain=chain, x0=x0, sweeps=sweeps
     )
     found = advance(method, method.compile(model), x0, sweeps, chain, cuts=[sweeps // 3])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import naive_belief_propagation
+from naive.solvers import naive_belief_propagation
 
 from herded.errors import CapError, MethodError, SupportError
 from herded.methods.belief_propagation import BeliefPropagation

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import naive_best
+from naive.best import naive_best
 from strategies import lattices, models, seeds
 
 import herded as hd

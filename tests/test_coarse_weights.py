@@ -5,9 +5,9 @@ That the kernels equal their naive twins is in test_kernels.py and test_lattice.
 
 import numpy as np
 import pytest
+from compiled import advance
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import advance
 
 import herded as hd
 from herded.footprint import footprint

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from naive import naive_joint, naive_log_z, naive_viterbi
+from naive.joint import naive_joint, naive_log_z, naive_viterbi
 from strategies import models
 
 from herded.errors import CapError, MethodError, SupportError

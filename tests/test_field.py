@@ -2,14 +2,15 @@
 
 import math
 
-import naive
 import numpy as np
 import pytest
+from compiled import SCANS, UNCOMPILED, advance, assert_equal, quick
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import advance
+from naive.conditional import naive_exp, naive_sigmoid
+from naive.model import Naive
+from naive.samplers import naive_gibbs, naive_herded_gibbs
 from strategies import binary_pairs
-from test_kernels import SCANS, UNCOMPILED, assert_equal, quick
 
 import herded as hd
 from herded.plan.field import (
@@ -47,11 +48,11 @@ def test_equal_to_the_naive_twin(weights, data):
     told = {"chain": chain, "x0": x0, "sweeps": sweeps, "kind": "field"}
     if weights is None:
         method = hd.Gibbs(**options)
-        expected = naive.naive_gibbs(model, **options, **told)
+        expected = naive_gibbs(model, **options, **told)
     else:
         options["phases"] = data.draw(st.sampled_from(("half", "random")))
         method = hd.HerdedGibbs(weights=weights, **options)
-        expected = naive.naive_herded_gibbs(model, weights=weights, **options, **told)
+        expected = naive_herded_gibbs(model, weights=weights, **options, **told)
     plan = method.compile(model, kind="field")
     assert plan.kind == "field"
     cut = data.draw(st.integers(0, sweeps))
@@ -63,7 +64,7 @@ def test_equal_to_the_naive_twin(weights, data):
 def test_conditionals_are_within_their_bound(model, seed):
     """2^-24 for the table, 2^-26 for each factor and a quantum, of what the other plans have."""
     x = start_state(model, stream_key(seed))
-    exact, fixed = naive.Naive(model, False), naive.Naive(model, False, "field")
+    exact, fixed = Naive(model, False), Naive(model, False, "field")
     for i in exact.free:
         factors = sum(i in scope for scope, _ in exact.factors)
         bound = 2**31 * (2.0**-24 + factors * 2.0**-26) + 2
@@ -80,8 +81,8 @@ fields = st.one_of(
 @given(field=fields)
 def test_sigmoid(field):
     found = int(fixed_sigmoid(field, sigmoid_table()))
-    assert found == naive.naive_sigmoid(field)
-    assert abs(found / 2**31 - 1 / (1 + naive.naive_exp(-field / 2**24))) < 2.0**-24 + 2.0**-30
+    assert found == naive_sigmoid(field)
+    assert abs(found / 2**31 - 1 / (1 + naive_exp(-field / 2**24))) < 2.0**-24 + 2.0**-30
 
 
 def test_probabilities_reach_0_and_1():
@@ -166,5 +167,5 @@ def test_tables_of_more_neighbours_than_near_ones(model, seed):
     """The table plan reads its first NEAR neighbours apart from the others too."""
     method = hd.HerdedGibbs(seed=seed, phases="random")
     x0 = start_state(model, stream_key(seed))
-    expected = naive.naive_herded_gibbs(model, seed=seed, phases="random", x0=x0, sweeps=12)
+    expected = naive_herded_gibbs(model, seed=seed, phases="random", x0=x0, sweeps=12)
     assert_equal(advance(method, method.compile(model), x0, 12), expected)

@@ -1,11 +1,11 @@
 """Hashed weights (`lazy` on factors, `full`): tables that grow, part by part, and lose nothing."""
 
-import naive
 import numpy as np
 import pytest
+from compiled import advance
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import advance
+from naive.samplers import naive_herded_gibbs
 from strategies import sampled_models, seeds
 
 import herded as hd
@@ -57,7 +57,7 @@ def test_weights_are_kept_when_a_table_grows(cards, weights, kind):
     x0 = np.zeros(len(cards), int)
     method = hd.HerdedGibbs(weights=weights, phases="random")
     found = advance(method, method.compile(model, kind=kind), x0, 60)
-    expected = naive.naive_herded_gibbs(
+    expected = naive_herded_gibbs(
         model, weights=weights, phases="random", x0=x0, sweeps=60, kind=kind
     )
     for one, other in zip(found, expected, strict=False):
@@ -75,7 +75,7 @@ def test_every_part_has_its_table(states, scan):
     method = hd.HerdedGibbs(weights="lazy", phases="random", scan=scan)
     plan, x0 = method.compile(model, kind="factor"), rng.integers(0, states, sum(sizes))
     assert sorted(plan.scan.segments) == sorted(sizes)
-    expected = naive.naive_herded_gibbs(
+    expected = naive_herded_gibbs(
         model, weights="lazy", phases="random", scan=scan, x0=x0, sweeps=100, kind="factor"
     )
     states_after = []

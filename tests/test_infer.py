@@ -13,7 +13,7 @@ from cases import (
     every_sampler,
     works_on,
 )
-from naive import naive_joint
+from naive.joint import naive_joint
 
 import herded as hd
 import herded.sampling

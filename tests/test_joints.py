@@ -9,7 +9,8 @@ import itertools
 
 import numpy as np
 import pytest
-from naive import advance, naive_joint
+from compiled import advance
+from naive.joint import naive_joint
 
 import herded as hd
 from herded.plan.contexts import MODES

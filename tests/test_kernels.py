@@ -7,16 +7,19 @@ and hard zeros. The Rao-Blackwell sums are compared too, as whole numbers.
 import os
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
-import naive
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from compiled import RULES, UNCOMPILED, advance, assert_equal, quick, runs
+from hypothesis import given
 from hypothesis import strategies as st
-from naive import advance
-from strategies import lattices, sampled_models, seeds
+from naive.choose import naive_herd, naive_herding
+from naive.conditional import naive_fixed_scalar, naive_fixed_vector
+from naive.lattice import naive_lattice
+from naive.samplers import naive_annealed_gibbs, naive_gibbs, naive_herded_gibbs
+from naive.stream import naive_draw, naive_key
+from strategies import lattices, seeds
 
 import herded as hd
 from herded.plan.conditional import fixed_scalar, fixed_vector
@@ -24,56 +27,11 @@ from herded.plan.contexts import MODES
 from herded.plan.support import start_state
 from herded.stream import draw, stream_key
 
-UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
-SCANS = ("sequential", "checkerboard", "random", "jacobi", "permutation")
+pytestmark = pytest.mark.usefixtures("quiet")
+
 # (weights, plan) that go together; None is Gibbs sampling.
 CHOICES = [(w, k) for w in (*MODES, None) for k in ("table", "factor")]
 CHOICES = [(w, k) for w, k in CHOICES if k == "table" or w not in ("blanket", "shared")]
-RULES = {"binary": (2, 2), "mixed": (1, 4)}  # the scalar rule, and mostly the vector rule
-
-
-def quick(examples):
-    """Fewer examples where nothing is compiled; compiling takes longer than any deadline."""
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    few = max(4, examples // 8)
-    return settings(
-        max_examples=few if UNCOMPILED else examples, deadline=None, suppress_health_check=slow
-    )
-
-
-@pytest.fixture(autouse=True)
-def _quiet():
-    """Uncompiled, words of 64 bits overflow aloud."""
-    with np.errstate(over="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        yield
-
-
-def assert_equal(found, expected):
-    np.testing.assert_array_equal(found[0], expected[0])
-    np.testing.assert_array_equal(found[1], expected[1])
-
-
-@st.composite
-def runs(draw, rule, slacks=(0.0, 0.3, 1.0)):
-    """A model, a start in its support, and the options of a run."""
-    least, most = RULES[rule]
-    model = draw(sampled_models(least, most))
-    n = model.n_variables
-    scan = draw(st.sampled_from(SCANS))
-    assume(scan != "jacobi" or not model.has_hard_zeros)
-    if scan == "permutation":
-        scan = draw(st.permutations(range(n)))
-    seed, chain = draw(st.integers(0, 3)), draw(st.integers(0, 1))
-    return {
-        "model": model,
-        "x0": start_state(model, stream_key(seed, chain, 3)),
-        "scan": scan,
-        "seed": seed,
-        "chain": chain,
-        "slack": draw(st.sampled_from(slacks)),
-        "phases": draw(st.sampled_from(("half", "random"))),
-    }
 
 
 # -- the twins ----------------------------------------------------------------------------------
@@ -91,10 +49,10 @@ def test_equal_to_the_naive_twin(weights, kind, rule, data):
     if weights is None:
         del run["slack"], run["phases"]
         method = hd.Gibbs(**run)
-        expected = naive.naive_gibbs(model, **run, chain=chain, x0=x0, sweeps=sweeps)
+        expected = naive_gibbs(model, **run, chain=chain, x0=x0, sweeps=sweeps)
     else:
         method = hd.HerdedGibbs(weights=weights, **run)
-        expected = naive.naive_herded_gibbs(
+        expected = naive_herded_gibbs(
             model, weights=weights, **run, chain=chain, x0=x0, sweeps=sweeps, kind=kind
         )
     plan = method.compile(model, kind=kind)
@@ -113,7 +71,7 @@ def test_pools_split_as_the_twin_says(kind, rule, data):
     model, x0, chain = run.pop("model"), run.pop("x0"), run.pop("chain")
     sweeps = 520 if not UNCOMPILED else 132
     method = hd.HerdedGibbs(weights="pooled", **run)
-    expected = naive.naive_herded_gibbs(
+    expected = naive_herded_gibbs(
         model, weights="pooled", **run, chain=chain, x0=x0, sweeps=sweeps, kind=kind
     )
     cuts = sorted(data.draw(st.lists(st.sampled_from((0, 127, 128, 129)), max_size=3)))
@@ -138,9 +96,7 @@ def test_lattice_equal_to_the_naive_twin(weights, data):
         method = hd.HerdedGibbs(weights=weights, **options)
     plan = method.compile(model)
     assert plan.kind == "lattice"
-    expected = naive.naive_lattice(
-        model, weights=weights, **options, chain=chain, x0=x0, sweeps=sweeps
-    )
+    expected = naive_lattice(model, weights=weights, **options, chain=chain, x0=x0, sweeps=sweeps)
     assert_equal(advance(method, plan, x0, sweeps, chain), expected)
 
 
@@ -158,7 +114,7 @@ def test_lattice_of_many_strips(shape, weights, bits):
     method = hd.Gibbs() if weights is None else hd.HerdedGibbs(weights=weights, **options)
     x0 = rng.integers(0, 2, shape[0] * shape[1])
     found = advance(method, method.compile(model), x0, 5)
-    expected = naive.naive_lattice(model, weights=weights, **options, x0=x0, sweeps=5)
+    expected = naive_lattice(model, weights=weights, **options, x0=x0, sweeps=5)
     assert_equal(found, expected)
 
 
@@ -180,7 +136,7 @@ def test_annealed_gibbs_equal_to_the_naive_twin(rule, data):
         return 1.0 - sweep / (total - 1) if total > 1 else 0.0
 
     method = hd.AnnealedGibbs("linear" if linear else cooling, **run)
-    expected = naive.naive_annealed_gibbs(
+    expected = naive_annealed_gibbs(
         model, straight if linear else cooling, **run, chain=chain, x0=x0, sweeps=sweeps
     )
     found = advance(method, method.compile(model), x0, sweeps, chain, cuts=[sweeps // 2])
@@ -196,11 +152,11 @@ def test_herding_equal_to_the_naive_twin(odds, T):
     """Equation (1) with indicators; its probabilities rounded as documented."""
     p = np.array(odds) / sum(odds)
     with np.errstate(divide="ignore"):
-        fixed = naive.naive_fixed_vector([float(a) for a in np.log(p)])
+        fixed = naive_fixed_vector([float(a) for a in np.log(p)])
     assert sum(fixed) == 2**24 and all(
         (q == 0) == (o == 0) for q, o in zip(fixed, odds, strict=True)
     )
-    np.testing.assert_array_equal(hd.herding(p, T), naive.naive_herding(fixed, T))
+    np.testing.assert_array_equal(hd.herding(p, T), naive_herding(fixed, T))
 
 
 @quick(40)
@@ -210,7 +166,7 @@ def test_herd_equal_to_the_naive_twin(seed, rows, columns, T):
     rng = np.random.default_rng(seed)
     phi = rng.normal(size=(rows, columns))
     mu = rng.dirichlet(np.ones(rows)) @ phi
-    np.testing.assert_array_equal(hd.herd(phi, mu, T), naive.naive_herd(phi, mu, T))
+    np.testing.assert_array_equal(hd.herd(phi, mu, T), naive_herd(phi, mu, T))
 
 
 # -- the parts ----------------------------------------------------------------------------------
@@ -220,8 +176,8 @@ def test_herd_equal_to_the_naive_twin(seed, rows, columns, T):
 @quick(50)
 def test_stream(key, counter):
     """SplitMix64 in 64-bit words and in Python's integers."""
-    assert int(draw(np.uint64(key), np.uint64(counter))) == naive.naive_draw(key, counter)
-    assert int(stream_key(key, counter, 1)) == naive.naive_key(key, counter, 1)
+    assert int(draw(np.uint64(key), np.uint64(counter))) == naive_draw(key, counter)
+    assert int(stream_key(key, counter, 1)) == naive_key(key, counter, 1)
 
 
 def test_splitmix_reference():
@@ -240,7 +196,7 @@ def test_scalar_probabilities(zero, one, beta):
     """round(pi * 2^31): 0 and 1 are exact, and only the impossible must be 0."""
     p = int(fixed_scalar(zero, one, beta))
     assert 0 <= p <= 2**31
-    assert abs(p - naive.naive_fixed_scalar(zero, one, beta)) <= UNCOMPILED  # another exp
+    assert abs(p - naive_fixed_scalar(zero, one, beta)) <= UNCOMPILED  # another exp
     if zero == -np.inf < one:
         assert p == 2**31
     if one == -np.inf < zero:
@@ -256,138 +212,13 @@ def test_vector_probabilities(row, beta):
     p = np.full(len(row) + 2, -7, np.int32)
     fixed_vector(np.array(row), beta, len(row), p, 1)
     assert p[0] == p[-1] == -7 and p[1:-1].sum() == 2**24 and (p[1:-1] >= 0).all()
-    assert np.abs(p[1:-1] - naive.naive_fixed_vector(row, beta)).max() <= UNCOMPILED
+    assert np.abs(p[1:-1] - naive_fixed_vector(row, beta)).max() <= UNCOMPILED
     if max(row) > -np.inf:
         assert (p[1:-1][np.isneginf(row)] == 0).all()
         gaps = beta * (np.array(row) - max(row)) if beta < np.inf else np.zeros(len(row))
         if beta < np.inf:
             pi = np.exp(gaps) / np.exp(gaps).sum()
             assert np.abs(p[1:-1] - pi * 2**24).max() <= 1.0 + 1e-6
-
-
-# -- one plan against another -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("weights", ["blanket", "pooled", "lazy", "full"])
-@quick(25)
-@given(data=st.data())
-def test_tables_and_factors_agree(weights, data):
-    """The same bits whether conditionals are tabulated or summed (weights that start at rest)."""
-    rule = data.draw(st.sampled_from(tuple(RULES)))
-    run = data.draw(runs(rule))
-    model, x0 = run["model"], run["x0"]
-    options = {"slack": run["slack"], "scan": run["scan"], "seed": run["seed"]}
-    other = "lazy" if weights == "blanket" else weights
-    table, factor = hd.HerdedGibbs(weights, **options), hd.HerdedGibbs(other, **options)
-    found = advance(table, table.compile(model, kind="table"), x0, 30)
-    assert_equal(advance(factor, factor.compile(model, kind="factor"), x0, 30), found)
-
-
-@pytest.mark.parametrize("weights", ["blanket", "shared"])
-@quick(60)
-@given(data=st.data())
-def test_lattice_plan_is_the_checkerboard_scan(weights, data):
-    """On the same grid the lattice plan and the table plan give the same bits.
-
-    With "shared" only where the tables merge the contexts that the lattice counts together: five
-    counts, all of different probability, so with a coupling that is not 0 and no saturation.
-    """
-    shared = weights == "shared"
-    model = data.draw(lattices(evidence=False, uniform=shared))
-    method = hd.HerdedGibbs(weights, scan="checkerboard")
-    x0 = start_state(model, stream_key(0, 0, 3))
-    packed, table = method.compile(model, kind="lattice"), method.compile(model, kind="table")
-    if shared:
-        assume(_counts_are_conditionals(model))
-    found = advance(method, packed, x0, 20)
-    assert_equal(advance(method, table, x0, 20), found)
-
-
-def _counts_are_conditionals(model):
-    """Whether two contexts of a site have one conditional just when they have one count."""
-    plain = naive.Naive(model, vector=False)
-    for i in plain.free:
-        seen = {}
-        for around in np.ndindex(*(2 for _ in plain.neighbours[i])):
-            x = dict(zip(plain.neighbours[i], around, strict=True))
-            seen.setdefault(plain.conditional(i, x), set()).add(sum(around))
-        counts = [c for group in seen.values() for c in group]
-        if len(counts) != len(set(counts)) or any(len(group) > 1 for group in seen.values()):
-            return False
-    return True
-
-
-@pytest.mark.parametrize("weights", ["blanket", "shared", None])
-@pytest.mark.parametrize(
-    "shape", [(1, 1), (1, 9), (9, 1), (2, 2), (5, 5), (3, 1030), (300, 5), (40, 61)]
-)
-def test_waves_equal_one_sweep_at_a_time(shape, weights):
-    """A wave of many sweeps over several strips: the bits of one sweep after another."""
-    if UNCOMPILED and np.prod(shape) > 100:
-        pytest.skip("thousands of sites")
-    rng = np.random.default_rng(3)
-    model = hd.ising_grid(rng.normal(size=shape), 0.5)
-    method = hd.Gibbs() if weights is None else hd.HerdedGibbs(weights)
-    x0, plan = rng.integers(0, 2, shape[0] * shape[1]), method.compile(model)
-    together = advance(method, plan, x0, 37)
-    assert_equal(advance(method, plan, x0, 37, cuts=range(1, 37)), together)
-    assert_equal(advance(method, plan, x0, 37, cuts=[5, 5, 21]), together)
-
-
-SAMPLERS = [
-    *(hd.HerdedGibbs(w, scan=scan) for w in MODES for scan in ("auto", "random", "jacobi")),
-    *(hd.HerdedGibbs(w, 0.7, "random", "random") for w in MODES),
-    *(hd.Gibbs(scan=scan) for scan in ("auto", "random", "jacobi")),
-    *(hd.AnnealedGibbs(scan=scan) for scan in ("auto", "random", "jacobi")),
-    *(hd.AnnealedHerdedGibbs(scan=scan) for scan in ("auto", "random", "jacobi")),
-]
-
-
-@pytest.mark.parametrize("states", [2, 3])
-def test_blocks_do_not_matter(states):
-    """One call of 150 sweeps, calls of one sweep, and something between: every sampler."""
-    rng = np.random.default_rng(7)
-    unary = rng.normal(size=(7, states))
-    edges = [(0, 1), (1, 2), (0, 2), (2, 3), (4, 5)]  # three components
-    model = hd.pairwise(unary, edges, rng.normal(size=(5, states, states)))
-    x0, sweeps = np.zeros(7, int), 20 if UNCOMPILED else 150
-    for method in SAMPLERS:
-        plan = method.compile(model)
-        together = advance(method, plan, x0, sweeps)
-        assert_equal(advance(method, plan, x0, sweeps, cuts=range(1, sweeps)), together)
-        assert_equal(advance(method, plan, x0, sweeps, cuts=[0, 3, sweeps // 2]), together)
-
-
-@pytest.mark.skipif(UNCOMPILED, reason="a million updates")
-@pytest.mark.parametrize("scan", ["auto", "random", "jacobi"])
-def test_threads_do_not_matter(scan):
-    """Components on two threads: the bits of one thread, whatever runs them."""
-    rng = np.random.default_rng(9)
-    n, sweeps = 600, 2000
-    edges = [(i, i + 1) for i in range(n - 1) if i % 3 != 2]  # 200 chains of three
-    model = hd.pairwise(rng.normal(size=(n, 2)), edges, rng.normal(size=(len(edges), 2, 2)))
-    methods = [hd.HerdedGibbs(w, scan=scan) for w in MODES]
-    for method in [*methods, hd.HerdedGibbs("pooled", 1.0, scan), hd.Gibbs(scan=scan)]:
-        keep = [hd.Samples(every=50), hd.Marginals(rao_blackwell=True)]
-        one, two = (
-            hd.infer(model, method, sweeps=sweeps, keep=keep, threads=threads) for threads in (1, 2)
-        )
-        np.testing.assert_array_equal(one.samples, two.samples)
-        np.testing.assert_array_equal(one.marginals, two.marginals)
-
-
-@pytest.mark.parametrize(
-    "method", [hd.Gibbs, hd.AnnealedGibbs, hd.HerdedGibbs, hd.AnnealedHerdedGibbs]
-)
-def test_random_scans_are_seeded(method):
-    """Another seed, another order: two variables that copy each other show who went first."""
-    model = hd.pairwise(np.zeros((2, 2)), [(0, 1)], [[99.0, 0.0], [0.0, 99.0]])
-    ends = set()
-    for seed in range(10):
-        one = method(seed=seed, scan="random")
-        sample, *_ = advance(one, one.compile(model), np.array([0, 1]), 1)
-        ends.add(tuple(sample[0].tolist()))
-    assert ends == {(0, 0), (1, 1)}
 
 
 # -- uncompiled ---------------------------------------------------------------------------------
@@ -399,7 +230,7 @@ def test_the_same_without_the_compiler():
     here = Path(__file__)
     chosen = "naive_twin or pools_split or checkerboard or probabilities or one_sweep or every_part"
     command = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", str(here)]
-    command += [str(here.with_name("test_hashing.py"))]
+    command += [str(here.with_name(name)) for name in ("test_plans_agree.py", "test_hashing.py")]
     done = subprocess.run(
         [*command, "-k", chosen],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},

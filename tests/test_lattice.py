@@ -4,12 +4,12 @@ import itertools
 import platform
 from concurrent.futures import ThreadPoolExecutor
 
-import naive
 import numpy as np
 import pytest
+from compiled import advance, assert_equal
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import advance
+from naive.lattice import naive_lattice
 from strategies import seeds
 
 import herded as hd
@@ -25,11 +25,6 @@ WEIGHTS = ["blanket", "shared", None]
 
 def method_of(weights, **options):
     return hd.Gibbs() if weights is None else hd.HerdedGibbs(weights=weights, **options)
-
-
-def assert_equal(found, expected):
-    np.testing.assert_array_equal(found[0], expected[0])
-    np.testing.assert_array_equal(found[1], expected[1])
 
 
 @st.composite
@@ -63,7 +58,7 @@ def test_periodic_lattice_equal_to_the_naive_twin(weights, data):
     plan = method.compile(model)
     assert plan.kind == "lattice"
     x0 = np.maximum(model.evidence, 0)
-    expected = naive.naive_lattice(model, weights=weights, **options, x0=x0, sweeps=9)
+    expected = naive_lattice(model, weights=weights, **options, x0=x0, sweeps=9)
     assert_equal(advance(method, plan, x0, 9, cuts=(4,)), expected)
 
 
@@ -99,7 +94,7 @@ def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
     plan = method.compile(model)
     assert plan.lattice.p.shape[1] > 10
     x0 = rng.integers(0, 2, model.n_variables)
-    expected = naive.naive_lattice(model, weights=weights, **options, x0=x0, sweeps=5)
+    expected = naive_lattice(model, weights=weights, **options, x0=x0, sweeps=5)
     for count, near in itertools.product((1, 2, 5), (2**14, 2**18, 2**30)):
         monkeypatch.setattr(waves, "NEAR", near)
         with ThreadPoolExecutor(count) as pool:

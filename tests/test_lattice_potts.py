@@ -2,12 +2,12 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-import naive
 import numpy as np
 import pytest
+from compiled import advance, assert_equal
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import advance
+from naive.potts import naive_potts
 from strategies import seeds
 
 import herded as hd
@@ -19,11 +19,6 @@ WEIGHTS = ["pooled", None]
 
 def method_of(weights, **options):
     return hd.Gibbs(**options) if weights is None else hd.HerdedGibbs(weights, **options)
-
-
-def assert_equal(found, expected):
-    np.testing.assert_array_equal(found[0], expected[0])
-    np.testing.assert_array_equal(found[1], expected[1])
 
 
 @st.composite
@@ -60,7 +55,7 @@ def test_potts_lattice_equal_to_the_naive_twin(weights, data):
     plan = method.compile(model)
     assert plan.kind == "lattice"
     x0 = np.ones(model.n_variables, int)
-    twin = naive.naive_potts(model, weights=weights, **options, chain=chain, x0=x0, sweeps=9)
+    twin = naive_potts(model, weights=weights, **options, chain=chain, x0=x0, sweeps=9)
     assert_equal(advance(method, plan, x0, 9, chain, cuts=(2, 2, 3)), twin)
 
 
@@ -69,7 +64,7 @@ def test_bins_split_as_in_the_twin(cuts):
     rng = np.random.default_rng(2)
     model = hd.potts_grid(rng.normal(size=(3, 2, 5)), 0.7)
     method, x0 = hd.HerdedGibbs("pooled", phases="random"), np.zeros(6, int)
-    twin = naive.naive_potts(model, weights="pooled", phases="random", x0=x0, sweeps=520)
+    twin = naive_potts(model, weights="pooled", phases="random", x0=x0, sweeps=520)
     assert_equal(advance(method, method.compile(model), x0, 520, cuts=cuts), twin)
 
 
@@ -83,7 +78,7 @@ def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
     method = method_of(weights)
     plan, x0 = method.compile(model), rng.integers(0, 3, model.n_variables)
     assert plan.lattice.strips > 4
-    expected = naive.naive_potts(model, weights=weights, x0=x0, sweeps=3)
+    expected = naive_potts(model, weights=weights, x0=x0, sweeps=3)
     for count, near in ((1, 2**14), (1, 2**30), (3, 2**18)):
         monkeypatch.setattr(waves, "NEAR", near)
         with ThreadPoolExecutor(count) as pool:

@@ -6,23 +6,21 @@ rule in units of 2^-24.
 
 import itertools
 
-import naive
 import numpy as np
 import pytest
+from compiled import advance
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import advance
-from strategies import sampled_models, seeds
+from naive.conditional import SCALAR, VECTOR
+from naive.model import Naive
+from strategies import distributions, sampled_models, seeds
 
 import herded as hd
-from herded.kernels.choose import herd_scalar, herd_vector, slack_vector
+from herded.kernels.choose import herd_scalar, herd_vector
 from herded.kernels.weights import start_vector
-from herded.plan.contexts import MODES
 from herded.plan.support import start_state
-from herded.plan.table import row_entries
-from herded.stream import draw, stream_key
+from herded.stream import stream_key
 
-SCALAR, VECTOR = 2**31, 2**24
 HALF = 2**30 - 1
 
 lax = settings(deadline=None, max_examples=60)
@@ -33,15 +31,6 @@ probabilities = st.one_of(
     st.integers(0, SCALAR),
 )
 phases = st.one_of(st.sampled_from((0, HALF, SCALAR - 1)), st.integers(0, SCALAR - 1))
-
-
-@st.composite
-def distributions(draw, most=6):
-    """Probabilities of 1 to `most` states that sum to 2^24, some of them 0 or a single quantum."""
-    cuts = draw(st.lists(st.integers(0, VECTOR), max_size=most - 1))
-    extreme = draw(st.lists(st.sampled_from((0, 1, VECTOR - 1, VECTOR)), max_size=1))
-    edges = sorted([0, VECTOR, *cuts, *extreme])
-    return np.diff(edges).astype(np.int32)
 
 
 def scalar_path(p, phase, T):
@@ -97,7 +86,7 @@ def test_lemma_1_in_a_long_run():
 
 def visits(model, samples, x0, order):
     """(i, neighbours' states, new state) of every visit of a sequential run, from its samples."""
-    plain, x = naive.Naive(model, vector=False), [int(k) for k in x0]
+    plain, x = Naive(model, vector=False), [int(k) for k in x0]
     for sample in samples:
         for i in order:
             if i in plain.free:
@@ -140,7 +129,7 @@ def test_lemma_2(seed, data):
     for sample in samples:
         for i in range(n):
             step.append((*step[-1][:i], int(sample[i]), *step[-1][i + 1 :]))
-    plain = naive.Naive(model, vector=False)
+    plain = Naive(model, vector=False)
     ones = [plain.conditional(i, x) for i in range(n) for x in itertools.product((0, 1), repeat=n)]
     least = min(min(p, SCALAR - p) for p in ones)
     for _ in range(20):
@@ -203,181 +192,6 @@ def test_herding_frequencies(p, T):
     gap = np.abs(counts - np.arange(1, T + 1)[:, None] * (p / VECTOR))
     assert gap.max() <= len(p) - 1 + T * 2.0**-24  # p is rounded to the quantum
     assert (counts[-1][p == 0] == 0).all()
-
-
-# -- slack --------------------------------------------------------------------------------------
-
-
-@lax
-@given(
-    ps=st.lists(st.one_of(st.sampled_from((0, 1, VECTOR)), st.integers(0, VECTOR)), min_size=1),
-    slack=st.sampled_from((1, VECTOR // 10, VECTOR, 3 * VECTOR)),
-    key=st.integers(0, 2**63),
-)
-def test_slack_bounds_the_error(ps, slack, key):
-    """|count - sum of p| <= c + 1 for two states, even where p changes from visit to visit.
-
-    While |w| <= c a draw moves it by at most 1. Beyond c one state is overdrawn and the other is
-    taken, if it is possible, which moves w towards 0. So |w| <= c + 1 for ever.
-    """
-    w, excess, widest = np.zeros(2, np.int32), 0, 0
-    for t in range(300):
-        p = ps[t % len(ps)]
-        both = np.array([VECTOR - p, p], np.int32)
-        bits = np.uint64(draw(np.uint64(key), np.uint64(t)))
-        x = int(slack_vector(w, 0, both, 0, 2, slack, bits))
-        excess += p - x * VECTOR
-        widest = max(widest, abs(excess))
-        assert w.sum() == 0 and w[1] == excess and both[x] > 0
-    assert widest <= slack + VECTOR
-
-
-@lax
-@given(
-    cuts=st.lists(st.lists(st.integers(1, VECTOR - 1), min_size=4, max_size=4), min_size=1),
-    slack=st.sampled_from((1, VECTOR // 10, VECTOR, 3 * VECTOR)),
-    key=st.integers(0, 2**63),
-)
-def test_slack_overdraws_no_state(cuts, slack, key):
-    """K states, all possible, p changing at will: no count is c + 1 above the sum of its p.
-
-    So the weights, whose sum is 0, are never more than (K - 1) (c + 1) above it either.
-    """
-    ps = [np.diff([0, *sorted(set(cut)), VECTOR]) for cut in cuts]
-    ps = [np.sort(np.append(p, [0] * (5 - len(p)))) for p in ps]
-    ps = [np.where(p == 0, 1, p) for p in ps]
-    for p in ps:
-        p[-1] -= p.sum() - VECTOR
-    w, due = np.zeros(5, np.int32), np.zeros(5, np.int64)
-    for t in range(300):
-        p = np.roll(ps[t % len(ps)], t).astype(np.int32)
-        bits = np.uint64(draw(np.uint64(key), np.uint64(t)))
-        x = int(slack_vector(w, 0, p, 0, 5, slack, bits))
-        due += p
-        due[x] -= VECTOR
-        assert (w == due).all() and w.sum() == 0
-        assert w.min() > -slack - VECTOR
-
-
-@lax
-@given(data=st.data(), p=distributions(), bits=st.integers(0, 2**64 - 1))
-def test_slack_from_any_weights(data, p, bits):
-    """Also where every possible state is overdrawn, or one is owed more than the rule allows."""
-    size = len(p)
-    units = st.one_of(st.integers(-70, 70), st.sampled_from((63, 64, 65)))
-    whole = data.draw(st.lists(units, min_size=size, max_size=size))
-    off = data.draw(st.lists(st.sampled_from((-1, 0, 1)), min_size=size, max_size=size))
-    slack = data.draw(st.sampled_from((1, VECTOR, 64 * VECTOR)))
-    w = np.array([u * VECTOR + o for u, o in zip(whole, off, strict=True)], np.int32)
-    twin = naive.naive_choose(tuple(w.tolist()), tuple(p.tolist()), slack, bits)
-    x = int(slack_vector(w, 0, p, 0, size, slack, np.uint64(bits)))
-    assert (x, tuple(w.tolist())) == twin
-
-
-def test_slack_keeps_proportions():
-    """An overdrawn state is left out; the others are drawn as often as their p say.
-
-    10,000 draws of 1/4 and 1/2: the share of the first, 1/3, has a standard deviation of 0.005.
-    """
-    p = np.array([VECTOR // 4, VECTOR // 4, VECTOR // 2], np.int32)
-    counts = np.zeros(3)
-    for t in range(10_000):
-        w = np.array([-2 * VECTOR, VECTOR, VECTOR], np.int32)
-        bits = np.uint64(draw(np.uint64(0), np.uint64(t)))
-        counts[slack_vector(w, 0, p, 0, 3, VECTOR, bits)] += 1
-    assert counts[0] == 0 and abs(counts[1] / 10_000 - 1 / 3) < 0.02
-
-
-def test_slack_uses_its_room():
-    """With c = 3 the error of a fair coin leaves the herded bound: the draws are draws."""
-    model = hd.pairwise(np.zeros((1, 2)), [], [])
-    method = hd.HerdedGibbs(slack=3.0)
-    samples, *_ = advance(method, method.compile(model), np.zeros(1, int), 5000)
-    error = np.abs(np.cumsum(samples[:, 0], dtype=int) - 0.5 * np.arange(1, 5001))
-    assert 3.0 < error.max() <= 4.0
-
-
-# -- contexts -----------------------------------------------------------------------------------
-
-EVERY = [
-    *(hd.HerdedGibbs(w, s, phases="random") for w in MODES for s in (0.0, 1.0)),
-    hd.Gibbs(),
-    hd.AnnealedGibbs(),
-    hd.AnnealedHerdedGibbs(),
-]
-
-
-@pytest.mark.parametrize("method", EVERY, ids=lambda m: f"{type(m).__name__}-{vars(m)}"[:48])
-@settings(deadline=None, max_examples=12)
-@given(model=sampled_models(1, 4, zeros=(0.3, 0.7)), seed=st.integers(0, 5))
-def test_support_is_never_left(method, model, seed):
-    """Hard constraints hold in every sample, whatever the weights."""
-    x0 = start_state(model, stream_key(seed, 0, 3))
-    samples, *_ = advance(method, method.compile(model), x0, 200)
-    assert (model.log_score(samples) > -np.inf).all()
-
-
-@lax
-@given(model=sampled_models(1, 4), vector=st.booleans())
-def test_shared_merges_equal_conditionals_only(model, vector):
-    """One weight for all rows of a variable with one conditional, and for no others."""
-    plan = hd.HerdedGibbs("shared", slack=float(vector)).compile(model)
-    owner, first = row_entries(plan.tables)
-    weight = plan.contexts.shared.astype(int)
-    width = plan.tables.width[owner]
-    rows = [
-        (int(i), tuple(plan.tables.p[a : a + w].tolist()))
-        for i, a, w in zip(owner, first, width, strict=True)
-    ]
-    of_weight, of_row = {}, {}
-    for row, at in zip(rows, weight, strict=True):
-        assert of_weight.setdefault(at, row) == row
-        assert of_row.setdefault(row, at) == at
-    taken = sorted((at, at + len(p)) for (_, p), at in of_row.items())
-    assert all(a[1] <= b[0] for a, b in itertools.pairwise(taken))  # and none overlap
-    assert not taken or (taken[0][0], taken[-1][1]) == (0, plan.contexts.size)
-
-
-@pytest.mark.parametrize("weights", MODES)
-@few
-@given(model=sampled_models(1, 4), data=st.data())
-def test_relabelling_permutes_the_result(weights, model, data):
-    """New numbers for the variables, the scan renumbered with them: the same run, renumbered."""
-    n = model.n_variables
-    new = np.array(data.draw(st.permutations(range(n))))
-    scan = np.array(data.draw(st.permutations(range(n))))
-    cards = np.empty(n, int)
-    cards[new] = model.cardinalities
-    factors = [model.factor(f) for f in range(model.n_factors)]
-    renumbered = hd.FactorGraph(cards, [(new[scope], table) for scope, table in factors])
-    clamped = np.flatnonzero(model.evidence >= 0)
-    renumbered = renumbered.given({int(new[i]): int(model.evidence[i]) for i in clamped})
-    x0 = start_state(model, stream_key(1, 0, 3))
-    y0 = np.empty(n, int)
-    y0[new] = x0
-    one, other = hd.HerdedGibbs(weights, scan=scan), hd.HerdedGibbs(weights, scan=new[scan])
-    samples, tally, _ = advance(one, one.compile(model), x0, 140)
-    moved, moved_tally, _ = advance(other, other.compile(renumbered), y0, 140)
-    np.testing.assert_array_equal(moved[:, new], samples)
-    np.testing.assert_array_equal(moved_tally[new], tally)
-
-
-@few
-@given(model=sampled_models(2, 2), seed=st.integers(0, 5), random=st.booleans())
-def test_pooled_counts(model, seed, random):
-    """Ones within the number of bins of the sum of the conditionals met, over two splits.
-
-    Bins split at sweeps 128 and 512. With ends e_b of the bins' phases, the excess telescopes to
-    sum e_(4 bins) - sum e_(2 bins) - e_(1 bin) - start, each between 0 and 1.
-    """
-    method = hd.HerdedGibbs("pooled", phases="random" if random else "half", seed=seed)
-    x0 = start_state(model, stream_key(seed, 0, 3))
-    plan = method.compile(model)
-    for sweeps, bins in ((127, 1), (400, 2), (900, 4)):
-        samples, tally, _ = advance(method, plan, x0, sweeps)
-        ones = samples.sum(axis=0, dtype=np.int64)
-        free = model.evidence < 0
-        assert (np.abs(ones * SCALAR - tally[:, 0])[free] <= bins * SCALAR).all()
 
 
 # -- phase locking ------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import naive_mean_field
+from naive.solvers import naive_mean_field
 
 from herded.errors import MethodError
 from herded.methods.mean_field import MeanField

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_ner import enumerate_chain
+from naive.ner import enumerate_chain
 from sklearn.base import clone
 
 import herded.ner

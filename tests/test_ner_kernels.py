@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_ner import (
+from naive.ner import (
     enumerate_chain,
     labelling_score,
     labellings,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_ner import labelling_score, labellings
+from naive.ner import labelling_score, labellings
 
 import herded.ner
 import herded.ner.recogniser

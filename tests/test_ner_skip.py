@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from naive_ner import labelling_score, naive_gradient, naive_rounds, naive_viterbi, skip_score
+from naive.ner import labelling_score, naive_gradient, naive_rounds, naive_viterbi, skip_score
 
 import herded.ner
 from herded.errors import CorpusError, HerdedError, MethodError

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from cases import MODELS, SMALL, SOLVERS, names
-from naive import naive_joint, naive_viterbi
+from naive.joint import naive_joint, naive_viterbi
 
 import herded as hd
 import herded.sampling

@@ -3,15 +3,16 @@
 import itertools
 import math
 
-import naive
 import numpy as np
 import pytest
+from compiled import SCANS, UNCOMPILED, advance, assert_equal, quick
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from naive import advance
+from naive.conditional import naive_fixed_vector
+from naive.model import Naive
+from naive.samplers import naive_gibbs, naive_herded_gibbs
 from strategies import linked_pairs
 from test_joints import drawn_variation, total_variations
-from test_kernels import SCANS, UNCOMPILED, assert_equal, quick
 
 import herded as hd
 from herded.plan.compile import plan_memory
@@ -53,12 +54,12 @@ def test_equal_to_the_naive_twin(weights, cardinalities, data):
     told = {"chain": chain, "x0": x0, "sweeps": sweeps, "kind": "pairs"}
     if weights is None:
         method = hd.Gibbs(**options)
-        expected = naive.naive_gibbs(model, **options, **told)
+        expected = naive_gibbs(model, **options, **told)
     else:
         options["phases"] = data.draw(st.sampled_from(("half", "random")))
         options["slack"] = 1.0 if weights == "slack" else 0.0
         method = hd.HerdedGibbs(weights="pooled", **options)
-        expected = naive.naive_herded_gibbs(model, weights="pooled", **options, **told)
+        expected = naive_herded_gibbs(model, weights="pooled", **options, **told)
     plan = method.compile(model, kind="pairs")
     assert plan.kind == "pairs"
     cut = data.draw(st.integers(0, sweeps))
@@ -71,7 +72,7 @@ def test_conditionals_are_within_their_bound(data, seed):
     """2^-25 for each factor, and two quanta, of what the other plans have."""
     model = drawn_model(data, 2, 5)
     x = start_state(model, stream_key(seed))
-    exact, fixed = naive.Naive(model, True), naive.Naive(model, True, "pairs")
+    exact, fixed = Naive(model, True), Naive(model, True, "pairs")
     for i in exact.free:
         factors = sum(i in scope for scope, _ in exact.factors)
         gaps = np.subtract(exact.conditional(i, x), fixed.conditional(i, x))
@@ -145,7 +146,7 @@ def test_rows_of_equal_tables_have_the_same_bits():
     method, x0 = hd.HerdedGibbs("pooled"), np.zeros(7, int)
     plan = method.compile(model, kind="pairs")
     assert len(plan.pairs.rows) == 2 * 2 * 3 * 4
-    expected = naive.naive_herded_gibbs(model, weights="pooled", x0=x0, sweeps=50, kind="pairs")
+    expected = naive_herded_gibbs(model, weights="pooled", x0=x0, sweeps=50, kind="pairs")
     assert_equal(advance(method, plan, x0, 50), expected)
 
 
@@ -185,9 +186,9 @@ def test_impossible_neighbours_leave_all_states_alike():
     table[0] = [0.0, -math.inf, -math.inf]
     table[1] = [-math.inf, 0.0, -math.inf]
     model = hd.FactorGraph([3] * 3, [((1, 0), table), ((2, 0), table)])
-    twin = naive.Naive(model, True, "pairs")
-    assert twin.conditional(0, [0, 0, 1]) == naive.naive_fixed_vector([0.0] * 3)
+    twin = Naive(model, True, "pairs")
+    assert twin.conditional(0, [0, 0, 1]) == naive_fixed_vector([0.0] * 3)
     x0 = np.array([0, 0, 1])
-    expected = naive.naive_gibbs(model, x0=x0, sweeps=9, kind="pairs")
+    expected = naive_gibbs(model, x0=x0, sweeps=9, kind="pairs")
     method = hd.Gibbs()
     assert_equal(advance(method, method.compile(model, kind="pairs"), x0, 9), expected)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from naive import naive_factors
+from naive.factor import naive_factors
 from strategies import models
 
 import herded as hd

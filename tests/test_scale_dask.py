@@ -13,7 +13,7 @@ from herded.scale import cluster, tiled
 from tests.command import small_grid
 from tests.deadly import Deadly
 from tests.test_scale_many import models, same
-from tests.test_scale_tiles import SHARED, lattice, whole
+from tests.tiles import SHARED, lattice, whole
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")

@@ -7,7 +7,7 @@ import pytest
 
 import herded as hd
 from herded.scale import snapshot
-from tests.test_scale_tiles import SHARED, lattice
+from tests.tiles import SHARED, lattice
 
 
 @pytest.mark.parametrize(

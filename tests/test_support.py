@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from naive import naive_draw
+from naive.stream import naive_draw
 from strategies import models
 
 from herded.errors import ModelError, SupportError

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from compiled import UNCOMPILED, quick
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import binary_pairs, sampled_models
-from test_kernels import UNCOMPILED, quick
 
 import herded as hd
 from herded.methods import together

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from naive import naive_log_scores, naive_viterbi
+from naive.joint import naive_log_scores, naive_viterbi
 from strategies import chains
 
 from herded.errors import CapError, MethodError, SupportError

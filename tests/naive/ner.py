@@ -10,6 +10,7 @@ import numpy as np
 
 from herded.jit import jit
 from herded.ner.words import AFTER, BEFORE, DIGIT, LETTER, OTHER, SMALL, UPPER
+from naive.stream import naive_draw
 
 WORD_64 = 2**64
 OFFSET, PRIME = 0xCBF29CE484222325, 0x100000001B3
@@ -277,13 +278,6 @@ def naive_scores(weights, scale, rows):
 
 
 # Training
-
-
-def naive_draw(key, counter):
-    z = (int(key) + GOLDEN * counter) % WORD_64
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % WORD_64
-    z = (z ^ z >> 27) * 0x94D049BB133111EB % WORD_64
-    return z ^ z >> 31
 
 
 def naive_step(

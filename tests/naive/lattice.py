@@ -1,0 +1,107 @@
+"""Binary lattices: a plain checkerboard, whose sites and weights are named as they lie packed."""
+
+import itertools
+import math
+
+import numpy as np
+
+from naive.choose import naive_choose, naive_pick
+from naive.conditional import SCALAR, naive_fixed_scalar
+from naive.stream import naive_draw, naive_key
+from naive.weights import naive_start
+
+STRIP = 512  # sites in a strip of packed rows, at least
+COARSE = 2**16  # a step of weights of 16 bits, at scale 2^31
+
+
+def naive_lattice(model, *, weights, phases="half", bits=32, seed=0, chain=0, x0, sweeps):
+    """Binary grids: first the sites with r + c even, then the others; weights=None draws.
+
+    A context is the four neighbours' bits ("blanket"), or how many of them are 1 ("shared", and
+    any draw on equal couplings). Phases and draws are named by where a site lies when packed.
+    Weights of 16 bits are multiples of 2^-15, here at the scale of the others.
+    """
+    height, width = model.shape
+    by_count = model.counts_suffice and weights != "blanket"
+    key, phase_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
+    random = phases == "random" or chain > 0
+    x = np.array(x0, dtype=int).reshape(height, width).tolist()
+    w, samples = {}, []
+    tally = [[0] * width for _ in range(height)]
+    sites = sorted(itertools.product(range(height), range(width)), key=lambda s: sum(s) % 2)
+    for sweep in range(sweeps):
+        for r, c in sites:
+            around = _bits_around(x, r, c, model.periodic)
+            context = sum(around) if by_count else sum(b << d for d, b in enumerate(around))
+            p = _lattice_conditional(model, r, c, around, by_count)
+            if bits == 16 and 0 < p < SCALAR:
+                p = min(max(math.floor(p / COARSE + 0.5), 1), SCALAR // COARSE - 1) * COARSE
+            stored, phase = packed_place(model.shape, r, c, context, by_count)
+            if weights is None:
+                counter = sweep * packed_size(model.shape) + stored
+                x[r][c] = naive_pick(p, naive_draw(key, counter))
+            else:
+                first = naive_start(phase_key if random else None, phase, 0)
+                if bits == 16:
+                    first -= first % COARSE
+                old = w.get((r, c, context), first)
+                x[r][c], w[r, c, context] = naive_choose(old, p)
+            tally[r][c] += p
+        samples.append(np.array(x).ravel())
+    return np.array(samples), np.array(tally).reshape(-1, 1)
+
+
+def _bits_around(x, r, c, periodic):
+    """Left, right, up, down; beyond the border 0, or where periodic what lies on the other side."""
+    places = ((r, c - 1), (r, c + 1), (r - 1, c), (r + 1, c))
+    if periodic:
+        return [x[a % len(x)][b % len(x[0])] for a, b in places]
+    return [x[a][b] if 0 <= a < len(x) and 0 <= b < len(x[0]) else 0 for a, b in places]
+
+
+def _lattice_conditional(model, r, c, bits, by_count):
+    height, width = model.shape
+    if model.clamped[r, c] >= 0:
+        return SCALAR * int(model.clamped[r, c])
+    ring = model.periodic
+    around = [
+        (float(model.right[r, c - 1]), bits[0]) if c > 0 or ring else None,
+        (float(model.right[r, c]), bits[1]) if c < width - 1 or ring else None,
+        (float(model.down[r - 1, c]), bits[2]) if r > 0 or ring else None,
+        (float(model.down[r, c]), bits[3]) if r < height - 1 or ring else None,
+    ]
+    if ring and c == 0:  # in the order of the model's factors, which has wrapped edges last
+        around[0], around[1] = around[1], around[0]
+    if ring and r == 0:
+        around[2], around[3] = around[3], around[2]
+    there = [edge for edge in around if edge is not None]
+    if by_count:  # it does not matter which of them are 1: take the first
+        there = [(j, int(n < sum(bits))) for n, (j, _) in enumerate(there)]
+    logits = [float(a) for a in model.log_unary[r, c]]
+    for j, b in there:
+        logits[b] += j
+        logits[1 - b] += j * model.unlike
+    return naive_fixed_scalar(*logits)
+
+
+def _packed_shape(shape):
+    """Columns of a half-lattice, rows of a strip, strips."""
+    columns = (shape[1] + 1) // 2
+    rows = min(shape[0], math.ceil(STRIP / columns))
+    return columns, rows, math.ceil(shape[0] / rows)
+
+
+def packed_size(shape):
+    columns, rows, strips = _packed_shape(shape)
+    return 2 * strips * rows * columns
+
+
+def packed_place(shape, r, c, context, by_count):
+    """(number of the site, number of its weight) in the packed arrays."""
+    columns, rows, strips = _packed_shape(shape)
+    strip = (r + c) % 2 * strips + r // rows
+    site = r % rows * columns + c // 2
+    stored = strip * rows * columns + site
+    if by_count:
+        return stored, (strip * 5 + context) * rows * columns + site
+    return stored, stored * 16 + context

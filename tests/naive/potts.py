@@ -1,0 +1,65 @@
+"""Potts lattices: products of exponentials, swept as a plain checkerboard."""
+
+import math
+
+import numpy as np
+
+from naive.choose import naive_choose, naive_pick
+from naive.conditional import naive_fixed_products
+from naive.lattice import packed_place, packed_size
+from naive.model import Naive
+from naive.samplers import add_to_tally, empty_tally
+from naive.stream import naive_draw, naive_key
+from naive.weights import NaiveWeights
+
+
+class NaivePotts(Naive):
+    """A Potts grid: conditionals are products of exponentials, and colours those of a board."""
+
+    def __init__(self, model):
+        self.model, self.scalar = model, False
+        self.cards = [int(k) for k in model.cardinalities]
+        self.n = len(self.cards)
+        self.free = range(self.n)  # clamped sites are visited too: one state is possible
+
+    def conditional(self, i, x, beta=1.0):
+        model, (height, width) = self.model, self.model.shape
+        r, c = divmod(i, width)
+        unary = [float(a) for a in model.log_unary[r, c]]
+        product = [math.exp(a - max(unary)) for a in unary]
+        if model.clamped[r, c] >= 0:
+            product = [float(k == model.clamped[r, c]) for k in range(len(unary))]
+        edges = [
+            (c > 0, r, c - 1, model.right[r, c - 1] if c > 0 or model.periodic else 0.0),
+            (c < width - 1, r, c + 1, model.right[r, c] if c < model.right.shape[1] else 0.0),
+            (r > 0, r - 1, c, model.down[r - 1, c] if r > 0 or model.periodic else 0.0),
+            (r < height - 1, r + 1, c, model.down[r, c] if r < model.down.shape[0] else 0.0),
+        ]
+        for inside, a, b, coupling in edges:
+            if inside or model.periodic:
+                product[x[a % height * width + b % width]] *= math.exp(coupling)
+        return naive_fixed_products(product)
+
+
+def naive_potts(model, *, weights, phases="half", seed=0, chain=0, x0, sweeps):
+    """Potts grids, first the sites with r + c even, then the others; weights=None draws."""
+    naive, width = NaivePotts(model), model.shape[1]
+    key, phase_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
+    random = phases == "random" or chain > 0
+    memory = NaiveWeights(naive, weights, "factor", phase_key if random else None)
+    x, samples, tally = [int(k) for k in x0], [], empty_tally(naive)
+    order = sorted(range(naive.n), key=lambda i: sum(divmod(i, width)) % 2)
+    for sweep in range(sweeps):
+        memory.split(sweep)
+        for i in order:
+            p = naive.conditional(i, x)
+            if weights is None:
+                stored, _ = packed_place(model.shape, *divmod(i, width), 0, True)
+                counter = sweep * packed_size(model.shape) + stored
+                x[i] = naive_pick(p, naive_draw(key, counter))
+            else:
+                context = (i, memory.bin(p, sweep))
+                x[i], memory.of[context] = naive_choose(memory.get(i, context, None), p)
+            add_to_tally(tally, i, p)
+        samples.append(list(x))
+    return np.array(samples).reshape(sweeps, naive.n), np.array(tally)

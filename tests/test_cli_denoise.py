@@ -1,0 +1,135 @@
+"""`herded denoise`: pictures of every format, what is printed, and what is left on the disk."""
+
+import os
+import re
+import time
+
+import numpy as np
+import pytest
+
+from herded.cli.main import main
+from herded.io.images import read_image, write_image
+from herded.paper.denoising import drawn_picture
+from tests.command import fails, run_apart
+
+pytestmark = pytest.mark.usefixtures("own_folder")
+PICTURES = pytest.importorskip("PIL.Image", reason="pictures need Pillow")
+CLEAN = drawn_picture(64)
+
+
+def noisy_file(name, noise=0.5, seed=0):
+    """The drawn picture, noisy, in the format the name says; and clean as clean.png."""
+    rng = np.random.default_rng(seed)
+    if name.endswith(".pbm"):
+        write_image(name, CLEAN ^ (rng.random(CLEAN.shape) < 0.08))
+    elif name.endswith(".tif"):
+        write_image(name, np.where(CLEAN, 200.0, 50.0) + 75 * noise * rng.normal(size=CLEAN.shape))
+    else:
+        write_image(name, 0.25 + 0.5 * CLEAN + 0.25 * noise * rng.normal(size=CLEAN.shape))
+    write_image("clean.png", CLEAN)
+
+
+@pytest.mark.parametrize("source", ["noisy.png", "noisy.pbm", "noisy.tif"])
+@pytest.mark.parametrize("target", ["out.png", "out.pbm", "out.tif"])
+def test_denoise_a_picture(source, target, capsys):
+    noisy_file(source)
+    assert main(["denoise", source, "--out", target, "--truth", "clean.png"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "64 x 64 pixels" in out and "30 sweeps" in out
+    assert re.search(r"\(\d+ million updates per second\)", out)
+    before, after = map(float, re.search(r"([\d.]+)% before, ([\d.]+)% after", out).groups())
+    assert after < before / 2 and after < 1.0
+    assert f"wrote {target} and out-before-after.png" in out
+    found = read_image(target)
+    assert ((found > (found.max() + found.min()) / 2) != CLEAN).mean() < 0.01
+    beside = read_image("out-before-after.png")
+    assert beside.shape[0] == 64 and beside.shape[1] >= 2 * 64
+    assert ((beside[:, -64:] > 0.5) != CLEAN).mean() < 0.01
+    assert sorted(os.listdir()) == sorted({source, target, "clean.png", "out-before-after.png"})
+
+
+@pytest.mark.parametrize("method", ["shared", "herded", "pooled", "gibbs", "mean-field", "bp"])
+def test_denoise_by_every_method(method, capsys):
+    noisy_file("noisy.png")
+    options = ["--method", method, "--sigma", "0.125", "--coupling", "0.8", "--sweeps", "9"]
+    assert main(["denoise", "noisy.png", "--out", "out.png", *options]) == 0
+    assert "sigma 0.125, coupling 0.8" in capsys.readouterr().out
+    assert ((read_image("out.png") > 0.5) != CLEAN).mean() < 0.02
+
+
+def test_denoise_grey_levels(capsys):
+    clean = np.add.outer(np.linspace(0.1, 0.9, 48), np.linspace(0.1, 0.9, 40)) / 2
+    write_image("clean.tif", clean)
+    write_image("noisy.tif", clean + 0.1 * np.random.default_rng(0).normal(size=clean.shape))
+    options = ["--levels", "16", "--coupling", "auto", "--truth", "clean.tif"]
+    assert main(["denoise", "noisy.tif", "--out", "out.tif", *options]) == 0
+    out = capsys.readouterr().out
+    before, after = map(float, re.search(r"error ([\d.]+) before, ([\d.]+) after", out).groups())
+    assert after < before / 2
+
+
+def test_denoise_levels_beyond_zero_and_one_are_shown_in_a_png():
+    noisy_file("noisy.tif")
+    main(["denoise", "noisy.tif", "--out", "out.png"])
+    assert np.array_equal(np.unique(read_image("out.png")), [0, 1])
+
+
+def test_denoise_one_pixel_and_a_colour_picture(capsys):
+    write_image("one.png", np.array([[0.3]]))
+    assert main(["denoise", "one.png", "--out", "out.png"]) == 0
+    assert read_image("out.png")[0, 0] == pytest.approx(0.3, abs=0.01)
+    colours = np.stack([0.8 * CLEAN, 0.5 * CLEAN, 0.9 * CLEAN], axis=2)
+    PICTURES.fromarray((255 * colours).astype(np.uint8)).save("colour.png")
+    assert main(["denoise", "colour.png", "--out", "out.png"]) == 0
+    assert np.array_equal(read_image("out.png") > 0.3, CLEAN)
+
+
+def test_an_error_is_one_sentence_and_exit_code_one():
+    left = run_apart("denoise", "missing.png", "--out", "out.png")
+    assert left.returncode == 1 and left.stdout == ""
+    assert left.stderr == ("herded: expected a picture at missing.png, but there is no such file\n")
+
+
+def test_denoise_wrong_files_and_options(capsys):
+    noisy_file("noisy.png")
+    write_image("small.png", CLEAN[:5])
+    write_image("nan.tif", np.array([[0.0, np.nan], [1.0, 1.0]]))
+    os.mkdir("folder")
+    with open("text.png", "w") as file:
+        file.write("no picture")
+    before = sorted(os.listdir())
+
+    def said(*arguments):
+        return fails(capsys, 1, "denoise", *arguments)
+
+    out = ("--out", "out.png")
+    assert "cannot be read" in said("text.png", *out)
+    assert "no such file" in said("missing.png", *out)
+    assert "directory" in said("folder", *out)
+    assert "NaN" in said("nan.tif", *out)
+    assert "(5, 64)" in said("noisy.png", *out, "--truth", "small.png")
+    assert "no such file" in said("noisy.png", *out, "--truth", "missing.png")
+    assert "sigma" in said("noisy.png", *out, "--sigma", "0")
+    assert "sigma" in said("noisy.png", *out, "--sigma", "nan")
+    assert "--coupling" in said("noisy.png", *out, "--coupling", "strong")
+    assert "coupling" in said("noisy.png", *out, "--coupling", "inf")
+    assert "--method" in said("noisy.png", *out, "--method", "magic")
+    assert "levels" in said("noisy.png", *out, "--levels", "1")
+    assert "sweeps" in said("noisy.png", *out, "--sweeps", "0")
+    assert "No such file" in said("noisy.png", "--out", "no/out.png")
+    assert "suffix" in said("noisy.png", "--out", "out.xyz")
+    assert sorted(os.listdir()) == before
+
+
+def test_denoise_a_large_picture_in_seconds():
+    clean = drawn_picture(2048)
+    noise = np.random.default_rng(0).normal(size=clean.shape)
+    write_image("noisy.png", 0.25 + 0.5 * clean + 0.25 * noise)
+    began = time.perf_counter()
+    left = run_apart("denoise", "noisy.png", "--out", "out.png")
+    assert left.returncode == 0, left.stderr
+    assert time.perf_counter() - began < 60
+    assert "2048 x 2048 pixels" in left.stdout
+    assert re.search(r"30 sweeps in [\d.]+ s \(\d+ million updates per second\)", left.stdout)
+    assert ((read_image("out.png") > 0.5) != clean).mean() < 0.001

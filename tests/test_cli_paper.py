@@ -1,0 +1,92 @@
+"""`herded paper`: one page that needs nothing else, the same each time."""
+
+import csv
+import os
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from herded.cli.main import main
+from herded.paper import denoising
+from tests.command import fails
+
+pytestmark = pytest.mark.usefixtures("own_folder")
+
+
+class Page(HTMLParser):
+    """Collects what is opened, what is closed out of turn, and what would be loaded."""
+
+    VOID = ("meta", "br", "hr", "img", "link", "input")
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen, self.loads, self.unbalanced = [], set(), [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.add(tag)
+        self.loads += [v for k, v in attributes if k in ("src", "href", "xlink:href", "data")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.unbalanced.append(tag)
+
+
+TABLES = {
+    "two-variables": ["two-variables"],
+    "theory": ["theorem-2", "statements", "phase-locking", "plateau"],
+    "denoising": ["denoising-picture"],
+}
+
+
+@pytest.mark.parametrize("part", TABLES)
+def test_paper_writes_one_page_that_needs_nothing_else(part, capsys, monkeypatch):
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    monkeypatch.setitem(denoising.SIZES, "quick", (40, 2))
+    texts = []
+    for _ in range(2):
+        assert main(["paper", "--quick", "--only", part, "--out", "page"]) == 0
+        with open("page/index.html", encoding="utf-8") as file:
+            texts.append(re.sub(r"[\d.]+ seconds\.", "", file.read()))
+    assert texts[0] == texts[1]
+    page = Page(texts[0])
+    assert page.open == [] and page.unbalanced == []
+    assert "script" not in page.seen and "link" not in page.seen and "svg" in page.seen
+    assert all(value.startswith(("#", "data:")) for value in page.loads)
+    assert "@import" not in texts[0] and not re.search(r"url\((?!#|['\"]?#)", texts[0])
+    assert f"herded paper --quick --only {part} --out page" in texts[0]
+    names = sorted(f"{name}.csv" for name in TABLES[part])
+    assert sorted(os.listdir("page")) == sorted([*names, "index.html"])
+    for name in names:
+        with open(f"page/{name}", newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+        assert len(rows) > 1 and len({len(row) for row in rows}) == 1
+    out, err = capsys.readouterr()
+    assert err == "" and "page/index.html written in" in out
+
+
+def test_paper_theory_all_statements_hold(capsys):
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    main(["paper", "--quick", "--only", "theory", "--out", "page"])
+    assert "holds on 20 of 20 random complete graphs" in capsys.readouterr().out
+    for name in ("theorem-2", "statements"):
+        with open(f"page/{name}.csv", newline="", encoding="utf-8") as file:
+            assert {row["holds"] for row in csv.DictReader(file)} == {"yes"}
+
+
+def test_paper_wrong_options(capsys):
+    with open("file", "w"):
+        pass
+    assert "two-variables" in fails(capsys, 1, "paper", "--only", "magic")
+    for place in ("file", "file/folder", "/dev/null/folder"):
+        assert place in fails(capsys, 1, "paper", "--quick", "--out", place)
+    assert os.listdir() == ["file"]

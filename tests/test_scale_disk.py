@@ -1,0 +1,129 @@
+"""One lattice in bands from disk, to the bits of the whole: also when killed or short of memory."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import herded as hd
+from herded.scale import out_of_core, tiled
+from herded.scale.tile import Work
+from tests.command import environment
+from tests.tiles import SHARED, lattice, whole
+
+
+@pytest.mark.parametrize("rows", [2, 6, 14, 40])
+@pytest.mark.parametrize("kind", ["npy", "zarr"])
+def test_bands_from_disk_give_the_bits_of_the_whole(tmp_path, rows, kind, monkeypatch):
+    monkeypatch.setattr(tiled, "DEEPEST", 5)
+    stored = lattice(37, 53)
+    if kind == "zarr":
+        zarr = pytest.importorskip("zarr")
+        path = tmp_path / "field.zarr"
+        array = zarr.open_array(str(path), mode="w", shape=(37, 53), chunks=(8, 10), dtype="f8")
+        array[:] = stored.field
+    else:
+        path = tmp_path / "field.npy"
+        np.save(path, stored.field)
+    result = hd.infer_tiled(
+        hd.StoredLattice(path, 0.4),
+        SHARED,
+        out=tmp_path / f"m.{kind}",
+        sweeps=17,
+        burn_in=4,
+        tile=rows,
+    )
+    assert np.array_equal(result.marginals[:], whole(stored, SHARED, 17, 4))
+    assert result.sweeps == 17 and result.provenance["tiles"] == -(-37 // rows)
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([path.name, f"m.{kind}"])
+
+
+def test_couplings_of_every_edge_and_averaged_conditionals(tmp_path):
+    stored = lattice(20, 31, uniform=False)
+    paths = [tmp_path / "right.npy", tmp_path / "down.npy"]
+    for path, array in zip(paths, stored.coupling, strict=True):
+        np.save(path, array)
+    result = hd.infer_tiled(
+        hd.StoredLattice(stored.field, paths), out=tmp_path / "m.npy", sweeps=9, tile=6,
+        rao_blackwell=True,
+    )  # fmt: skip
+    expected = whole(stored, hd.HerdedGibbs(), 9, rao_blackwell=True)
+    assert np.array_equal(result.marginals, expected)
+    assert "weights='blanket'" in result.provenance["method"]
+
+
+def test_a_run_goes_on_from_its_snapshot(tmp_path, monkeypatch):
+    monkeypatch.setattr(tiled, "DEEPEST", 3)
+    stored, out, folder = lattice(30, 24), tmp_path / "m.npy", tmp_path / "run"
+    hd.infer_tiled(stored, SHARED, out=out, sweeps=7, tile=4, checkpoint=folder)
+    assert [p.name for p in folder.glob("sweep-*")] == ["sweep-7"]
+    (folder / "sweep-9").mkdir()  # what a killed run leaves
+    result = hd.infer_tiled(stored, SHARED, out=out, sweeps=20, checkpoint=folder)
+    assert np.array_equal(result.marginals, whole(stored, SHARED, 20))
+    assert result.provenance["tile"] == [4, 24]
+    assert [p.name for p in folder.glob("sweep-*")] == ["sweep-20"]
+    again = hd.infer_tiled(stored, SHARED, out=out, sweeps=20, checkpoint=folder)
+    assert np.array_equal(again.marginals, result.marginals)
+    with pytest.raises(hd.MethodError, match="expected sweeps of at least 20"):
+        hd.infer_tiled(stored, SHARED, out=out, sweeps=19, checkpoint=folder)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_killed_from_disk_it_goes_on_to_the_same_bits(tmp_path):
+    stored = lattice(200, 300)
+    np.save(tmp_path / "f.npy", stored.field)
+    code = (
+        "import herded as hd; from herded.scale import tiled; tiled.DEEPEST = 2\n"
+        "hd.infer_tiled(hd.StoredLattice('f.npy', 0.4), hd.HerdedGibbs(weights='shared', "
+        "phases='random', seed=7), out='m.npy', sweeps=40, tile=40, checkpoint='run')\n"
+    )
+    kills = 0
+    while True:
+        process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=environment())
+        before = time.perf_counter()
+        while process.poll() is None and time.perf_counter() - before < 60:
+            snapshots = list((tmp_path / "run").glob("sweep-*"))
+            if kills < 2 and any(int(p.name[6:]) >= 10 * (kills + 1) for p in snapshots):
+                process.kill()
+                kills += 1
+                break
+            time.sleep(0.01)
+        if process.wait(60) == 0:
+            break
+        assert not (tmp_path / "m.npy").exists()
+    assert kills == 2
+    assert np.array_equal(np.load(tmp_path / "m.npy"), whole(stored, SHARED, 40))
+
+
+def test_interrupted_from_disk(tmp_path):
+    threading.Timer(0.7, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        hd.infer_tiled(lattice(100, 100), SHARED, out=tmp_path / "m.npy", sweeps=10**6)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_memory_decides_how_deep_a_pass_is(tmp_path, monkeypatch):
+    depths = []
+    real = tiled.run_pass
+
+    def spy(*arguments, **named):
+        depths.append(arguments[3])
+        real(*arguments, **named)
+
+    monkeypatch.setattr(tiled, "run_pass", spy)
+    stored = lattice(40, 100)
+    band = 4 * 100 * Work(stored, SHARED, 0, False).site_bytes
+    for deep in (1, 3):
+        depths.clear()
+        cap = band * out_of_core.bands_in_memory(deep)
+        result = hd.infer_tiled(stored, SHARED, out=tmp_path / "m.npy", sweeps=6, tile=4, cap=cap)
+        assert max(depths) == deep and sum(depths) == 6
+        assert np.array_equal(result.marginals, whole(stored, SHARED, 6))
+    with pytest.raises(hd.CapError, match="expected the bands of one sweep of at most"):
+        hd.infer_tiled(stored, SHARED, out=tmp_path / "n.npy", sweeps=6, tile=4, cap=cap / 4)
+    assert not (tmp_path / "n.npy").exists()
