@@ -240,10 +240,10 @@ def test_short_rows_take_no_memory_for_long_ones(tmp_path):
     "text", ["/* " * 200_000, '" ' * 200_001, "a/" * 500_000, "property " * 10**5]
 )
 def test_no_text_takes_long(tmp_path, text):
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(FileError):
         parse(tmp_path, text)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 # -- writing -----------------------------------------------------------------------------------
@@ -306,9 +306,9 @@ def test_shipped_networks(tmp_path):
         pytest.skip("pgmpy, whose package has the networks, is not installed")
     assert len(paths) >= 20
     for path in paths:
-        began = time.perf_counter()
+        began = time.process_time()
         model = read_bif(path)
-        assert time.perf_counter() - began < 5, path
+        assert time.process_time() - began < 5, path
         sums = [np.exp(model.factor(f)[1]).sum(axis=-1) for f in range(model.n_factors)]
         np.testing.assert_allclose(np.concatenate([s.ravel() for s in sums]), 1, atol=0.01)
         write_bif(model, tmp_path / "again.bif")

@@ -102,17 +102,17 @@ LATTICE = hd.ising_grid(np.zeros((4, 4)), 0.3)
     ("model", "options", "kind", "reason"),
     [
         (hd.FactorGraph([2], [((0,), [0.0, 1.0])]), {}, None, "the model is not a lattice"),
-        (hd.potts_grid(np.zeros((3, 3, 3)), 0.3), {"weights": "pooled"}, None, "more than two"),
+        (hd.potts_grid(np.zeros((3, 3, 3)), 0.3), {"weights": "pooled"}, None, "this one has 3"),
         (LATTICE, {"weights": "pooled"}, None, "not for lattices of two states"),
         (LATTICE, {"slack": 1.0}, None, "slack needs weight vectors"),
-        (LATTICE, {"scan": "sequential"}, None, "its scan is the checkerboard"),
+        (LATTICE, {"scan": "sequential"}, None, "the scan is 'sequential', not the checkerboard"),
         (LATTICE, {}, "table", "plan='table' was asked for"),
     ],
 )
 def test_models_that_they_are_not_for(model, options, kind, reason):
     method = hd.HerdedGibbs(**options, bits=16)
     with pytest.raises(
-        hd.MethodError, match=f"expected a lattice of two states .*{reason}.*bits=32"
+        hd.MethodError, match=f"expected a lattice of two states, .*{reason}.*bits=32"
     ):
         method.compile(model, kind=kind)
 

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import seeds
 
@@ -25,15 +25,23 @@ def counted(result):
     return np.stack([1.0 - ones, ones], axis=-1).reshape(*result.marginals.shape)
 
 
-@settings(max_examples=20, deadline=None)
+@pytest.fixture
+def short_blocks(monkeypatch):
+    """As if every lattice were large: states are counted."""
+    monkeypatch.setattr(sampling, "BLOCK", 2**8)
+
+
+@settings(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data(), seed=seeds)
-def test_marginals_are_those_of_the_samples(data, seed):
+def test_marginals_are_those_of_the_samples(short_blocks, data, seed):
     rng = np.random.default_rng(seed)
     h, w = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 140))
     model = hd.ising_grid(rng.normal(size=(h, w)), 0.4)
     method = data.draw(st.sampled_from(METHODS))
     asked = {
-        "sweeps": data.draw(st.integers(1, 600)),  # more than a byte can count
+        "sweeps": data.draw(st.integers(1, 600)),
         "burn_in": data.draw(st.sampled_from((0, 1, 300))),
         "chains": data.draw(st.integers(1, 2)),
     }
@@ -56,7 +64,7 @@ def test_threads_and_workers_count_the_same(method):
     np.testing.assert_array_equal(sent.marginals, here.marginals)
 
 
-def test_a_run_in_parts_counts_the_same(tmp_path):
+def test_a_run_in_parts_counts_the_same(short_blocks, tmp_path):
     field = np.random.default_rng(1).normal(size=(6, 7))
     model, method = hd.ising_grid(field, 0.4), hd.HerdedGibbs()
     whole = hd.infer(model, method, sweeps=700)
@@ -65,7 +73,7 @@ def test_a_run_in_parts_counts_the_same(tmp_path):
     np.testing.assert_array_equal(part.marginals, whole.marginals)
 
 
-def test_error_curves_count_the_same():
+def test_error_curves_count_the_same(short_blocks):
     field = np.random.default_rng(2).normal(size=(4, 5))
     model, method = hd.ising_grid(field, 0.4), hd.HerdedGibbs()
     exact = hd.infer(model, hd.Exact()).marginals
@@ -77,8 +85,12 @@ def test_error_curves_count_the_same():
 
 
 def test_samples_that_nobody_reads_are_not_kept():
-    model = hd.ising_grid(np.zeros((8, 8)), 0.4)
-    plan = hd.HerdedGibbs().compile(model)
-    read = {hd.Marginals: hd.Marginals(), hd.BestState: hd.BestState()}
-    assert sampling.make_blocks(plan, {hd.Marginals: hd.Marginals()}, 1, 10).size == 0
-    assert sampling.make_blocks(plan, read, 1, 10).shape == (1, 10, plan.n_stored)
+    """Of small lattices they are: bytes could not count their long blocks."""
+    alone = {hd.Marginals: hd.Marginals()}
+    beside = alone | {hd.BestState: hd.BestState()}
+    large = hd.HerdedGibbs().compile(hd.ising_grid(np.zeros((70, 70)), 0.4))
+    assert sampling.make_blocks(large, alone, 1, 10).shape == (1, 10, 0)
+    assert sampling.make_blocks(large, beside, 1, 10).shape == (1, 10, large.n_stored)
+    assert sampling.make_blocks(large, alone, 1, 1000).shape[1] <= 255
+    small = hd.HerdedGibbs().compile(hd.ising_grid(np.zeros((8, 8)), 0.4))
+    assert sampling.make_blocks(small, alone, 1, 1000).shape == (1, 1000, small.n_stored)

@@ -141,10 +141,10 @@ def test_parts_that_share_no_factor_are_swept_one_after_another():
 
 def test_large_lattices_are_refused_at_once():
     model = ising_grid(np.zeros((1000, 2000)))
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(CapError, match="with 1001 variables in a cluster"):
         elimination_order(model, 1e12)
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
     assert elimination_order(ising_grid(np.zeros((3, 500))), 1e6).treewidth == 3
 
 

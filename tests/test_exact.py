@@ -181,9 +181,9 @@ def random_grid(h, w, strength, seed=0):
 def test_ising_grid_agrees_with_the_transfer_matrix():
     field, right, down = random_grid(10, 10, 1.0)
     model = ising_grid(field, (right, down))
-    began = time.perf_counter()
+    began = time.process_time()
     answer = solve(model)
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
     log_z, ones = transfer_matrix(field, right, down)
     assert answer.log_z == pytest.approx(log_z, rel=1e-12)
     np.testing.assert_allclose(answer.marginals[:, 1].reshape(10, 10), ones, atol=1e-12)
@@ -256,10 +256,10 @@ def test_dense_models_are_refused_at_once():
     n = 500
     edges = list(itertools.combinations(range(n), 2))
     model = pairwise(np.zeros((n, 2)), edges, np.zeros((2, 2)))
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(CapError, match="with 500 variables in a cluster"):
         solve(model, cap=np.inf)  # more axes than an array can have
-    assert time.perf_counter() - began < 5.0
+    assert time.process_time() - began < 5.0
 
 
 def test_the_estimate_covers_what_is_allocated():

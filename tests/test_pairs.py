@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from strategies import linked_pairs
 from test_joints import drawn_variation, total_variations
 
 import herded as hd
+from herded.footprint import footprint
 from herded.plan.compile import plan_memory
 from herded.plan.pairs import compile_pairs, pair_rows
 from herded.plan.support import start_state
@@ -164,10 +166,61 @@ def test_chosen_where_tables_would_be_large():
     assert kind == "pairs" and need == plan.memory and taken < need - chain
 
 
+def test_not_chosen_where_rows_would_be_mostly_air():
+    """Rows are as wide as the widest variable."""
+    method = hd.HerdedGibbs("pooled")
+    rng = np.random.default_rng(0)
+    ends = [(i, i + k) for i in range(1, 3001) for k in range(1, 6)]  # too many for tables
+    factors = [(pair, rng.normal(size=(2, 2))) for pair in ends]
+    model = hd.FactorGraph([2000] + [2] * 3005, [([0, 1], rng.normal(size=(2000, 2))), *factors])
+    assert method.compile(model).kind == "factor"
+    assert method.compile(model, kind="pairs").memory > 2**26
+    model = star(20, rng.normal(size=(20, 30, 30)), 30)
+    need = method.compile(model).memory
+    assert method.compile(model).kind == "pairs"
+    assert method.compile(model, cap=need / 2).kind == "factor"
+    with pytest.raises(hd.CapError, match="couplings and weights"):
+        method.compile(model, kind="pairs", cap=need / 2)
+
+
+def test_equal_tables_of_unequal_cardinalities_are_kept_once():
+    rng = np.random.default_rng(2)
+    wide, narrow = rng.normal(size=(3, 5)), rng.normal(size=(3, 2))
+    ends = [(0, 1, wide), (0, 2, narrow), (0, 3, wide), (0, 4, narrow), (5, 6, wide)]
+    model = hd.FactorGraph([3, 5, 2, 5, 2, 3, 5], [((a, b), table) for a, b, table in ends])
+    plan, x0 = hd.Gibbs().compile(model, kind="pairs"), np.zeros(7, int)
+    assert len(plan.pairs.rows) == (5 + 3 + 2 + 3) * 5
+    expected = naive_gibbs(model, x0=x0, sweeps=30, kind="pairs")
+    assert_equal(advance(hd.Gibbs(), plan, x0, 30), expected)
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_compiling_stays_under_its_estimate(equal):
+    rng = np.random.default_rng(0)
+    n, states = 3000, 8
+    ends = rng.integers(0, n, size=(6 * n, 2))
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    tables = (
+        np.tile(np.eye(states), (len(ends), 1, 1))
+        if equal
+        else rng.normal(size=(len(ends), states, states))
+    )
+    starts = 2 * np.arange(len(ends) + 1)
+    model = hd.FactorGraph.from_arrays([states] * n, starts, ends.ravel(), tables.ravel())
+    hd.Gibbs().compile(model, kind="pairs")  # compiles kernels
+    tracemalloc.start()
+    try:
+        plan = hd.Gibbs().compile(model, kind="pairs")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < footprint(model, hd.Gibbs()) and plan.memory > 0.5 * peak
+
+
 @pytest.mark.parametrize(
     ("model", "method", "reason"),
     [
-        (star(2, np.eye(2), 2), hd.Gibbs(), "are binary"),
+        (star(2, np.eye(2), 2), hd.Gibbs(), "no variable of more than two states"),
         (hd.FactorGraph([3] * 3, [((0, 1, 2), np.zeros((3,) * 3))]), hd.Gibbs(), "more than two"),
         (star(2, 81.0 * np.eye(3)), hd.Gibbs(), "of a pair differ by more than 80"),
         (star(20, 31.0 * np.eye(3)), hd.Gibbs(), "around a variable differ by more than 600"),

@@ -296,9 +296,9 @@ RING = 20 if UNCOMPILED else 3000
 )
 def test_thousands_of_variables(model):
     start_state(colouring(3, 3, ring(3)), key())  # compiles
-    began = time.perf_counter()
+    began = time.process_time()
     x = start_state(model, key())
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
     check_start(model, x)
 
 

@@ -284,9 +284,9 @@ def test_a_large_grid_is_read_and_written_fast(tmp_path):
     right, down = rng.normal(size=(100, 99)), rng.normal(size=(99, 100))
     path = tmp_path / "grid.uai"
     write_uai(hd.ising_grid(rng.normal(size=(100, 100)), (right, down)), path)
-    began = time.perf_counter()
+    began = time.process_time()
     model = read_uai(path)
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
     assert model.n_variables == 10_000 and model.n_factors == 29_800
 
 

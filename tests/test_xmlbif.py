@@ -110,10 +110,10 @@ def test_entities_are_refused(tmp_path, document):
     "text", ["<a>" * 10**6, "<BIF>" * 9, "<BIF " + 'a="b" ' * 2 * 10**5, "<!--" * 10**6]
 )
 def test_deep_and_endless_documents(tmp_path, text):
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(FileError, match="expected"):
         parse(tmp_path, text)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def net(*parts):

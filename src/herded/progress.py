@@ -144,15 +144,17 @@ def interruptible(*, brief: bool = False) -> Iterator[threading.Event]:
 
 
 @contextlib.contextmanager
-def interrupted_afterwards() -> Iterator[None]:
+def interrupted_afterwards() -> Iterator[threading.Event]:
     """Let Ctrl-C raise its KeyboardInterrupt at the end of the block, not within it.
 
     For imports and compilers, which may lose an exception or turn it into another one, and make
-    Python forget that it was handled.
+    Python forget that it was handled. Within an `interruptible` it is up to that.
     """
+    within = _stop is not None
     with interruptible() as stop:
-        yield
-    _raise_if(stop)
+        yield stop
+    if not within:
+        _raise_if(stop)
 
 
 @contextlib.contextmanager

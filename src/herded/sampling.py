@@ -6,13 +6,15 @@ Only where a run is given seconds does the clock decide how many sweeps there ar
 
 import itertools
 import os
+import threading
 import time
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -25,14 +27,14 @@ from herded.models.arrays import whole_array
 from herded.pace import ENDLESS, Pace
 from herded.plan.compile import Plan
 from herded.plan.support import check_start, dispersed_starts
-from herded.progress import Moment, Progress, Watch, interruptible
+from herded.progress import Moment, Progress, Watch, interrupted_afterwards, interruptible
 from herded.record import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
 from herded.resuming import resume, save
 from herded.stream import stream_key
 
-MOST_COUNTED = 255  # samples: they are counted in bytes
 BLOCK = 2**20  # samples' entries in a block: small enough for the cache and for a prompt Ctrl-C
 WAVE = 16  # sweeps of a lattice that a block holds at least: they go over it as a wave
+MOST_COUNTED = 255  # samples of a block: in bytes
 SPARE = 2**26  # bytes of weights that a run by the clock may copy to compile with
 WORTH_THREADS = 2**20  # updates in a whole run
 BRIEF = 2**16  # updates of a run that is over before anybody could interrupt it
@@ -116,8 +118,8 @@ def sample(
     pace = Pace(ENDLESS, seconds)
     bar = Progress.of_run(progress, type(method).__name__, run.total, seconds)
     pool_or_none = _pool(run, threads) if forward is None else nullcontext()
-    brief = forward is None and seconds is None and run.updates < BRIEF
-    with pool_or_none as pool, interruptible(brief=brief) as stop, closing(bar):
+    watched = not (forward is None and seconds is None and watch is None and checkpoint is None)
+    with pool_or_none as pool, _stopping(run, watched) as stop, closing(bar):
         if seconds is not None and forward is None:
             _compile_ahead(run, pool)
         forward = forward or _Here(run, pool)
@@ -133,9 +135,31 @@ def sample(
                 _try_to_save(run, checkpoint)
                 saved = now
         run.interrupted = run.done < run.total and not pace.is_over(run.seconds)
+    _WARM.setdefault(plan, set()).add(_kernels(run))
     if checkpoint is not None:
         _try_to_save(run, checkpoint)
     return run
+
+
+_WARM: WeakKeyDictionary[Plan, set[Any]] = WeakKeyDictionary()
+
+
+def _kernels(run: Run) -> Any:
+    """What it depends on besides the plan which kernels a run calls."""
+    return len(run.chains) > 1, *run.keep
+
+
+def _stopping(run: Run, watched: bool) -> AbstractContextManager[threading.Event]:
+    """What Ctrl-C does: it ends a run after its block, and a brief one with its loop.
+
+    A compiler could lose the exception of a brief one, so that it comes after the first of its
+    kind.
+    """
+    if watched or run.updates >= BRIEF:
+        return interruptible()
+    if _kernels(run) in _WARM.get(run.plan, ()):
+        return interruptible(brief=True)
+    return interrupted_afterwards()
 
 
 def _compile_ahead(run: Run, pool: Executor | None) -> None:
@@ -208,11 +232,18 @@ def _prepare(
 
 def make_blocks(plan: Plan, keep: dict[type, Any], chains: int, total: int) -> np.ndarray:
     """Room (chains, rows, N) for the samples of some sweeps, or (chains, rows, 0)."""
-    least = 1 if plan.lattice is None else WAVE
-    most = min(total, MOST_COUNTED) if plan.counts_ones else total
-    rows = min(max(least, BLOCK // plan.n_stored), most) or 1
-    read = not plan.counts_ones or not keep.keys() <= {Marginals, ErrorCurve}
+    rows = min(_block_rows(plan), total) or 1
+    read = not _counts(plan) or not keep.keys() <= {Marginals, ErrorCurve}
     return np.zeros((chains, rows, plan.n_stored if read else 0), plan.state_type)
+
+
+def _block_rows(plan: Plan) -> int:
+    return max(1 if plan.lattice is None else WAVE, BLOCK // plan.n_stored)
+
+
+def _counts(plan: Plan) -> bool:
+    """Whether kernels count states: not on small lattices, whose blocks are long, and in cache."""
+    return plan.counts_ones and _block_rows(plan) <= MOST_COUNTED
 
 
 def new_chain(plan: Plan, keep: dict[type, Any], state: State, block: np.ndarray) -> Chain:
@@ -224,7 +255,7 @@ def new_chain(plan: Plan, keep: dict[type, Any], state: State, block: np.ndarray
         recorders[Marginals] = MarginalRecorder(plan)
     if plan.lattice is None:
         block[:] = state.memory.x  # clamped variables stay as they are
-    if plan.counts_ones and Marginals in recorders:
+    if _counts(plan) and Marginals in recorders:
         state.ones = np.zeros(plan.n_stored, np.uint8)
     return Chain(state, recorders, block)
 

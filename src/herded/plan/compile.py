@@ -22,12 +22,13 @@ from herded.plan import memory
 from herded.plan import potts as _potts
 from herded.plan.conditional import compile_factors
 from herded.plan.contexts import TABULATED, compile_contexts, weight_bytes
-from herded.plan.field import compile_field, field_bytes, field_couplings
+from herded.plan.field import compile_field, field_couplings
 from herded.plan.pairs import compile_pairs, pair_rows
 from herded.plan.scan import compile_scan
 from herded.plan.table import compile_table, count_rows
 
 # Where tables are a choice and not a must, they may take this many entries per variable.
+LEAN = 2**26  # bytes of links and rows that never are too many
 FEW_ENTRIES = 256
 
 KINDS = ("lattice", "table", "field", "pairs", "factor")
@@ -218,7 +219,7 @@ def _lay_out(
     if kind is None and (weights in TABULATED or few):
         kind = "table"
     elif kind is None or kind in _LINKED:
-        kind, links = _links(graph, kind, weights, vector)
+        kind, links = _links(graph, kind, weights, vector, cap)
     order = compile_scan(scan, factors, free, whole=weights == "full")
     weights_need = weight_bytes(weights, kind, entries, width, order.segments)
     need = weights_need
@@ -226,9 +227,7 @@ def _lay_out(
         # p, and for the shared version each row's weight and a hash table of one variable's rows
         need += entries * 4.0
         need += 4.0 * rows.sum() + 32.0 * rows.max(initial=0) if weights == "shared" else 0.0
-    elif kind == "field":
-        need += field_bytes(factors)
-    elif kind == "pairs":
+    elif links is not None:
         need += links.bytes
     return _Layout(kind, scalar, factors, width, rows, order, need, weights_need, links)
 
@@ -236,7 +235,9 @@ def _lay_out(
 _LINKED = {"field": field_couplings, "pairs": pair_rows}
 
 
-def _links(graph: Any, kind: str | None, weights: str | None, vector: bool) -> tuple[str, Any]:
+def _links(
+    graph: Any, kind: str | None, weights: str | None, vector: bool, cap: float | None
+) -> tuple[str, Any]:
     """The first plan for pair interactions that can run this, or else "factor", and its links."""
     for name in _LINKED if kind is None else (kind,):
         links, reason = None, f"weights={weights!r} is not for it"
@@ -244,11 +245,16 @@ def _links(graph: Any, kind: str | None, weights: str | None, vector: bool) -> t
             reason = "slack needs weight vectors"
         elif weights in (None, "pooled"):
             links, reason = _LINKED[name](graph)
-        if links is not None:
+        if links is not None and (kind is not None or _is_lean(graph, links.bytes, cap)):
             return name, links
         if kind is not None:
             raise MethodError(f"expected a model for the {kind} plan, but {reason}: drop plan=")
     return "factor", None
+
+
+def _is_lean(graph: Any, need: float, cap: float | None) -> bool:
+    """Whether so many bytes are worth it: rows as wide as one wide variable could be mostly air."""
+    return memory.fits(need, cap) and need <= max(LEAN, 8 * graph.log_tables.nbytes)
 
 
 def _why_no_lattice(model: Any, weights: str | None, scan: Any, vector: bool) -> str:
@@ -260,7 +266,7 @@ def _why_no_lattice(model: Any, weights: str | None, scan: Any, vector: bool) ->
     if vector:
         return "slack needs weight vectors"
     if not (isinstance(scan, str) and scan == "checkerboard"):
-        return "its scan is the checkerboard"
+        return f"the scan is {scan!r:.40}, not the checkerboard"
     if model.log_unary.shape[2] != 2:
         return _potts.why_not(model, weights)
     if weights not in (None, *TABULATED):
@@ -274,15 +280,16 @@ def _check_coarse(
     model: Any, kind: str | None, weights: str | None, scan: Any, vector: bool, bits: int
 ) -> None:
     """Raise unless weights of fewer bits are for this."""
-    reason = _why_no_lattice(model, weights, scan, vector)
-    if not reason and model.log_unary.shape[2] != 2:
-        reason = "it has more than two states"
-    if not reason and kind not in (None, "lattice"):
+    if isinstance(model, Lattice) and model.log_unary.shape[2] != 2:
+        reason = f"this one has {model.log_unary.shape[2]}"
+    elif kind not in (None, "lattice"):
         reason = f"plan={kind!r} was asked for"
+    else:
+        reason = _why_no_lattice(model, weights, scan, vector)
     if reason:
         raise MethodError(
-            f"expected a lattice of two states for weights of {bits} bits, but {reason}: use "
-            "bits=32"
+            f'expected a lattice of two states, weights="blanket" or "shared", the checkerboard '
+            f"scan and no slack for weights of {bits} bits, but {reason}: use bits=32"
         )
 
 

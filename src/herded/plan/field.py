@@ -48,6 +48,11 @@ class Couplings(NamedTuple):
     second: np.ndarray  # (E,) a neighbour of each, sorted
     coupling: np.ndarray  # (E,) int64, none of them 0
 
+    @property
+    def bytes(self) -> float:
+        """Memory of `FieldArrays`."""
+        return 8.0 * (NEAR + 3) * len(self.alone) + 8.0 * len(self.first) + 2.0**17
+
 
 def field_couplings(graph: Any) -> tuple[Couplings | None, str]:
     """A model's couplings, or why it cannot be written with them."""
@@ -62,11 +67,6 @@ def field_couplings(graph: Any) -> tuple[Couplings | None, str]:
     if np.abs(couplings.coupling).max(initial=0) > STRONGEST * FIELD_ONE:
         return None, f"it has couplings beyond {STRONGEST:.0f}"
     return couplings, ""
-
-
-def field_bytes(factors: Any) -> float:
-    """Memory of the arrays, at most."""
-    return 8.0 * (NEAR + 2) * len(factors.cardinalities) + 8.0 * len(factors.neighbour) + 2.0**17
 
 
 def round_couplings(graph: Any) -> Couplings:

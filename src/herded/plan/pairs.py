@@ -16,7 +16,8 @@ import numpy as np
 
 from herded.jit import jit
 from herded.plan.field import FARTHEST, FIELD_ONE, LINK_BITS
-from herded.plan.lattice import aligned
+from herded.plan.lattice import aligned, aligned_copy
+from herded.stream import mix
 
 MOST_STATES = 16  # models whose variables all have as many get a kernel for that number
 FEW_STATES = (3, 4)  # and these one that works in registers, on rows of four
@@ -55,17 +56,17 @@ class Pairs(NamedTuple):
 
     @property
     def bytes(self) -> float:
-        """Memory of the arrays; rows count twice, for equal ones are looked for among them."""
+        """Memory of the arrays and of what they are made from, if no two tables are equal."""
         rows = float(self.graph.cardinalities[self.entries.other].sum())
-        n = float(self.graph.n_variables)
-        return 8.0 * self.width * (rows + n) + 8.0 * (len(self.entries.owner) + 2 * n)
+        links, n = float(len(self.entries.owner)), float(self.graph.n_variables)
+        return self.width * (8.0 * rows + 24.0 * n) + 72.0 * len(self.entries.base) + 48.0 * links
 
 
 def pair_rows(graph: Any) -> tuple[Pairs | None, str]:
     """A model's pairs, or why it cannot be written with them."""
     free = graph.evidence < 0
     if (graph.cardinalities[free] <= 2).all():
-        return None, "its variables are binary"
+        return None, "it has no variable of more than two states"
     if np.diff(graph.factor_start).max(initial=0) > 2:
         return None, "it has factors of more than two variables"
     finite = np.isfinite(graph.log_tables)
@@ -123,12 +124,13 @@ def compile_pairs(pairs: Pairs) -> PairArrays:
     cards, n = graph.cardinalities, graph.n_variables
     alone = aligned((n * width,), np.float64)
     _fill_alone(*_alone(graph, width), cards, graph.evidence, width, alone)
-    counts = cards[entries.other]
-    first = np.cumsum(counts) - counts
-    rows = aligned((int(counts.sum()) * width,), np.float32)
-    _fill_rows(entries, graph.log_tables, cards, first, width, rows)
-    if len(np.unique(counts)) == 1:
-        rows, first = _once(rows, len(first), int(counts[0]))
+    # Pages of zeros that are never written to take no memory: there is room for all rows.
+    rows = aligned((int(cards[entries.other].sum()) * width,), np.float32)
+    first = np.empty(len(entries.owner), np.int64)
+    seen = np.full(2 ** (2 * len(first)).bit_length(), -1)
+    used = _fill_rows(entries, graph.log_tables, cards, width, seen, rows, first)
+    if used * width < len(rows):
+        rows = aligned_copy(rows[: used * width])
     states = np.unique(cards[graph.evidence < 0])
     common = int(states[0]) if len(states) == 1 and states[0] <= MOST_STATES else 0
     start = np.searchsorted(entries.owner, np.arange(n + 1))
@@ -136,18 +138,6 @@ def compile_pairs(pairs: Pairs) -> PairArrays:
     for array in (cards, alone, start, links, rows):
         array.flags.writeable = False
     return PairArrays((0,) * common, cards, alone, start, links, rows)
-
-
-def _once(rows: np.ndarray, tables: int, states: int) -> tuple[np.ndarray, np.ndarray]:
-    """Tables of so many rows without those met before, and the first row of each pair's."""
-    blocks = rows.reshape(tables, -1)
-    as_bytes = blocks.view(np.dtype((np.void, blocks.strides[0]))).ravel()
-    _, index, inverse = np.unique(as_bytes, return_index=True, return_inverse=True)
-    if len(index) == tables:
-        return rows, np.arange(tables) * states
-    kept = aligned((len(index) * blocks.shape[1],), np.float32)
-    kept[:] = blocks[index].ravel()
-    return kept, inverse.ravel() * states
 
 
 def _alone(graph: Any, width: int) -> tuple[np.ndarray, np.ndarray]:
@@ -180,24 +170,59 @@ def _fill_alone(fixed, impossible, cards, evidence, width, alone):
 
 
 @jit
-def _fill_rows(entries, log_tables, cards, first, width, rows):
+def _fill_rows(entries, log_tables, cards, width, seen, rows, first):
+    """Write every pair's table behind the others unless it is there; gives how many rows there are.
+
+    first[e] becomes the first row of pair e. `seen` is a hash table of pairs, of a size 2^k.
+    """
+    bits, used, last = rows.view(np.uint32), 0, np.uint64(len(seen) - 1)
+    for e in range(len(first)):
+        count = cards[entries.other[e]]
+        table = bits[used * width : (used + count) * width]
+        table[:] = 0  # of what was there already
+        _write_table(entries, log_tables, cards, e, width, rows, used)
+        slot = np.int64(_hash(table) & last)
+        while seen[slot] >= 0:
+            twin = first[seen[slot]] * width
+            same = cards[entries.other[seen[slot]]] == count
+            if same and np.array_equal(bits[twin : twin + count * width], table):
+                break
+            slot = np.int64(np.uint64(slot + 1) & last)
+        if seen[slot] < 0:
+            seen[slot], first[e] = e, used
+            used += count
+        else:
+            first[e] = first[seen[slot]]
+    return used
+
+
+@jit
+def _hash(table):
+    found = np.uint64(len(table))
+    for bits in table:
+        found = mix(found ^ np.uint64(bits))
+    return found
+
+
+@jit
+def _write_table(entries, log_tables, cards, e, width, rows, first):
+    """The rows of pair e, from row number `first` on."""
     fixed, impossible = np.zeros(width, np.int64), np.zeros(width, np.int64)
-    pair_start, owner, other = entries.pair_start, entries.owner, entries.other
-    base, own_stride, other_stride = entries.base, entries.own_stride, entries.other_stride
-    for e in range(len(owner)):
-        states = cards[owner[e]]
-        for value in range(cards[other[e]]):
-            fixed[:] = 0
-            impossible[:] = 0
-            for f in range(pair_start[e], pair_start[e + 1]):
-                at = base[f] + value * other_stride[f]
-                for k in range(states):
-                    log = log_tables[at + k * own_stride[f]]
-                    if np.isfinite(log):
-                        fixed[k] += np.int64(np.rint(log * FIELD_ONE))
-                    else:
-                        impossible[k] += 1
-            write_row(fixed, impossible, states, rows, (first[e] + value) * width)
+    pair_start, base = entries.pair_start, entries.base
+    own_stride, other_stride = entries.own_stride, entries.other_stride
+    states = cards[entries.owner[e]]
+    for value in range(cards[entries.other[e]]):
+        fixed[:] = 0
+        impossible[:] = 0
+        for f in range(pair_start[e], pair_start[e + 1]):
+            at = base[f] + value * other_stride[f]
+            for k in range(states):
+                log = log_tables[at + k * own_stride[f]]
+                if np.isfinite(log):
+                    fixed[k] += np.int64(np.rint(log * FIELD_ONE))
+                else:
+                    impossible[k] += 1
+        write_row(fixed, impossible, states, rows, (first + value) * width)
 
 
 @jit
