@@ -24,13 +24,12 @@ from herded.plan.memory import readable
 from herded.scale.tile import OPPOSITE, Tile, Work
 from herded.scale.tiling import Tiling
 
+TITLE = "# Many models, and one large lattice"
 SHARED = hd.HerdedGibbs(weights="shared")
 COUPLING = 0.4
 
 
 def lines(quick: bool) -> Iterator[str]:
-    yield "## Many models, and one large lattice"
-    yield ""
     yield from many_models(200 if quick else 1000, 1 if quick else 5)
     yield ""
     yield from one_lattice(1000 if quick else 4000)

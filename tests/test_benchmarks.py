@@ -3,9 +3,11 @@
 import re
 
 import numpy as np
+import pytest
 
 import herded as hd
 from benchmarks import uai
+from benchmarks.__main__ import APART, header
 from tests.command import small_grid
 
 
@@ -49,3 +51,9 @@ def test_without_models_it_says_so(monkeypatch, tmp_path):
     assert "--models DIR" in list(uai.lines(quick=False))[-1]
     monkeypatch.setenv("HERDED_UAI", str(tmp_path))
     assert "skipped" in list(uai.lines(quick=False))[-1]
+
+
+@pytest.mark.parametrize("name", APART)
+def test_pages_of_their_own_have_titles(name):
+    title, *_ = header(name)
+    assert title.startswith("# ")

@@ -116,14 +116,27 @@ def test_memory_decides_how_deep_a_pass_is(tmp_path, monkeypatch):
         real(*arguments, **named)
 
     monkeypatch.setattr(tiled, "run_pass", spy)
-    stored = lattice(40, 100)
+    stored = lattice(120, 100)
     band = 4 * 100 * Work(stored, SHARED, 0, False).site_bytes
     for deep in (1, 3):
         depths.clear()
-        cap = band * out_of_core.bands_in_memory(deep)
+        cap = band * out_of_core.bands_in_memory(deep, 30)
         result = hd.infer_tiled(stored, SHARED, out=tmp_path / "m.npy", sweeps=6, tile=4, cap=cap)
         assert max(depths) == deep and sum(depths) == 6
         assert np.array_equal(result.marginals, whole(stored, SHARED, 6))
-    with pytest.raises(hd.CapError, match="expected the bands of one sweep of at most"):
+    with pytest.raises(hd.CapError, match="the bands of one sweep of at most.*smaller tile="):
         hd.infer_tiled(stored, SHARED, out=tmp_path / "n.npy", sweeps=6, tile=4, cap=cap / 4)
     assert not (tmp_path / "n.npy").exists()
+
+
+@pytest.mark.parametrize("rows", [1000, 30, 12, 2])
+def test_bands_are_as_small_as_memory_asks(tmp_path, rows):
+    """Room for the whole lattice, for bands of a deep pass, or for two rows each in the least."""
+    stored = lattice(130, 60)
+    row = 60 * Work(stored, SHARED, 0, False).site_bytes
+    cap = row * min(130, rows * out_of_core.bands_in_memory(1, 130))
+    result = hd.infer_tiled(stored, SHARED, out=tmp_path / "m.npy", sweeps=5, cap=cap)
+    assert np.array_equal(result.marginals, whole(stored, SHARED, 5))
+    assert result.provenance["tile"][0] == {1000: 130, 30: 130, 12: 12, 2: 2}[rows]
+    with pytest.raises(hd.CapError, match="raise cap="):
+        hd.infer_tiled(stored, SHARED, out=tmp_path / "n.npy", sweeps=5, cap=19 * row)

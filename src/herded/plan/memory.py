@@ -82,10 +82,10 @@ def check_tables(
     )
 
 
-def check(need: float, cap: float | None, what: str) -> None:
+def check(need: float, cap: float | None, what: str, way_out: str = "use a smaller model") -> None:
     """Refuse anything else above the cap."""
     if not fits(need, cap):
         raise CapError(
             f"expected {what} of at most {readable(limit(cap))}, but it needs {readable(need)}: "
-            "use a smaller model, or raise cap="
+            f"{way_out}, or raise cap="
         )

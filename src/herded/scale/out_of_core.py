@@ -22,9 +22,12 @@ AHEAD = 2  # bands: one must be there to be seen by the one that is swept, one i
 UNSAVED = 4  # bands that may be on their way to the disk
 
 
-def bands_in_memory(depth: int) -> int:
-    """How many a pass of `depth` sweeps holds: two to a half-sweep, and those ahead and behind."""
-    return 4 * depth + AHEAD + UNSAVED
+def bands_in_memory(depth: int, bands: int) -> int:
+    """How many a pass of `depth` sweeps holds: two to a half-sweep, and those ahead and behind.
+
+    At most all `bands` there are.
+    """
+    return min(4 * depth + AHEAD + UNSAVED, bands)
 
 
 def run_pass(

@@ -31,8 +31,8 @@ from herded.scale.tile import Work, saved_marginals
 from herded.scale.tiling import Tiling, check_tile
 from herded.version import __version__
 
-BAND = 2**19  # sites of a band, about
-DEEPEST = 32  # sweeps of a pass
+SMALL_BAND, BAND = 2**16, 2**19  # sites, about: with less of them threads have little to do
+DEEP, DEEPEST = 8, 32  # sweeps of a pass: with fewer the disk is waited for
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,8 @@ def infer_tiled(
         raise MethodError(f"expected checkpoint_every of 0 or more, got {checkpoint_every!r}")
     path = check_out(out)
     folder = None if checkpoint is None else Path(checkpoint)
-    tiling = _tiling(work, tile, folder, client)
+    limit = memory.limit(cap)
+    tiling = _tiling(work, tile, folder, client, limit)
     began = time.perf_counter()
     with _working(folder, path, client) as place, interrupted_together():
         snapshots = None if place is None else Snapshots(place, _identity(work, tiling))
@@ -107,7 +108,7 @@ def infer_tiled(
             with closing(bar):
                 if client is None:
                     assert snapshots is not None
-                    _run_here(work, tiling, snapshots, total, memory.limit(cap), bar)
+                    _run_here(work, tiling, snapshots, total, limit, bar)
                     _write_saved(work, tiling, snapshots, output)
                 else:
                     run_on_cluster(
@@ -130,14 +131,14 @@ def _whole(name: str, value: Any, least: int) -> int:
     return int(value)
 
 
-def _tiling(work: Work, tile: Any, folder: Path | None, client: Any) -> Tiling:
+def _tiling(work: Work, tile: Any, folder: Path | None, client: Any, limit: float) -> Tiling:
     """As asked for, or as the snapshot has it, or bands."""
     shape = work.lattice.shape
     header = read_header(folder) if folder else None
     if tile is None and header is not None:
         tile = header["tile"]
     if tile is None and client is None:
-        tile = 2 * max(1, BAND // (2 * shape[1]))
+        tile = _rows_of_a_band(work, limit)
     elif tile is None:
         share = -(-shape[0] // max(1, len(client.nthreads())))
         tile = max(2, share + share % 2)
@@ -148,6 +149,19 @@ def _tiling(work: Work, tile: Any, folder: Path | None, client: Any) -> Tiling:
             "width run from disk"
         )
     return tiling
+
+
+def _rows_of_a_band(work: Work, limit: float) -> int:
+    """As many as leave memory for deep passes, or else for one sweep at a time."""
+    height, width = work.lattice.shape
+    row = width * work.site_bytes
+
+    def most(depth: int) -> float:
+        whole = limit // row  # rows
+        return whole if whole >= height else whole // bands_in_memory(depth, height)
+
+    rows = min(most(1), max(most(DEEP), SMALL_BAND // width), BAND // width)
+    return 2 * max(1, int(rows) // 2)
 
 
 @contextmanager
@@ -167,10 +181,11 @@ def _run_here(
     work: Work, tiling: Tiling, snapshots: Snapshots, total: int, limit: float, bar: Progress
 ) -> None:
     """Passes over all bands, each as deep as memory allows, a snapshot after each."""
-    band = tiling.tile[0] * tiling.shape[1] * work.site_bytes
-    memory.check(bands_in_memory(1) * band, limit, "the bands of one sweep")
+    band, bands = tiling.tile[0] * tiling.shape[1] * work.site_bytes, len(tiling.places)
+    need = bands_in_memory(1, bands) * band
+    memory.check(need, limit, "the bands of one sweep", "give a smaller tile=")
     most = DEEPEST
-    while bands_in_memory(most) * band > limit:
+    while bands_in_memory(most, bands) * band > limit:
         most -= 1
     before, began = snapshots.seconds, time.perf_counter()
     while (done := snapshots.sweep) < total:
