@@ -124,7 +124,7 @@ def test_memory_decides_how_deep_a_pass_is(tmp_path, monkeypatch):
         result = hd.infer_tiled(stored, SHARED, out=tmp_path / "m.npy", sweeps=6, tile=4, cap=cap)
         assert max(depths) == deep and sum(depths) == 6
         assert np.array_equal(result.marginals, whole(stored, SHARED, 6))
-    with pytest.raises(hd.CapError, match="the bands of one sweep of at most.*smaller tile="):
+    with pytest.raises(hd.CapError, match=r"the bands of one sweep of at most.*smaller tile="):
         hd.infer_tiled(stored, SHARED, out=tmp_path / "n.npy", sweeps=6, tile=4, cap=cap / 4)
     assert not (tmp_path / "n.npy").exists()
 
