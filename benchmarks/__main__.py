@@ -1,7 +1,7 @@
 """python -m benchmarks [--peers] [--quick] [--only PART] [--models DIR] [--out DIR]
 
 Print the tables of the docs. `--peers` adds the same work done by other packages, as far as they
-are installed (pip install "herded[peers]"). `--only peers` is the comparison alone, and `--only
+are installed (pip install ".[peers]"). `--only peers` is the comparison alone, and `--only
 speed`, `many`, `reach` or `growth` one section of it; without `--peers` these compare with samplers
 written by hand. `--out DIR` also writes DIR/benchmarks.md, where the
 sections that were not run stay as they are, and DIR/peers.csv. No number here is a promise;
