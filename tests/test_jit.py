@@ -15,7 +15,7 @@ SCRIPT = """
 import numpy as np
 from herded.kernels.weights import start_all_scalar
 w = np.zeros(1, np.uint32)
-start_all_scalar(w, True, np.uint64(5))
+start_all_scalar(w, np.uint64(5))
 print(w[0], sum(start_all_scalar.stats.cache_hits.values()))
 """
 

@@ -138,6 +138,7 @@ def test_ctrl_c_ends_a_loop_of_small_runs(monkeypatch):
     """After one that swallowed Ctrl-C there would be the next."""
     before, seen, advance = signal.getsignal(signal.SIGINT), [], herded.sampling._advance
     model = hd.ising_grid(np.zeros((2, 3)), 0.1)
+    monkeypatch.setattr(herded.sampling, "_WARM", set())
 
     def pressed(*args):
         seen.append(signal.getsignal(signal.SIGINT))

@@ -14,7 +14,6 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Protocol
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -135,18 +134,21 @@ def sample(
                 _try_to_save(run, checkpoint)
                 saved = now
         run.interrupted = run.done < run.total and not pace.is_over(run.seconds)
-    _WARM.setdefault(plan, set()).add(_kernels(run))
+    _WARM.add(_kernels(run))
     if checkpoint is not None:
         _try_to_save(run, checkpoint)
     return run
 
 
-_WARM: WeakKeyDictionary[Plan, set[Any]] = WeakKeyDictionary()
+_WARM: set[Any] = set()  # names of runs whose kernels are compiled
 
 
 def _kernels(run: Run) -> Any:
-    """What it depends on besides the plan which kernels a run calls."""
-    return len(run.chains) > 1, *run.keep
+    """Which kernels a run calls, by what that depends on."""
+    plan, states = run.plan, run.plan.pairs.states if run.plan.pairs else ()
+    of_method = type(run.method), *(getattr(run.method, n, None) for n in ("weights", "bits"))
+    of_plan = plan.kind, plan.scalar, plan.width, states
+    return *of_method, *of_plan, run.blocks.dtype, len(run.chains) > 1, *run.keep
 
 
 def _stopping(run: Run, watched: bool) -> AbstractContextManager[threading.Event]:
@@ -157,7 +159,7 @@ def _stopping(run: Run, watched: bool) -> AbstractContextManager[threading.Event
     """
     if watched or run.updates >= BRIEF:
         return interruptible()
-    if _kernels(run) in _WARM.get(run.plan, ()):
+    if _kernels(run) in _WARM:
         return interruptible(brief=True)
     return interrupted_afterwards()
 

@@ -137,7 +137,8 @@ class HerdedGibbs:
         size = plan.contexts.size
         if plan.scalar:
             phases = np.full(size, HALF)
-            start_all_scalar(phases, random, key)
+            if random:
+                start_all_scalar(phases, key)
             return phases
         vectors = np.zeros(size, np.int32)
         if random and size:
