@@ -45,7 +45,7 @@ def many(options: argparse.Namespace) -> int:
         told.cap = memory.default_cap() / (1 if options.engine else workers)
     where = engines.described(options.engine, options.workers if options.engine else workers)
     say(*facts([("models", f"{len(targets):,} on {where}")]))
-    failed = 0
+    failed: list[type[HerdedError]] = []
     bar = Progress(None, len(targets), "many", "models")
     with (
         interrupted_together(),
@@ -55,14 +55,15 @@ def many(options: argparse.Namespace) -> int:
     ):
         jobs = ((path, told) for path in targets)
         for done, ((path, _), found) in enumerate(crew.completed(answer_file, jobs), 1):
-            failed += isinstance(found, HerdedError)
+            failed += [type(found)] if isinstance(found, HerdedError) else []
             for line in _tell(path, targets[path], found):
                 say(line)
             bar.update(done)
     if failed:
-        raise MethodError(
-            f"expected an answer for every model, got none for {failed:,} of {len(targets):,}: see "
-            "above"
+        alike = len(set(failed)) == 1  # then it ends as it would for one of them
+        raise (failed[0] if alike else MethodError)(
+            f"expected an answer for every model, got none for {len(failed):,} of "
+            f"{len(targets):,}: see above"
         )
     return 0
 
