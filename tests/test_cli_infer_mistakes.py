@@ -65,12 +65,16 @@ def test_files_that_cannot_be_read_or_written(capsys):
     os.mkdir("folder")
     with open("text.uai", "w") as file:
         file.write("MARKOV 2 2")
+    with open("notes", "w") as file:
+        file.write("the network has a variable")
     before = sorted(os.listdir())
     for options in (
         ["missing.uai"],
         ["text.uai"],
         ["folder"],
         ["grid.uai", "--evidence", "missing"],
+        ["grid.uai", "--evidence", "weather.bif"],
+        ["notes"],
         ["grid.uai", "--reference", "missing"],
         ["grid.uai", "--reference", "grid.uai"],
         ["weather.bif", "--reference", "grid.MAR"],

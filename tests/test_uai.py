@@ -194,7 +194,7 @@ def test_a_lattice_and_its_evidence(tmp_path):
 
 
 def test_only_models_are_written(tmp_path):
-    with pytest.raises(ModelError, match="expected a model, got int"):
+    with pytest.raises(ModelError, match="expected a model, got 5: build one"):
         write_uai(5, tmp_path / "model.uai")
 
 

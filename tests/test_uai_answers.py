@@ -73,6 +73,9 @@ def test_reads_evidence(tmp_path, text, expected):
         ("2 0 1 0 1", "expected each variable once in line 1 of PATH, got '0': drop the second"),
         ("1\n-3 1", "expected a variable or its value, 0 or more in line 2 of PATH, got '-3'"),
         ("1\n3 0.5", "expected a variable or its value, 0 or more in line 2 of PATH, got '0.5'"),
+        ("MARKOV 1 2 0", "begins with a number, in PATH, got a UAI model: give a UAI .evid file"),
+        ("Bayes\n1 2 0", "begins with a number, in PATH, got a UAI model: give a UAI .evid file"),
+        ("network a {}", "begins with a number, in PATH, got a file that begins 'network'"),
         ("1 three 1", "expected a number in line 1 of PATH, got 'three'"),
     ],
 )
