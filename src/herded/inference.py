@@ -26,7 +26,7 @@ from herded.plan.support import check_support
 from herded.progress import Moment, Progress, Watch, interruptible
 from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.result import Best, Curve, Pairs, Result
-from herded.sampling import Run, estimate, sample
+from herded.sampling import BRIEF, Run, estimate, sample
 from herded.spreading import Spread
 from herded.version import __version__
 
@@ -305,7 +305,8 @@ def _solve(
     state = method.init(plan)
     total = 1 if method.one_shot else burn_in + sweeps
     seconds = None if method.one_shot else seconds
-    bar = Progress.of_run(progress, type(method).__name__, total, seconds)
+    brief = total * model.n_variables < BRIEF
+    bar = Progress.of_run(progress, type(method).__name__, total, seconds, brief=brief)
     pace, so_far = Pace(16, seconds), 0.0
     # Of what is found in one step there is no part to keep: Ctrl-C may raise as it always does.
     alone = nullcontext(threading.Event()) if method.one_shot else interruptible()

@@ -114,9 +114,9 @@ def sample(
         resume(run, checkpoint)
     before = run.seconds
     pace = Pace(ENDLESS, seconds)
-    bar = Progress.of_run(progress, type(method).__name__, run.total, seconds)
-    pool_or_none = _pool(run, threads) if forward is None else nullcontext()
     brief = forward is None and seconds is None and run.updates < BRIEF
+    bar = Progress.of_run(progress, type(method).__name__, run.total, seconds, brief=brief)
+    pool_or_none = _pool(run, threads) if forward is None else nullcontext()
     with pool_or_none as pool, interruptible(brief=brief) as stop, closing(bar):
         if seconds is not None and forward is None:
             _compile_ahead(run, pool)

@@ -104,6 +104,7 @@ def _as_completed(
 ) -> Iterator[tuple[int, Result]]:
     total, done = operator.length_hint(models, 0), 0
     bar = Progress(progress, total or None, "infer_many", "models")
+    bar.expect_compilers()
     with interrupted_together(), closing(bar), _workers(executor) as workers:
         batches = _Batches(models, total, workers.count)
         local = isinstance(workers.executor, ThreadPoolExecutor)

@@ -105,6 +105,7 @@ def infer_tiled(
             check_disk(place, sites * (2 * work.state_bytes + 8))
         output = Output(path, lattice.shape, tiling.tile)
         bar = Progress(progress, total, "infer_tiled")
+        bar.expect_compilers()
         try:
             with closing(bar):
                 if client is None:
