@@ -14,6 +14,7 @@ import numpy as np
 from herded.cli import models
 from herded.cli.infer import run_setup
 from herded.cli.printing import facts, safe, say
+from herded.cli.remedies import in_options
 from herded.cli.setup import set_up
 from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
 from herded.io.uai_results import write_mar
@@ -56,7 +57,7 @@ def many(options: argparse.Namespace) -> int:
         jobs = ((path, told) for path in targets)
         for done, ((path, _), found) in enumerate(crew.completed(answer_file, jobs), 1):
             failed += [type(found)] if isinstance(found, HerdedError) else []
-            for line in _tell(path, targets[path], found):
+            for line in _tell(path, targets[path], found, options):
                 say(line)
             bar.update(done)
     if failed:
@@ -89,11 +90,11 @@ def _targets(options: argparse.Namespace) -> dict[str, Path]:
     return targets
 
 
-def _tell(path: str, target: Path, found: Any) -> Iterator[str]:
+def _tell(path: str, target: Path, found: Any, options: argparse.Namespace) -> Iterator[str]:
     """Write an answer and say so, or say why there is none."""
     name = safe(path, 200)
     if isinstance(found, HerdedError):
-        yield f"{name}: {found}"
+        yield f"{name}: {in_options(found, options)}"
         return
     write_mar(found.marginals, target, found.cardinalities)
     length = f"{found.sweeps:,} sweeps, " if found.method != "exact" else ""
