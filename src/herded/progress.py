@@ -39,7 +39,7 @@ class Progress:
         self.bar: Any = None
         self.task: Any = None
         self.opening = threading.Lock()
-        self.begun = threading.Event()  # set at the first update
+        self.begun: threading.Event | None = None  # for who waits for the first update
 
     @classmethod
     def of_run(
@@ -58,22 +58,23 @@ class Progress:
         It takes a thread to look, so a run that is over at once does without.
         """
         if self.watched:
-            threading.Thread(target=self._look, daemon=True).start()
+            self.begun = threading.Event()
+            threading.Thread(target=self._look, args=(self.begun,), daemon=True).start()
 
-    def _look(self) -> None:
+    def _look(self, begun: threading.Event) -> None:
         from herded.jit import is_compiling
 
-        while not self.begun.wait(PATIENCE):
+        while not begun.wait(PATIENCE):
             if is_compiling():
                 with self.opening:
-                    if not self.begun.is_set():
+                    if not begun.is_set():
                         self._open(0, "")
                 return
 
     def update(self, done: int, note: str = "") -> None:
         if not self.watched:
             return
-        self.begun.set()
+        self._begin()
         with self.opening:
             if self.bar is not None:
                 self.bar.update(self.task, completed=done, note=note)
@@ -107,8 +108,12 @@ class Progress:
         self.task = self.bar.add_task(self.what, total=self.total, completed=done, note=note)
         self.bar.start()
 
+    def _begin(self) -> None:
+        if self.begun is not None:
+            self.begun.set()
+
     def close(self) -> None:
-        self.begun.set()
+        self._begin()
         with self.opening:
             if self.bar is not None:
                 self.bar.stop()
