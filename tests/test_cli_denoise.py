@@ -85,9 +85,9 @@ def test_denoise_one_pixel_and_a_colour_picture(capsys):
     assert np.array_equal(read_image("out.png") > 0.3, CLEAN)
 
 
-def test_an_error_is_one_sentence_and_exit_code_one():
+def test_an_unreadable_file_is_one_sentence_and_exit_code_three():
     left = run_apart("denoise", "missing.png", "--out", "out.png")
-    assert left.returncode == 1 and left.stdout == ""
+    assert left.returncode == 3 and left.stdout == ""
     assert left.stderr == ("herded: expected a picture at missing.png, but there is no such file\n")
 
 
@@ -100,16 +100,16 @@ def test_denoise_wrong_files_and_options(capsys):
         file.write("no picture")
     before = sorted(os.listdir())
 
-    def said(*arguments):
-        return fails(capsys, 1, "denoise", *arguments)
+    def said(*arguments, code=1):
+        return fails(capsys, code, "denoise", *arguments)
 
     out = ("--out", "out.png")
-    assert "cannot be read" in said("text.png", *out)
-    assert "no such file" in said("missing.png", *out)
-    assert "directory" in said("folder", *out)
+    assert "cannot be read" in said("text.png", *out, code=3)
+    assert "no such file" in said("missing.png", *out, code=3)
+    assert "directory" in said("folder", *out, code=3)
     assert "NaN" in said("nan.tif", *out)
     assert "(5, 64)" in said("noisy.png", *out, "--truth", "small.png")
-    assert "no such file" in said("noisy.png", *out, "--truth", "missing.png")
+    assert "no such file" in said("noisy.png", *out, "--truth", "missing.png", code=3)
     assert "sigma" in said("noisy.png", *out, "--sigma", "0")
     assert "sigma" in said("noisy.png", *out, "--sigma", "nan")
     assert "--coupling" in said("noisy.png", *out, "--coupling", "strong")
@@ -117,7 +117,7 @@ def test_denoise_wrong_files_and_options(capsys):
     assert "--method" in said("noisy.png", *out, "--method", "magic")
     assert "levels" in said("noisy.png", *out, "--levels", "1")
     assert "sweeps" in said("noisy.png", *out, "--sweeps", "0")
-    assert "No such file" in said("noisy.png", "--out", "no/out.png")
+    assert "No such file" in said("noisy.png", "--out", "no/out.png", code=3)
     assert "suffix" in said("noisy.png", "--out", "out.xyz")
     assert sorted(os.listdir()) == before
 

@@ -1,5 +1,6 @@
 """`herded infer` with options and files that make no sense: one sentence, and nothing is done."""
 
+import argparse
 import os
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import herded as hd
 from herded.cli.infer_arguments import size
+from herded.cli.remedies import in_options
 from tests.command import fails, run, small_grid, write_small_files
 
 
@@ -24,7 +26,7 @@ def _files(own_folder):
         (["--task", "map", "--reference", "grid.MAR"], "--reference with --task mar"),
         (["--task", "map", "--method", "herded", "--slack", "1"], "no --slack"),
         (["--task", "map", "--method", "herded", "--burn-in", "5"], "no --burn-in"),
-        (["--task", "map", "--method", "herded", "--weights", "full"], '"lazy" or "pooled"'),
+        (["--task", "map", "--method", "herded", "--weights", "full"], "--weights lazy or pooled"),
         (
             ["--task=map", "--method=herded", "--seconds=1", "--checkpoint=c"],
             "expected --sweeps with --task map and --checkpoint",
@@ -65,12 +67,16 @@ def test_files_that_cannot_be_read_or_written(capsys):
     os.mkdir("folder")
     with open("text.uai", "w") as file:
         file.write("MARKOV 2 2")
+    with open("notes", "w") as file:
+        file.write("the network has a variable")
     before = sorted(os.listdir())
     for options in (
         ["missing.uai"],
         ["text.uai"],
         ["folder"],
         ["grid.uai", "--evidence", "missing"],
+        ["grid.uai", "--evidence", "weather.bif"],
+        ["notes"],
         ["grid.uai", "--reference", "missing"],
         ["grid.uai", "--reference", "grid.uai"],
         ["weather.bif", "--reference", "grid.MAR"],
@@ -99,14 +105,38 @@ def test_memory_above_the_cap(capsys):
     hd.write_uai(hd.FactorGraph([2] * 31, factors), "star.uai")
     options = ("--method", "herded", "--cap", "100M")
     said = fails(capsys, 4, "infer", "star.uai", *options, "--weights", "blanket")
-    assert "variable 0 has 30 neighbours" in said
+    assert "variable 0 has 30 neighbours" in said and said.endswith("or raise --cap\n")
+    assert "Use --weights pooled or lazy (--weights pooled --slack 1.5 is a good choice)" in said
     said = fails(capsys, 4, "infer", "star.uai", *options, "--weights", "lazy")
     assert "raise --cap" in said
     assert "treewidth" in run(capsys, "infer", "star.uai", "--cap", "100M")[1]
     hd.write_uai(small_grid(14), "large.uai")
     said = fails(capsys, 4, "infer", "large.uai", "--method", "exact", "--cap", "2M")
-    assert "exact inference" in said
-    assert "grid.uai" in fails(capsys, 4, "infer", "grid.uai", "--cap", "1K")
+    assert "exact inference" in said and "use --method herded, or raise --cap" in said
+    said = fails(capsys, 4, "infer", "grid.uai", "--cap", "1K")
+    assert "grid.uai" in said and "raise --cap" in said
+    options = ("--cap", "2M", "--methods", "herded")
+    assert "use --methods herded, or raise --cap" in fails(
+        capsys, 4, "compare", "large.uai", *options
+    )
+    out = run(capsys, "many", "grid.uai", "--out", "all", "--workers", 1, "--cap", "1K")[1]
+    assert "grid.uai: expected" in out and "raise --cap" in out and "cap=" not in out
+
+
+def test_advice_where_there_is_no_such_option():
+    sentence = "expected little, but it needs much: use a smaller model, or raise cap="
+    without, with_it = argparse.Namespace(), argparse.Namespace(cap=None)
+    assert (
+        in_options(sentence, without) == "expected little, but it needs much: use a smaller model"
+    )
+    assert in_options(sentence, with_it).endswith("use a smaller model, or raise --cap")
+    assert in_options("expected a file, got cap=1.uai", with_it).endswith("got cap=1.uai")
+
+
+def test_seconds_that_do_not_suffice_for_the_burn_in(capsys):
+    options = ("--method", "gibbs", "--seconds", 0.05, "--burn-in", 10**12)
+    code, _, err = run(capsys, "infer", "grid.uai", *options)
+    assert code == 1 and err.endswith("give more, or a shorter --burn-in\n")
 
 
 @pytest.mark.parametrize(

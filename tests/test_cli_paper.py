@@ -88,5 +88,5 @@ def test_paper_wrong_options(capsys):
         pass
     assert "two-variables" in fails(capsys, 1, "paper", "--only", "magic")
     for place in ("file", "file/folder", "/dev/null/folder"):
-        assert place in fails(capsys, 1, "paper", "--quick", "--out", place)
+        assert place in fails(capsys, 3, "paper", "--quick", "--out", place)
     assert os.listdir() == ["file"]

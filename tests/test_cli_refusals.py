@@ -97,6 +97,29 @@ def test_a_finished_run_is_answered_again(folder_of_files, capsys):
     assert len(first["standard_errors"]) == 16 and len(first["standard_errors"][0]) == 2
 
 
+def test_seconds_that_a_checkpoint_has_had(folder_of_files, capsys):
+    words = ["infer", "grid.uai", "--method", "herded", "--checkpoint", "run.ckpt"]
+    assert main([*words, "--seconds", "0.2"]) == 0
+    first = capsys.readouterr().out
+    assert "0.2 seconds after" in first and "resumed" not in first and "warning" not in first
+    assert main([*words, "--seconds", "0.1"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "run 0.1 seconds in all after 100 of burn-in" in told
+    assert (
+        "resumed run.ckpt: " in told and "warning no sweep was added: --seconds 0.1 count" in told
+    )
+    assert told.endswith("s already; give a larger --seconds")
+    assert main([*words, "--seconds", "0.1", "--json"]) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert found["resumed"]["done"] == found["sweeps"] + found["burn_in"]
+    assert found["resumed"]["seconds"] == found["seconds"] >= 0.2
+    assert found["warnings"][-1].startswith("no sweep was added") and "no sweep was added" in err
+    assert main([*words, "--seconds", "0.4", "--json"]) == 0
+    longer = json.loads(capsys.readouterr().out)
+    assert longer["sweeps"] > found["sweeps"] and not longer["warnings"]
+
+
 def test_identical_chains_say_so(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     hd.write_uai(hd.FactorGraph([2], [((0,), np.log([0.25, 0.75]))]), "one.uai")

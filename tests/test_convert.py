@@ -100,7 +100,7 @@ def test_a_lattice_becomes_a_quadratic_model(dimod):
         (hd.FactorGraph([2], []), {"beta": 0}, "expected beta above 0, got 0"),
         (hd.FactorGraph([2], []), {"beta": np.nan}, "expected a finite beta"),
         (hd.FactorGraph([2], []), {"vartype": "TERNARY"}, "expected vartype="),
-        ("model", {}, "expected a model, got str"),
+        ("a.uai", {}, "expected a model, got 'a.uai': read it first, with read_model"),
     ],
 )
 def test_what_is_not_quadratic_is_refused(dimod, model, options, message):

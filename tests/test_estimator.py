@@ -1,5 +1,7 @@
 """IsingDenoiser keeps scikit-learn's promises."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from herded import vision
+from herded.errors import MethodError
 from herded.vision import IsingDenoiser, denoise
 
 NOISE = np.random.default_rng(0).normal(size=(3, 36))
@@ -18,6 +22,18 @@ NOISE = np.random.default_rng(0).normal(size=(3, 36))
 @parametrize_with_checks([IsingDenoiser(sweeps=3), IsingDenoiser(coupling="auto", sweeps=2)])
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
+
+
+def test_scikit_learn_may_be_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setitem(sys.modules, "sklearn.base", None)
+    monkeypatch.delitem(sys.modules, "herded.vision.estimator")
+    with pytest.raises(MethodError, match=r"scikit-learn .* for IsingDenoiser.*'herded\[vision\]'"):
+        _ = vision.IsingDenoiser
+    assert "IsingDenoiser" in dir(vision)
+    everything: dict = {}
+    exec("from herded.vision import *", everything)
+    assert "denoise" in everything
 
 
 def test_rows_are_pictures():

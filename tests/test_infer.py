@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -267,3 +268,35 @@ def test_table_and_factor_plans_agree(weights):
         )
         if weights != "lazy" or isinstance(method, hd.Gibbs):
             assert (table == factor).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (np.zeros((30, 30)), "got ndarray of shape (30, 30): build one"),
+        ("grid.uai", "got 'grid.uai': read it first, with read_model"),
+        (Path("grid.uai"), "read it first, with read_model"),
+        (hd.Lattice, "got <class 'herded.models.lattice.Lattice'>: build one"),
+        (None, "got None: build one"),
+    ],
+)
+def test_what_is_no_model(given, said):
+    with pytest.raises(hd.ModelError, match=r"^expected a model, ") as caught:
+        hd.infer(given)
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": hd.ising_grid(np.zeros((30, 30)))},
+        {"sweeps": np.zeros((30, 30))},
+        {"keep": [np.zeros((30, 30))]},
+        {"keep": [hd.PairMarginals(np.full((30, 2), 99))]},
+        {"method": hd.Gibbs(scan=np.zeros(99))},
+    ],
+)
+def test_arrays_are_told_on_one_line(options):
+    with pytest.raises(hd.HerdedError, match=r"^expected ") as caught:
+        hd.infer(hd.FactorGraph([2] * 50, []), **options)
+    assert "\n" not in str(caught.value)

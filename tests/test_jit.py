@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,40 @@ def test_the_hash_sees_names_and_contents(package):
     renamed = sources_hash(package)
     (package / "streams.py").write_text("")
     assert len({before, renamed, sources_hash(package)}) == 3
+
+
+def test_compilers_are_seen_at_work():
+    """In a process of its own, whose kernel is compiled for the first time."""
+    program = """
+        import threading
+        from herded.jit import is_compiling, jit
+
+        @jit
+        def kernel(n):
+            total = 0
+            for k in range(n):
+                total += k
+            return total
+
+        assert not is_compiling()
+        seen, over = [], threading.Event()
+
+        def look():
+            while not over.is_set():
+                seen.append(is_compiling())
+
+        looking = threading.Thread(target=look)
+        looking.start()
+        kernel(3)
+        over.set()
+        looking.join()
+        assert any(seen) and not is_compiling()
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        env={**os.environ, "HERDED_CACHE": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

@@ -34,8 +34,8 @@ PROGRAM = """
 """
 
 
-def run(stderr, progress):
-    command = [sys.executable, "-c", textwrap.dedent(PROGRAM), progress]
+def run(stderr, progress, program=PROGRAM):
+    command = [sys.executable, "-c", textwrap.dedent(program), progress]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     return subprocess.run(
         command, stdout=subprocess.PIPE, stderr=stderr, env=environment, timeout=120, check=True
@@ -72,6 +72,51 @@ def test_short_runs_are_silent_and_quick():
     bar.update(5)
     assert bar.bar is None
     bar.close()
+
+
+COMPILED = """
+    import time, herded.progress, herded.jit
+    herded.progress.PATIENCE = 0.05
+    bar = herded.progress.Progress(None, 2200, "Gibbs")
+    bar.expect_compilers()
+    time.sleep(0.3)
+    assert bar.bar is None  # nobody compiles
+    herded.jit._COMPILERS.on_start(None)
+    while bar.bar is None:
+        time.sleep(0.01)
+    time.sleep(0.3)
+    herded.jit._COMPILERS.on_end(None)
+    bar.update(1100, "half-way")
+    time.sleep(0.3)
+    bar.close()
+"""
+
+
+def test_the_bar_says_that_kernels_are_compiled_until_they_are():
+    with terminal() as (stderr, seen):
+        run(stderr, "None", COMPILED)
+    shown = b"".join(seen).decode()
+    first, _, then = shown.rpartition("compiling, once")
+    assert "0/2200" in first and "half-way" not in first
+    assert "1100/2200" in then and "half-way" in then
+
+
+def test_brief_runs_look_for_no_compilers(monkeypatch):
+    looked = []
+    monkeypatch.setattr(Progress, "expect_compilers", lambda bar: looked.append(bar))
+    hd.infer(MODEL, hd.Gibbs(), sweeps=BRIEF // MODEL.n_variables)
+    hd.infer(MODEL, hd.MeanField(), sweeps=9)
+    assert not looked
+    hd.infer(MODEL, hd.Gibbs(), sweeps=BRIEF // MODEL.n_variables + 1)
+    hd.infer(MODEL, hd.MeanField(), sweeps=BRIEF)
+    assert len(looked) == 2
+
+
+def test_nobody_looks_where_nobody_watches():
+    before = threading.active_count()
+    bar = Progress(False, 10, "Gibbs")
+    bar.expect_compilers()
+    assert threading.active_count() == before
 
 
 def test_no_stderr_at_all(monkeypatch):

@@ -68,11 +68,20 @@ def test_other_names_of_xmlbif(tmp_path, suffix):
     same(read_model(tmp_path / f"net{suffix}"))
 
 
-@pytest.mark.parametrize("data", [b"", b"hello", bytes(100), b"%PDF-1.4"])
+@pytest.mark.parametrize(
+    "data", [b"", b"hello", bytes(100), b"%PDF-1.4", b"root:x:0:0:network variable:/root:/bin/sh"]
+)
 def test_files_of_no_known_kind(tmp_path, data):
     (tmp_path / "file").write_bytes(data)
-    with pytest.raises(FileError, match=r"looks like none that herded reads: name its format="):
+    with pytest.raises(FileError, match=r"\(UAI, BIF, XMLBIF, \.npz or .* got a file of none"):
         read_model(tmp_path / "file")
+
+
+@pytest.mark.parametrize("begin", ["// a network\n", "\ufeff\n/* two\nlines */ // and one\n"])
+def test_a_bif_may_begin_with_comments(tmp_path, begin):
+    hd.write_bif(NET, tmp_path / "net.bif")
+    (tmp_path / "file").write_text(begin + (tmp_path / "net.bif").read_text(), encoding="utf-8")
+    same(read_model(tmp_path / "file"))
 
 
 def test_wrong_arguments(tmp_path):

@@ -146,6 +146,20 @@ def test_the_joint_of_large_models_is_refused():
             hd.infer(model, sweeps=1, keep=[hd.Joint()])
 
 
+@pytest.mark.parametrize(
+    ("cardinalities", "told"),
+    [
+        ([2] * 21, "2,097,152 states and 21 variables"),
+        ([2] * 1600, r"2\^1600 states and 1,600 variables"),
+        ([2, 3] * 800, r"about 10\^623 states and 1,600 variables"),
+    ],
+)
+def test_states_beyond_any_float_are_told(cardinalities, told, recwarn):
+    with pytest.raises(MethodError, match=f"got {told}: keep"):
+        hd.infer(hd.FactorGraph(cardinalities, []), sweeps=1, keep=[hd.Joint()])
+    assert not recwarn.list
+
+
 def test_the_reference_is_checked_before_the_work():
     with pytest.raises(ModelError, match=r"reference marginals of shape \(3, 3\)"):
         hd.infer(SMALL, sweeps=10**9, keep=[hd.ErrorCurve(np.zeros((2, 2)), at=[10**9])])
@@ -191,7 +205,9 @@ def test_what_was_not_kept(name, remedy):
     result = hd.infer(SMALL, sweeps=1, keep=[])
     with pytest.raises(NotKeptError) as caught:
         getattr(result, name)
-    assert remedy in str(caught.value) and str(caught.value).startswith("expected")
+    asked = "marginals" if name in ("chain_marginals", "standard_error") else name
+    assert remedy in str(caught.value)
+    assert str(caught.value).startswith(f"expected {asked} to be kept, but got none: ")
     assert not hasattr(result, name)
 
 

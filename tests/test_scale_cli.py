@@ -91,9 +91,17 @@ def test_one_bad_model_among_many(capsys, tmp_path):
     code, out, err = run(
         capsys, "many", "0.uai", "bad.uai", "1.uai", "--out", "all", "--workers", "1"
     )
-    assert code == 1 and "got none for 1 of 3" in err
+    assert code == 3 and "got none for 1 of 3" in err
     assert "bad.uai: expected " in out and out.count("wrote") == 2
     assert sorted(p.name for p in (tmp_path / "all").iterdir()) == ["0.uai.MAR", "1.uai.MAR"]
+
+
+def test_several_mistakes_in_many_models(capsys, tmp_path):
+    (tmp_path / "bad.uai").write_text("no model")
+    options = ("--out", "all", "--workers", 1, "--method", "gibbs", "--chains", 0)
+    assert run(capsys, "many", "0.uai", "1.uai", *options)[0] == 1
+    assert run(capsys, "many", "0.uai", "bad.uai", *options)[0] == 1
+    assert run(capsys, "many", "bad.uai", "missing.uai", *options)[0] == 3
 
 
 def test_answers_that_would_lie_in_one_place(capsys, tmp_path):

@@ -123,7 +123,7 @@ def test_no_models_no_results():
 
 
 def test_an_error_says_which_model(tmp_path):
-    with pytest.raises(hd.ModelError, match=r"^model 2: expected a model such as"):
+    with pytest.raises(hd.ModelError, match=r"^model 2: expected a model, got b'x': build"):
         hd.infer_many([*models(2), b"x"], sweeps=5)
     with pytest.raises(hd.FileError, match=r"^model 0 \(.*none\.uai\): "):
         hd.infer_many([tmp_path / "none.uai"], sweeps=5)
@@ -133,6 +133,26 @@ def test_an_error_says_which_model(tmp_path):
 def test_options_about_one_model(name):
     with pytest.raises(hd.MethodError, match=f"no {name}= for many models"):
         hd.infer_many(models(1), **{name: None})
+
+
+def test_one_model_is_no_list(tmp_path):
+    for one, shown in (
+        (models(1)[0], "FactorGraph of shape (3,)"),
+        (hd.ising_grid(np.zeros((3, 4))), "Lattice of shape (3, 4)"),
+        ("a.uai", "'a.uai'"),
+        (tmp_path, "Path"),
+        (7, "7"),
+    ):
+        with pytest.raises(hd.ModelError, match="expected a list of models or of files") as caught:
+            hd.infer_many(one)
+        assert shown in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_options_that_infer_has_not():
+    with pytest.raises(hd.MethodError, match=r"sweeps=, .* for infer_many, got workers=: executor"):
+        hd.infer_many(models(1), workers=2)
+    with pytest.raises(hd.MethodError, match="got sweep="):
+        hd.infer_as_completed(models(1), sweep=2)
 
 
 def test_what_is_no_executor():

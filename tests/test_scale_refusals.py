@@ -57,17 +57,34 @@ def test_lattices_that_make_no_sense(tmp_path):
         hd.StoredLattice(np.zeros((4, 4)), (np.zeros((4, 3)), np.zeros((4, 3))))
     with pytest.raises(hd.ModelError, match="finite coupling"):
         hd.StoredLattice(np.zeros((4, 4)), np.inf)
-    with pytest.raises(hd.FileError, match=r"expected a \.npy file or a \.zarr folder"):
-        hd.StoredLattice(tmp_path / "none.npy")
-    (tmp_path / "bad.npy").write_bytes(b"no array")
-    with pytest.raises(hd.FileError, match=r"expected a \.npy file or a \.zarr folder"):
-        hd.StoredLattice(tmp_path / "bad.npy")
-    with pytest.raises(hd.ModelError, match="expected a lattice such as StoredLattice"):
+    with pytest.raises(hd.ModelError, match=r"got Lattice of shape \(4, 4\): use infer$"):
         hd.infer_tiled(hd.ising_grid(np.zeros((4, 4))), out=tmp_path / "m.npy")
     field = np.zeros((4, 4))
     field[2, 2] = np.nan
-    with pytest.raises(hd.ModelError, match="NaN"):
+    place = r"in field, got nan at \(0, 2\), counted from row 2 and column 0"
+    with pytest.raises(hd.ModelError, match=place):
+        hd.StoredLattice(field).patch(2, 0, 4, 4)
+    with pytest.raises(hd.ModelError, match="got nan at"):
         hd.infer_tiled(hd.StoredLattice(field), out=tmp_path / "m.npy", sweeps=1)
+
+
+@pytest.mark.parametrize(
+    ("data", "got"),
+    [
+        (None, "but: No such file"),
+        (b"", "got an empty file"),
+        (b"import numpy as np\n", "got a file that begins b'import numpy as np.n'"),
+        (b"PK\x03\x04", "got a file that begins b'PK"),
+        (b"\x93NUMPY\x01\x00", "but: "),
+    ],
+)
+def test_files_that_are_no_arrays(tmp_path, data, got):
+    if data is not None:
+        (tmp_path / "bad.npy").write_bytes(data)
+    expected = rf"^expected a \.npy file or a \.zarr folder with one array at .*bad\.npy, {got}"
+    with pytest.raises(hd.FileError, match=expected) as caught:
+        hd.StoredLattice(tmp_path / "bad.npy")
+    assert "pickle" not in str(caught.value)
 
 
 def test_snapshots_of_other_runs(tmp_path):

@@ -141,6 +141,12 @@ def test_herded_kernels_carry_the_empirical_distribution(model, tau, T):
         assert now @ sweep == pytest.approx(following)
 
 
+def test_states_beyond_any_float_are_told(recwarn):
+    with pytest.raises(MethodError, match=r"joint states, .* got 2\^1600: use a smaller model"):
+        hd.theory.gibbs_kernel(hd.ising_grid(np.zeros((40, 40))), 0)
+    assert not recwarn.list
+
+
 def test_too_large_is_said():
     large = hd.FactorGraph([2] * 12, [])
     with pytest.raises(MethodError, match="at most 2048 joint states"):

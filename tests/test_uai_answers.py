@@ -70,10 +70,13 @@ def test_reads_evidence(tmp_path, text, expected):
         ("-1", "neither"),
         ("1.5 0 1", "neither"),
         ("nan", "neither"),
-        ("2 0 1 0 1", "expected each variable once in line 1 of PATH, got '0': drop the second"),
-        ("1\n-3 1", "expected a variable or its value, 0 or more in line 2 of PATH, got '-3'"),
-        ("1\n3 0.5", "expected a variable or its value, 0 or more in line 2 of PATH, got '0.5'"),
-        ("1 three 1", "expected a number in line 1 of PATH, got 'three'"),
+        ("2 0 1 0 1", "expected each variable once, got '0' in line 1 of PATH: drop the second"),
+        ("1\n-3 1", "expected a variable or its value, 0 or more, got '-3' in line 2 of PATH"),
+        ("1\n3 0.5", "expected a variable or its value, 0 or more, got '0.5' in line 2 of PATH"),
+        ("MARKOV 1 2 0", "begins with a number, in PATH, got a UAI model: give a UAI .evid file"),
+        ("Bayes\n1 2 0", "begins with a number, in PATH, got a UAI model: give a UAI .evid file"),
+        ("network a {}", "begins with a number, in PATH, got a file that begins 'network'"),
+        ("1 three 1", "expected a number, got 'three' in line 1 of PATH"),
     ],
 )
 def test_refuses_evidence(tmp_path, text, message):
@@ -119,7 +122,10 @@ def test_reads_marginals(tmp_path, text):
     [
         ("", "expected MAR at the beginning of PATH, got an empty file"),
         ("MARKOV", "expected MAR at the beginning of PATH, got 'MARKOV'"),
-        ("MAR", "expected the number of variables and their marginals in line 1 of PATH, got the"),
+        (
+            "MAR",
+            "number of variables and their marginals, got the end of the file in line 1 of PATH",
+        ),
         ("MAR 2 2 0.1 0.9", "got 4 numbers that are neither"),
         ("MAR 1 2 0.1", "neither"),
         ("MAR 1 0", "neither"),
@@ -127,9 +133,9 @@ def test_reads_marginals(tmp_path, text):
         ("MAR 99999999999 2 0.1 0.9", "neither"),
         ("MAR 1 99999999999 0.1 0.9", "neither"),
         ("MAR 1 2 0.1 0.9 0.3", "neither"),
-        ("MAR\n1 2\n0.1 -0.9", "expected a probability in line 3 of PATH, got '-0.9'"),
-        ("MAR\n1 2\n0.1 nan", "expected a probability in line 3 of PATH, got 'nan'"),
-        ("MAR\n1 2\n0.1 1.9", "expected a probability in line 3 of PATH, got '1.9'"),
+        ("MAR\n1 2\n0.1 -0.9", "expected a probability, got '-0.9' in line 3 of PATH"),
+        ("MAR\n1 2\n0.1 nan", "expected a probability, got 'nan' in line 3 of PATH"),
+        ("MAR\n1 2\n0.1 1.9", "expected a probability, got '1.9' in line 3 of PATH"),
         ("MAR\n2\n1 1 1\n1 1 1\n", "expected one sample in PATH, got 2"),
     ],
 )
@@ -208,13 +214,19 @@ def test_log_z_comes_back_to_the_bit(tmp_path_factory, log_z):
     ("text", "message"),
     [
         ("MAR 1", "expected PR at the beginning of PATH, got 'MAR'"),
-        ("PR\n", "expected log10 of the normalising constant in line 1 of PATH, got the end of"),
-        ("PR\n-inf", "expected a finite log10 of the normalising constant in line 2 of PATH, got"),
-        ("PR\n1e308", "expected a finite log10 of the normalising constant in line 2 of PATH"),
+        ("PR\n", "log10 of the normalising constant, got the end of the file in line 1 of PATH"),
+        (
+            "PR\n-inf",
+            "expected a finite log10 of the normalising constant, got '-inf' in line 2 of PATH",
+        ),
+        (
+            "PR\n1e308",
+            "expected a finite log10 of the normalising constant, got '1e308' in line 2 of PATH",
+        ),
         ("PR\nnan", "expected a finite log10"),
         ("PR\n2 3 4", "expected one sample in PATH, got 2"),
         ("PR\n3 4 5", "got 3 numbers that are neither"),
-        ("PR\nabc", "expected a number in line 2 of PATH, got 'abc'"),
+        ("PR\nabc", "expected a number, got 'abc' in line 2 of PATH"),
     ],
 )
 def test_refuses_log_z(tmp_path, text, message):
@@ -256,10 +268,13 @@ def test_state_of_a_picture(tmp_path):
     ("text", "message"),
     [
         ("PR 1", "expected MPE or MAP at the beginning of PATH, got 'PR'"),
-        ("MPE", "expected the number of variables and as many states in line 1 of PATH"),
+        (
+            "MPE",
+            "number of variables and as many states, got the end of the file in line 1 of PATH",
+        ),
         ("MPE 3 0 1", "got 3 numbers that are neither"),
-        ("MPE\n2 0 -1", "expected a state, 0 or more in line 2 of PATH, got '-1'"),
-        ("MPE\n2 0 0.5", "expected a state, 0 or more in line 2 of PATH, got '0.5'"),
+        ("MPE\n2 0 -1", "expected a state, 0 or more, got '-1' in line 2 of PATH"),
+        ("MPE\n2 0 0.5", "expected a state, 0 or more, got '0.5' in line 2 of PATH"),
         ("MPE 99999999999 0", "neither"),
         ("MPE 2 1 1 1 1", "expected one sample in PATH, got 2"),
     ],

@@ -100,7 +100,7 @@ LAUGHS = "".join(f'<!ENTITY a{k} "{f"&a{k - 1};" * 10}">' for k in range(1, 10))
 )
 def test_entities_are_refused(tmp_path, document):
     tracemalloc.start()
-    with pytest.raises(FileError, match=r"expected no entities in line 1 of .*, got one: write"):
+    with pytest.raises(FileError, match=r"expected no entities, got one in line 1 of .*: write"):
         parse(tmp_path, document)
     assert tracemalloc.get_traced_memory()[1] < 2**22  # the bomb would be 2 GB
     tracemalloc.stop()
@@ -127,30 +127,78 @@ P = "<DEFINITION><FOR>a</FOR><TABLE>0.5 0.5</TABLE></DEFINITION>\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "expected XML in line 1 of PATH, got something else (no element found"),
-        ("MARKOV", "expected XML in line 1 of PATH, got something else"),
-        ("<BIF>\n<NETWORK>\n</BIF>", "expected XML in line 3 of PATH, got something else (mismat"),
-        (b"<BIF>\xff\xfe</BIF>", "expected XML in line 1 of PATH, got something else"),
-        ('<?xml version="1.0" encoding="klingon"?><BIF/>', "expected XML in line"),
-        ('<?xml version="1.0" encoding="big5"?><BIF/>', "expected XML in line"),
-        ("<html/>", "expected <BIF> in line 1 of PATH, got <HTML>: give another file"),
-        ("<BIF/>", "expected one <NETWORK> in <BIF> in line 1 of PATH, got 0"),
+        ("", "XML, got something else (no element found: line 1, column 0) in line 1 of PATH"),
+        (
+            "MARKOV",
+            "expected XML, got something else (syntax error: line 1, column 0) in line 1 of PATH",
+        ),
+        (
+            "<BIF>\n<NETWORK>\n</BIF>",
+            "XML, got something else (mismatched tag: line 3, column 2) in line 3 of PATH",
+        ),
+        (
+            b"<BIF>\xff\xfe</BIF>",
+            "something else (not well-formed (invalid token): line 1, column 5) in line 1 of PATH",
+        ),
+        (
+            '<?xml version="1.0" encoding="klingon"?><BIF/>',
+            "expected XML, got something else (unknown encoding: klingon) in line 1",
+        ),
+        (
+            '<?xml version="1.0" encoding="big5"?><BIF/>',
+            "expected XML, got something else (multi-byte encodings are not supported) in line 1",
+        ),
+        ("<html/>", "expected <BIF>, got <HTML> in line 1 of PATH: give another file"),
+        ("<BIF/>", "expected one <NETWORK> in <BIF>, got 0 in line 1 of PATH"),
         ("<BIF><NETWORK/></BIF>", "expected a Bayes net in PATH, got no variables"),
-        (net("<PROBABILITY/>"), "expected VARIABLE or DEFINITION in line 3 of PATH, got <PROBAB"),
-        (net(A.replace("NAME", "TITLE")), "expected one <NAME> in <VARIABLE> in line 3 of PATH"),
-        (net(A.replace("<NAME>a", "<NAME>")), "names of variables and states in line 3 of PATH"),
-        (net(A.replace("BLE>", 'BLE TYPE="utility">', 1)), "expected 'a' of type nature in line 3"),
-        (net(A, A), "expected each variable once in line 4 of PATH, got 'a' again"),
-        (net(A.replace(">y<", ">x<")), "expected distinct states of 'a' in line 3 of PATH, got"),
-        (net(A.replace("OUTCOME", "OTHER")), "expected one or more states of 'a' in line 3 of"),
+        (
+            net("<PROBABILITY/>"),
+            "expected VARIABLE or DEFINITION, got <PROBABILITY> in line 3 of PATH",
+        ),
+        (
+            net(A.replace("NAME", "TITLE")),
+            "expected one <NAME> in <VARIABLE>, got 0 in line 3 of PATH",
+        ),
+        (
+            net(A.replace("<NAME>a", "<NAME>")),
+            "names of variables and states, got an empty one in line 3 of PATH",
+        ),
+        (
+            net(A.replace("BLE>", 'BLE TYPE="utility">', 1)),
+            "expected 'a' of type nature, got utility in line 3",
+        ),
+        (net(A, A), "expected each variable once, got 'a' again in line 4 of PATH"),
+        (
+            net(A.replace(">y<", ">x<")),
+            "expected distinct states of 'a', got 'x' twice in line 3 of PATH",
+        ),
+        (
+            net(A.replace("OUTCOME", "OTHER")),
+            "expected one or more states of 'a', got none in line 3",
+        ),
         (net(A), "expected the probabilities of every variable in PATH, got none of 'a'"),
-        (net(A, P, P), "expected one table for 'a' in line 5 of PATH, got another"),
-        (net(A, P.replace(">a<", ">b<")), "a variable of this file in line 4 of PATH, got 'b'"),
-        (net(A, P.replace("<TAB", "<GIVEN>a</GIVEN><TAB")), "each variable once in line 4 of PA"),
-        (net(A, P.replace("0.5 0.5", "0.5")), "expected 2 numbers in the table of 'a' in line 4"),
-        (net(A, P.replace("0.5 0.5", "half half")), "expected numbers in the table of 'a' in l"),
-        (net(A, P.replace("0.5 0.5", "0.5 -0.5")), "that sum to 1 in line 4 of PATH, got 0.5 -0."),
-        (net(A, P.replace("TABLE", "VALUES")), "expected one <TABLE> in <DEFINITION> in line 4"),
+        (net(A, P, P), "expected one table for 'a', got another in line 5 of PATH"),
+        (net(A, P.replace(">a<", ">b<")), "a variable of this file, got 'b' in line 4 of PATH"),
+        (
+            net(A, P.replace("<TAB", "<GIVEN>a</GIVEN><TAB")),
+            "each variable once, got 'a' twice in line 4 of PATH",
+        ),
+        (
+            net(A, P.replace("0.5 0.5", "0.5")),
+            "expected 2 numbers in the table of 'a', got 1 in line 4",
+        ),
+        (
+            net(A, P.replace("0.5 0.5", "half half")),
+            "in the table of 'a', got other words in line 4",
+        ),
+        (
+            net(A, P.replace("0.5 0.5", "0.5 -0.5")),
+            "that sum to 1, got 0.5 -0.5 in row 0 in line 4 of PATH",
+        ),
+        (
+            net(A, P.replace("TABLE", "VALUES")),
+            "expected one <TABLE> in <DEFINITION>, got 0 in line 4",
+        ),
     ],
 )
 def test_refused_in_one_sentence(tmp_path, text, message):

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from herded.doubts import confinement, disagreement
-from herded.errors import HerdedWarning, MethodError, ModelError
+from herded.errors import HerdedWarning, MethodError
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between, is_whole
 from herded.methods.protocol import Answer, Sampler, Solver, role
+from herded.models.arrays import shown
+from herded.models.factor_graph import check_model
 from herded.pace import ENDLESS, Pace
 from herded.plan import memory
 from herded.plan.compile import Plan
@@ -24,7 +26,7 @@ from herded.plan.support import check_support
 from herded.progress import Moment, Progress, Watch, interruptible
 from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.result import Best, Curve, Pairs, Result
-from herded.sampling import Run, estimate, sample
+from herded.sampling import BRIEF, Run, estimate, sample
 from herded.spreading import Spread
 from herded.version import __version__
 
@@ -90,7 +92,7 @@ def infer(
         _count("threads", threads, 1)
     if not is_between(checkpoint_every, 0, np.inf):
         raise MethodError(
-            f"expected checkpoint_every as seconds of 0 or more, got {checkpoint_every!r}"
+            f"expected checkpoint_every as seconds of 0 or more, got {shown(checkpoint_every)}"
         )
     compiled = plan if isinstance(plan, Plan) else remembered(model, method, plan, cap)
     _check_plan(compiled, model, method)
@@ -141,10 +143,9 @@ def infer(
 
 
 def _check(model: Any, method: Any) -> None:
-    if not hasattr(model, "as_factor_graph"):
-        raise ModelError(f"expected a model such as FactorGraph(...), got {model!r:.80}")
+    check_model(model)
     if isinstance(method, type) or role(method) is None:
-        raise MethodError(f"expected a method such as HerdedGibbs(), got {method!r:.80}")
+        raise MethodError(f"expected a method such as HerdedGibbs(), got {shown(method)}")
 
 
 def _check_plan(plan: Plan, model: Any, method: Any) -> None:
@@ -165,7 +166,7 @@ def _sweeps(method: Any, sweeps: int | None, seconds: float | None) -> int:
     if seconds is None:
         return DEFAULT_SWEEPS if sweeps is None else _count("sweeps", sweeps, 1)
     if not is_between(seconds, 0, np.inf) or seconds == 0:
-        raise MethodError(f"expected seconds above 0, got {seconds!r}")
+        raise MethodError(f"expected seconds above 0, got {shown(seconds)}")
     if sweeps is None and hasattr(method, "schedule"):
         raise MethodError(
             f"expected sweeps for {type(method).__name__}, whose temperature falls from the first "
@@ -178,7 +179,9 @@ def _count(name: str, value: Any, least: int) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # 1e4
     if not is_whole(value, least):
-        raise MethodError(f"expected {name} to be a whole number of {least} or more, got {value!r}")
+        raise MethodError(
+            f"expected {name} to be a whole number of {least} or more, got {shown(value)}"
+        )
     return int(value)
 
 
@@ -186,12 +189,12 @@ def _check_keep(keep: Sequence[Any] | None) -> dict[type, Any]:
     kinds = (Marginals, BestState, Samples, PairMarginals, Joint, ErrorCurve)
     choices: dict[type, Any] = {}
     if not (keep is None or isinstance(keep, Iterable)):
-        raise MethodError(f"expected keep= as a list, got {keep!r:.80}")
+        raise MethodError(f"expected keep= as a list, got {shown(keep)}")
     for choice in [Marginals()] if keep is None else keep:
         if not isinstance(choice, kinds):
             raise MethodError(
                 f"expected {', '.join(kind.__name__ + '()' for kind in kinds)} in keep=, got "
-                f"{choice!r}"
+                f"{shown(choice)}"
             )
         if type(choice) in choices:
             raise MethodError(f"expected {type(choice).__name__} once in keep=, got it twice")
@@ -302,7 +305,8 @@ def _solve(
     state = method.init(plan)
     total = 1 if method.one_shot else burn_in + sweeps
     seconds = None if method.one_shot else seconds
-    bar = Progress.of_run(progress, type(method).__name__, total, seconds)
+    brief = total * model.n_variables < BRIEF
+    bar = Progress.of_run(progress, type(method).__name__, total, seconds, brief=brief)
     pace, so_far = Pace(16, seconds), 0.0
     # Of what is found in one step there is no part to keep: Ctrl-C may raise as it always does.
     alone = nullcontext(threading.Event()) if method.one_shot else interruptible()

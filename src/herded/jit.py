@@ -16,6 +16,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core import event
 
 CACHE = os.environ.get("HERDED_CACHE", "1") != "0"
 PREFIX = "herded-kernels-"
@@ -50,6 +51,28 @@ def cache_folder(package: Path, chosen: str) -> Path:
 
 SETTINGS: Any = numba.config
 FOLDER = str(cache_folder(Path(__file__).parent, SETTINGS.CACHE_DIR)) if CACHE else ""
+
+
+class _Compilers(event.Listener):
+    """Counts those at work. What comes from the disk cache is not compiled."""
+
+    def __init__(self) -> None:
+        self.working = 0
+
+    def on_start(self, event: Any) -> None:
+        self.working += 1
+
+    def on_end(self, event: Any) -> None:
+        self.working -= 1
+
+
+_COMPILERS = _Compilers()
+event.register("numba:compile", _COMPILERS)
+
+
+def is_compiling() -> bool:
+    """Whether some kernel is being compiled now."""
+    return _COMPILERS.working > 0
 
 
 def jit(function: Callable[..., Any]) -> Any:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 PATIENCE = 0.5  # seconds before a bar appears: short runs stay silent and quick
+COMPILING = "compiling, once"
 
 
 @dataclass(frozen=True)
@@ -37,28 +38,62 @@ class Progress:
         self.began = time.perf_counter()
         self.bar: Any = None
         self.task: Any = None
+        self.opening = threading.Lock()
+        self.begun: threading.Event | None = None  # for who waits for the first update
 
     @classmethod
     def of_run(
-        cls, wanted: bool | None, what: str, sweeps: int, seconds: float | None
+        cls, wanted: bool | None, what: str, sweeps: int, seconds: float | None, *, brief: bool
     ) -> "Progress":
         """Over sweeps, or over the seconds of a run that the clock ends."""
-        if seconds is None:
-            return cls(wanted, sweeps, what)
-        return cls(wanted, int(seconds), what, "seconds")
+        units = "sweeps" if seconds is None else "seconds"
+        bar = cls(wanted, sweeps if seconds is None else int(seconds), what, units)
+        if not brief:
+            bar.expect_compilers()
+        return bar
+
+    def expect_compilers(self) -> None:
+        """Show the bar also before the first update, if kernels are being compiled then.
+
+        It takes a thread to look, so a run that is over at once does without.
+        """
+        if self.watched:
+            self.begun = threading.Event()
+            threading.Thread(target=self._look, args=(self.begun,), daemon=True).start()
+
+    def _look(self, begun: threading.Event) -> None:
+        from herded.jit import is_compiling
+
+        while not begun.wait(PATIENCE):
+            if is_compiling():
+                with self.opening:
+                    if not begun.is_set():
+                        self._open(0, "")
+                return
 
     def update(self, done: int, note: str = "") -> None:
         if not self.watched:
             return
-        if self.bar is None and time.perf_counter() - self.began > PATIENCE:
-            self._open()
-        if self.bar is not None:
-            self.bar.update(self.task, completed=done, note=note)
+        self._begin()
+        with self.opening:
+            if self.bar is not None:
+                self.bar.update(self.task, completed=done, note=note)
+            elif time.perf_counter() - self.began > PATIENCE:
+                self._open(done, note)
 
-    def _open(self) -> None:
+    def _open(self, done: int, note: str) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
+        from rich.text import Text
+
+        from herded.jit import is_compiling
+
+        class Note(TextColumn):
+            """What the run says of itself, unless its compilers have the word."""
+
+            def render(self, task: Any) -> Any:
+                return Text(COMPILING) if is_compiling() else super().render(task)
 
         self.bar = Bar(
             TextColumn("{task.description}"),
@@ -66,16 +101,22 @@ class Progress:
             MofNCompleteColumn(),
             TextColumn(self.units),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
+            Note("{task.fields[note]}"),
             console=Console(stderr=True),
             transient=True,
         )
-        self.task = self.bar.add_task(self.what, total=self.total, note="")
+        self.task = self.bar.add_task(self.what, total=self.total, completed=done, note=note)
         self.bar.start()
 
+    def _begin(self) -> None:
+        if self.begun is not None:
+            self.begun.set()
+
     def close(self) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+        self._begin()
+        with self.opening:
+            if self.bar is not None:
+                self.bar.stop()
 
 
 # -- Ctrl-C, and SIGTERM where the program handles it ------------------------------------------

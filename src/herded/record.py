@@ -18,7 +18,8 @@ from herded.methods.elimination_order import MAX_AXES
 from herded.methods.options import is_whole
 from herded.methods.state import State
 from herded.methods.threads import run_parts
-from herded.models.arrays import edge_array, number_array, whole_array
+from herded.models.arrays import edge_array, number_array, shown, whole_array
+from herded.models.joint_states import count_joint_states, told_states
 from herded.plan.compile import Plan
 from herded.plan.conditional import SCALAR_BITS, VECTOR_BITS, compile_factors
 from herded.plan.parts import compile_parts
@@ -140,7 +141,7 @@ def _check_edges(plan: Plan, edges: Any) -> np.ndarray:
     pairs = edge_array("edges", edges)
     n = plan.model.n_variables
     if ((pairs < 0) | (pairs >= n)).any():
-        raise ModelError(f"expected edges between variables 0 and {n - 1}, got {edges!r:.80}")
+        raise ModelError(f"expected edges between variables 0 and {n - 1}, got {shown(edges)}")
     return pairs
 
 
@@ -156,14 +157,15 @@ class JointRecorder(Recorder):
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         cards = plan.model.cardinalities
-        states = float(np.prod(cards, dtype=float))
-        if states > MAX_JOINT or len(cards) > MAX_AXES:
+        states = count_joint_states(cards, MAX_JOINT)
+        if states is None or len(cards) > MAX_AXES:
             raise MethodError(
-                f"expected at most {MAX_JOINT} states and {MAX_AXES} variables to keep the joint, "
-                f"got {states:.3g} and {len(cards)}: keep PairMarginals or Samples instead"
+                f"expected at most {MAX_JOINT:,} states and {MAX_AXES} variables to keep the "
+                f"joint, got {told_states(cards)} states and {len(cards):,} variables: keep "
+                "PairMarginals or Samples instead"
             )
         self.strides = np.concatenate([np.cumprod(cards[:0:-1])[::-1], [1]])
-        self.arrays = {"counts": np.zeros(int(states), np.int64)}
+        self.arrays = {"counts": np.zeros(states, np.int64)}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         index = self.plan.unstore(block).astype(np.int64) @ self.strides

@@ -54,10 +54,12 @@ class Result:
     model: Any = field(default=None, repr=False)  # what it is a result for: names, scores
     warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
 
-    def _get(self, name: str, remedy: str) -> Any:
-        if self.kept.get(name) is None:
-            raise NotKeptError(f"expected {name} to be kept, but it was not: {remedy}")
-        return self.kept[name]
+    def _get(self, name: str, remedy: str, key: str | None = None) -> Any:
+        """What a property called `name` gives, which was kept under `key` if not under its name."""
+        found = self.kept.get(key or name)
+        if found is None:
+            raise NotKeptError(f"expected {name} to be kept, but got none: {remedy}")
+        return found
 
     @property
     def marginals(self) -> np.ndarray:
@@ -67,12 +69,14 @@ class Result:
     @property
     def chain_marginals(self) -> np.ndarray:
         """The marginals of each chain, (chains, N, K)."""
-        return self._get("chain_marginals", "pass keep=[Marginals()], and a method that gives them")
+        remedy = "pass keep=[Marginals()], and a method that gives them"
+        return self._get("marginals", remedy, "chain_marginals")
 
     @property
     def frequencies(self) -> np.ndarray:
         """Visit frequencies, the paper's estimator, also where marginals are Rao-Blackwellised."""
-        counts = self._get("chain_frequencies", "pass keep=[Marginals()] to a sampler")
+        remedy = "pass keep=[Marginals()] to a sampler"
+        counts = self._get("frequencies", remedy, "chain_frequencies")
         return self._shaped(counts.mean(axis=0))
 
     @property
@@ -109,7 +113,8 @@ class Result:
     @property
     def pair_marginals(self) -> Pairs:
         """P(x_i = a, x_j = b) of pairs of variables."""
-        return self._get("pairs", "pass keep=[PairMarginals()] to a sampler, or use Exact()")
+        remedy = "pass keep=[PairMarginals()] to a sampler, or use Exact()"
+        return self._get("pair_marginals", remedy, "pairs")
 
     @property
     def joint(self) -> np.ndarray:

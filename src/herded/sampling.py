@@ -115,10 +115,11 @@ def sample(
         resume(run, checkpoint)
     before = run.seconds
     pace = Pace(ENDLESS, seconds)
-    bar = Progress.of_run(progress, type(method).__name__, run.total, seconds)
+    lasting = (seconds, watch, checkpoint, forward) != (None,) * 4
+    brief = run.updates < BRIEF and not lasting
+    bar = Progress.of_run(progress, type(method).__name__, run.total, seconds, brief=brief)
     pool_or_none = _pool(run, threads) if forward is None else nullcontext()
-    watched = not (forward is None and seconds is None and watch is None and checkpoint is None)
-    with pool_or_none as pool, _stopping(run, watched) as stop, closing(bar):
+    with pool_or_none as pool, _stopping(run, brief) as stop, closing(bar):
         if seconds is not None and forward is None:
             _compile_ahead(run, pool)
         forward = forward or _Here(run, pool)
@@ -151,13 +152,13 @@ def _kernels(run: Run) -> Any:
     return *of_method, *of_plan, run.blocks.dtype, len(run.chains) > 1, *run.keep
 
 
-def _stopping(run: Run, watched: bool) -> AbstractContextManager[threading.Event]:
+def _stopping(run: Run, brief: bool) -> AbstractContextManager[threading.Event]:
     """What Ctrl-C does: it ends a run after its block, and a brief one with its loop.
 
     A compiler could lose the exception of a brief one, so that it comes after the first of its
     kind.
     """
-    if watched or run.updates >= BRIEF:
+    if not brief:
         return interruptible()
     if _kernels(run) in _WARM:
         return interruptible(brief=True)

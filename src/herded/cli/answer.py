@@ -110,6 +110,7 @@ class Answered:
             "sweeps": self.sweeps,
             "burn_in": self.setup.burn_in,
             "chains": self.setup.chains,
+            "resumed": None if self.setup.begun is None else self.setup.begun._asdict(),
             "seconds": self.seconds,
             "memory": self.setup.memory,
             "interrupted": self.interrupted,
@@ -175,7 +176,12 @@ def answered(
 
 
 def _doubts(setup: Setup, result: Result) -> list[str]:
-    """What only a solver can be reproached with."""
+    """What speaks against an answer, and only this command or a solver is to blame for."""
+    if setup.out_of_time and setup.begun is not None:
+        return [
+            f"no sweep was added: --seconds {setup.seconds:g} count from the first start, and the "
+            f"checkpoint has run {setup.begun.seconds:.2f} s already; give a larger --seconds"
+        ]
     if setup.choice.name == "mean-field" and result.model.has_hard_zeros:
         return ["mean field is a heuristic where there are hard zeros: its answer may be far off"]
     if result.converged is False and not result.provenance["interrupted"]:

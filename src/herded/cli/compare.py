@@ -17,6 +17,7 @@ from herded.cli.error_figure import figures
 from herded.cli.infer_arguments import METHODS, WEIGHTS
 from herded.cli.printing import columns, facts, safe, say
 from herded.cli.reference import Errors, Reference
+from herded.cli.remedies import in_options
 from herded.errors import CapError, FileError, HerdedError, HerdedWarning, MethodError
 from herded.inference import infer
 from herded.io.files import write_bytes
@@ -61,7 +62,10 @@ def compare(options: argparse.Namespace) -> int:
                 doubts += [("warning", f"{name}: {safe(text, len(text))}") for text in warned]
             except HerdedError as error:
                 problems[name] = error
-        refused = [("cannot run", f"{name}: {error}") for name, error in problems.items()]
+        refused = [
+            ("cannot run", f"{name}: {in_options(error, options)}")
+            for name, error in problems.items()
+        ]
         say(*_table(curves, options.seconds), *facts(refused), *facts(doubts))
         if folder is not None and curves:
             _write(folder, curves)

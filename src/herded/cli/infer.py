@@ -86,6 +86,8 @@ def _heading(options: argparse.Namespace, model: Any, setup: Setup) -> Iterator[
         yield "unused", f"{', '.join(setup.unused)}, which {setup.choice.name} has no use for"
     if setup.choice.name != "exact":
         yield "run", setup.run_described()
+    if setup.begun is not None:
+        yield "resumed", f"{safe(options.checkpoint, 200)}: {setup.begun.described()}"
     if setup.samples and (where := engines.described(options.engine, options.workers)):
         yield "engine", where
     yield "memory", f"at most {readable(setup.memory)} beyond the model"

@@ -40,7 +40,11 @@ def add_infer(commands: Any, exit_codes: str) -> None:
         help="default: 10000 of a sampler, at most 1000 of bp and mean-field",
     )
     length.add_argument(
-        "--seconds", type=float, metavar="S", help="run for so long; the clock decides the sweeps"
+        "--seconds",
+        type=float,
+        metavar="S",
+        help="run for so long, counted from the first start of a run that --checkpoint resumes; "
+        "the clock decides the sweeps",
     )
     infer.add_argument("--chains", type=int, metavar="C", help="of a sampler; default: 4")
     infer.add_argument(

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from herded.cli.infer_arguments import add_compare, add_infer, add_info
 from herded.cli.many_arguments import add_many
 from herded.cli.ner_arguments import add_ner
+from herded.cli.remedies import in_options
 from herded.cli.signals import Signals
 from herded.errors import CapError, CheckpointError, CorpusError, FileError, HerdedError
 from herded.progress import interrupted_afterwards
@@ -113,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"herded: {signals.word}{why}", file=sys.stderr)
             return signals.code
         except HerdedError as error:
-            print(f"herded: {error}", file=sys.stderr)
+            print(f"herded: {in_options(error, options)}", file=sys.stderr)
             return _code(error)
         except OSError as error:
             _drop_output()

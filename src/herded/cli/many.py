@@ -14,6 +14,7 @@ import numpy as np
 from herded.cli import models
 from herded.cli.infer import run_setup
 from herded.cli.printing import facts, safe, say
+from herded.cli.remedies import in_options
 from herded.cli.setup import set_up
 from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
 from herded.io.uai_results import write_mar
@@ -45,7 +46,7 @@ def many(options: argparse.Namespace) -> int:
         told.cap = memory.default_cap() / (1 if options.engine else workers)
     where = engines.described(options.engine, options.workers if options.engine else workers)
     say(*facts([("models", f"{len(targets):,} on {where}")]))
-    failed = 0
+    failed: list[type[HerdedError]] = []
     bar = Progress(None, len(targets), "many", "models")
     with (
         interrupted_together(),
@@ -55,14 +56,15 @@ def many(options: argparse.Namespace) -> int:
     ):
         jobs = ((path, told) for path in targets)
         for done, ((path, _), found) in enumerate(crew.completed(answer_file, jobs), 1):
-            failed += isinstance(found, HerdedError)
-            for line in _tell(path, targets[path], found):
+            failed += [type(found)] if isinstance(found, HerdedError) else []
+            for line in _tell(path, targets[path], found, options):
                 say(line)
             bar.update(done)
     if failed:
-        raise MethodError(
-            f"expected an answer for every model, got none for {failed:,} of {len(targets):,}: see "
-            "above"
+        alike = len(set(failed)) == 1  # then it ends as it would for one of them
+        raise (failed[0] if alike else MethodError)(
+            f"expected an answer for every model, got none for {len(failed):,} of "
+            f"{len(targets):,}: see above"
         )
     return 0
 
@@ -88,11 +90,11 @@ def _targets(options: argparse.Namespace) -> dict[str, Path]:
     return targets
 
 
-def _tell(path: str, target: Path, found: Any) -> Iterator[str]:
+def _tell(path: str, target: Path, found: Any, options: argparse.Namespace) -> Iterator[str]:
     """Write an answer and say so, or say why there is none."""
     name = safe(path, 200)
     if isinstance(found, HerdedError):
-        yield f"{name}: {found}"
+        yield f"{name}: {in_options(found, options)}"
         return
     write_mar(found.marginals, target, found.cardinalities)
     length = f"{found.sweeps:,} sweeps, " if found.method != "exact" else ""

@@ -47,6 +47,7 @@ class Setup:
     chains: int
     memory: float  # bytes, beyond the model, at most
     unused: tuple[str, ...]  # options that the chosen method has no use for
+    begun: "Begun | None" = None  # how far the run of --checkpoint is already
 
     @property
     def method(self) -> Any:
@@ -76,10 +77,19 @@ class Setup:
     def run_described(self) -> str:
         """How long, and how many."""
         length = f"{self.seconds:g} seconds" if self.sweeps is None else f"{self.sweeps:,} sweeps"
+        if self.begun is not None:
+            length += " in all"
         if not self.samples:
             return f"at most {length}"
         after = f" after {self.burn_in:,} of burn-in" if self.burn_in else ""
         return f"{length}{after}, {count(self.chains, 'chain')}"
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether a run that goes on has had its seconds before."""
+        if self.begun is None or self.seconds is None:
+            return False
+        return self.begun.seconds >= self.seconds
 
 
 def set_up(model: Any, options: argparse.Namespace) -> Setup:
@@ -95,15 +105,17 @@ def set_up(model: Any, options: argparse.Namespace) -> Setup:
         raise MethodError(f"expected no {refused[0]} with --method {options.method}: drop it")
     chains = (CHAINS if options.chains is None else options.chains) if samples else 1
     _check_counts(options)
+    begun = _begun(options) if samples else None
     engines.check(options.engine, options.workers)
     return Setup(
         choice,
-        _sweeps(choice, options),
+        _sweeps(choice, options, begun),
         options.seconds,
-        _burn_in(choice, options),
+        _burn_in(choice, options, begun),
         chains,
         _memory(model, choice, chains, options),
         words,
+        begun,
     )
 
 
@@ -175,16 +187,15 @@ def _check_counts(options: argparse.Namespace) -> None:
         )
 
 
-def _sweeps(choice: Choice, options: argparse.Namespace) -> int | None:
+def _sweeps(choice: Choice, options: argparse.Namespace, begun: "Begun | None") -> int | None:
     if options.sweeps is not None or options.seconds is not None:
         return options.sweeps
     if not isinstance(choice.method, Sampler):
         return 1000
-    begun = _begun(options)
-    return SWEEPS if begun is None else max(SWEEPS, begun.done - begun.burn_in)
+    return SWEEPS if begun is None else max(SWEEPS, begun.recorded)
 
 
-def _burn_in(choice: Choice, options: argparse.Namespace) -> int:
+def _burn_in(choice: Choice, options: argparse.Namespace, begun: "Begun | None") -> int:
     """None for annealing, which is all burn-in, and for solvers."""
     if not isinstance(choice.method, Sampler) or hasattr(choice.method, "schedule"):
         if options.burn_in and isinstance(choice.method, Sampler):
@@ -192,7 +203,6 @@ def _burn_in(choice: Choice, options: argparse.Namespace) -> int:
         return 0
     if options.burn_in is not None:
         return options.burn_in
-    begun = _begun(options)
     if begun is not None:
         return begun.burn_in
     if options.seconds is not None:
@@ -200,22 +210,32 @@ def _burn_in(choice: Choice, options: argparse.Namespace) -> int:
     return min(MOST_BURN_IN, (options.sweeps or SWEEPS) // 10)
 
 
-class _Begun(NamedTuple):
+class Begun(NamedTuple):
     """How far a run is that has a checkpoint."""
 
     burn_in: int
     done: int
+    seconds: float  # since its first start, without pauses
+
+    @property
+    def recorded(self) -> int:
+        """Sweeps after the burn-in."""
+        return max(0, self.done - self.burn_in)
+
+    def described(self) -> str:
+        return f"{count(self.recorded, 'sweep')} in {self.seconds:.2f} s"
 
 
-def _begun(options: argparse.Namespace) -> _Begun | None:
+def _begun(options: argparse.Namespace) -> Begun | None:
     """The run that --checkpoint holds: one that goes on keeps its burn-in, and what it has done."""
     if options.checkpoint is None or not os.path.exists(options.checkpoint):
         return None
     found = checkpoint.read(options.checkpoint)
     header: dict[str, Any] = found[0] if found else {}
-    begun = _Begun(header.get("burn_in", -1), header.get("done", -1))
-    whole = all(isinstance(value, int) and 0 <= value <= MOST for value in begun)
-    return begun if whole else None  # whoever resumes it says what is wrong
+    begun = Begun(header.get("burn_in", -1), header.get("done", -1), header.get("seconds", -1))
+    counts = all(isinstance(value, int) and 0 <= value <= MOST for value in begun[:2])
+    timed = isinstance(begun.seconds, (int, float)) and 0 <= begun.seconds < math.inf
+    return begun if counts and timed else None  # whoever resumes it says what is wrong
 
 
 def _memory(model: Any, choice: Choice, chains: int, options: argparse.Namespace) -> float:

@@ -50,7 +50,7 @@ class NetFile:
     def wrong(self, where: int, expected: str, got: str, remedy: str) -> FileError:
         """A sentence about a place in the file."""
         line = self.line_of(where)
-        return FileError(f"expected {expected} in line {line} of {self.path}, got {got}: {remedy}")
+        return FileError(f"expected {expected}, got {got} in line {line} of {self.path}: {remedy}")
 
     def declare(self, name: str, states: Sequence[str], where: int) -> None:
         """A new variable."""

@@ -42,8 +42,8 @@ class Tokens:
             self.text = text.decode()
         except UnicodeDecodeError as error:
             raise FileError(
-                f"expected text in UTF-8 in line {line_at(text, error.start)} of {path}, got other "
-                "bytes: convert the file"
+                f"expected text in UTF-8, got other bytes in line {line_at(text, error.start)} of "
+                f"{path}: convert the file"
             ) from error
         self.path = path
         self.at = 0
@@ -62,7 +62,7 @@ class Tokens:
         at = self.at - 1 if at is None else at
         got = shown(self.tokens[at]) if at < len(self.tokens) else "the end of the file"
         return FileError(
-            f"expected {expected} in line {self.line(at)} of {self.path}, got {got}: {remedy}"
+            f"expected {expected}, got {got} in line {self.line(at)} of {self.path}: {remedy}"
         )
 
     def line(self, at: int) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.errors import ModelError
+from herded.errors import FileError, ModelError, missing
 from herded.models.arrays import float_array
 
 
@@ -30,9 +30,9 @@ def read_image(path: str | os.PathLike[str]) -> np.ndarray:
                 return values.astype(float) / (1.0 if picture.mode == "F" else 65535.0)
             return np.asarray(picture.convert("L"), dtype=float) / 255.0
     except FileNotFoundError as error:
-        raise ModelError(f"expected a picture at {path}, but there is no such file") from error
+        raise FileError(f"expected a picture at {path}, but there is no such file") from error
     except (OSError, ValueError, SyntaxError, pillow.DecompressionBombError) as error:
-        raise ModelError(
+        raise FileError(
             f"expected a picture at {path}, got a file that cannot be read as one ({error})"
         ) from error
 
@@ -53,7 +53,7 @@ def write_image(path: str | os.PathLike[str], image: Any) -> None:
         os.replace(temporary, target)
     except (OSError, ValueError, KeyError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ModelError(f"expected to write a picture to {target}, but: {reason}") from error
+        raise FileError(f"expected to write a picture to {target}, but: {reason}") from error
     finally:
         with contextlib.suppress(OSError, ValueError):
             temporary.unlink()
@@ -82,8 +82,5 @@ def _pillow() -> Any:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ModelError(
-            "expected Pillow to read and write pictures, but it is not installed: "
-            "pip install 'herded[io]'"
-        ) from error
+        raise missing("Pillow", "pictures", "io") from error
     return Image

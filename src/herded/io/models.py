@@ -1,6 +1,7 @@
 """A model from a file of any kind that `herded` reads."""
 
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ from herded.errors import FileError
 from herded.io.arrays import load_model
 from herded.io.bif import read_bif
 from herded.io.files import FilePath, read_bytes
+from herded.io.numbers import BOM
 from herded.io.uai import read_uai
 from herded.io.xmlbif import read_xmlbif
 from herded.models.factor_graph import FactorGraph
@@ -20,6 +22,10 @@ READERS: dict[str, Callable[..., FactorGraph | Lattice]] = {
     "npz": load_model,
     "safetensors": load_model,
 }
+KNOWN = "UAI, BIF, XMLBIF, .npz or .safetensors"
+BIF = re.compile(  # after comments
+    rb"(?:\s|//[^\n\r]*|/\*.*?\*/)*+(?:network|variable|probability)\b", re.DOTALL
+)
 SUFFIXES = {f".{name}": name for name in READERS} | {".xml": "xmlbif", ".bifxml": "xmlbif"}
 
 
@@ -45,8 +51,9 @@ def _format_of(path: Any, cap: float | None) -> str:
 
 
 def _format_of_content(path: FilePath, data: bytes) -> str:
-    """What a file looks like; all but BIF have unmistakable beginnings."""
-    words = data[:2000].removeprefix(b"\xef\xbb\xbf").split(None, 1)
+    """What a file begins like."""
+    text = data.removeprefix(BOM)
+    words = text[:2000].split(None, 1)
     if words and words[0].upper() in (b"MARKOV", b"BAYES"):
         return "uai"
     if data.startswith(b"PK"):
@@ -55,9 +62,9 @@ def _format_of_content(path: FilePath, data: bytes) -> str:
         return "safetensors"
     if words and words[0].startswith(b"<"):
         return "xmlbif"
-    if any(word in data for word in (b"network", b"variable", b"probability")):
+    if BIF.match(text):
         return "bif"
     raise FileError(
-        f"expected a model in {path}, got a file that looks like none that herded reads: name "
-        "its format=, such as 'uai'"
+        f"expected a model ({KNOWN}) in {path}, got a file of none of these formats: give "
+        "another, or let its name say which it is, such as model.uai"
     )

@@ -55,8 +55,8 @@ class Numbers:
         if word:
             position, got = word.start(), shown_bytes(word.group())
         return FileError(
-            f"expected {expected} in line {line_at(self.text, position)} of {self.path}, "
-            f"got {got}: {remedy}"
+            f"expected {expected}, got {got} in line {line_at(self.text, position)} of "
+            f"{self.path}: {remedy}"
         )
 
     def whole(self, k: int) -> int | None:

@@ -15,10 +15,8 @@ from herded.errors import FileError, ModelError
 from herded.io.files import FilePath, write_bytes
 from herded.io.numbers import LARGEST, Numbers, after_header, read_text
 from herded.io.potentials import log_of, table_potentials
-from herded.io.uai_evidence import write_evidence
+from herded.io.uai_evidence import MODELS, write_evidence
 from herded.models.factor_graph import FactorGraph, as_graph
-
-KINDS = (b"MARKOV", b"BAYES")
 
 
 def read_uai(path: FilePath, *, cap: float | None = None) -> FactorGraph:
@@ -28,7 +26,7 @@ def read_uai(path: FilePath, *, cap: float | None = None) -> FactorGraph:
     """
     text = read_text(path, cap)
     remedy = "give a model in the UAI format, or use read_model, which knows others"
-    numbers = Numbers.parse(path, text, after_header(path, text, KINDS, remedy))
+    numbers = Numbers.parse(path, text, after_header(path, text, MODELS, remedy))
     n = numbers.count(0, "the number of variables", least=1)
     _check_room(numbers, 0, n)
     slots = np.arange(1, n + 1)

@@ -12,10 +12,11 @@ import numpy as np
 
 from herded.errors import FileError, ModelError
 from herded.io.files import FilePath, write_bytes
-from herded.io.numbers import LARGEST, Numbers, read_text
+from herded.io.numbers import LARGEST, Numbers, floats, read_text, shown_bytes
 from herded.io.samples import split_samples
 from herded.models.arrays import shown, whole_number
 
+MODELS = (b"MARKOV", b"BAYES")  # as their files begin
 ROW = "the number of observed variables and as many pairs of variable and value"
 
 
@@ -32,9 +33,22 @@ def read_evidence(path: FilePath) -> dict[int, int]:
 
 def read_evidences(path: FilePath) -> list[dict[int, int]]:
     """The evidence of every sample in a .evid file."""
-    numbers = Numbers.parse(path, read_text(path))
+    text = read_text(path)
+    _check_begin(path, text)
+    numbers = Numbers.parse(path, text)
     rows = split_samples(numbers, _length, ROW)
     return [_read_pairs(numbers, row.start) for row in rows]
+
+
+def _check_begin(path: FilePath, text: bytes) -> None:
+    """Other files, a model above all, are told from evidence with a mistake in it."""
+    word = (text.split(None, 1) or [b"0"])[0]
+    if floats(word) is None:
+        got = "a UAI model" if word.upper() in MODELS else f"a file that begins {shown_bytes(word)}"
+        raise FileError(
+            f"expected evidence, which begins with a number, in {path}, got {got}: give a UAI "
+            ".evid file"
+        )
 
 
 def write_evidence(evidence: Mapping[int, int], path: FilePath) -> None:

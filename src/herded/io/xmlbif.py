@@ -78,8 +78,8 @@ def _parse(path: FilePath, text: bytes) -> _Element:
     def begin(tag: str, attributes: dict[str, str]) -> None:
         if len(open_elements) > MAX_DEPTH:
             raise FileError(
-                f"expected at most {MAX_DEPTH} elements within each other in line "
-                f"{parser.CurrentLineNumber} of {path}, got more: give another file"
+                f"expected at most {MAX_DEPTH} elements within each other, got more in line "
+                f"{parser.CurrentLineNumber} of {path}: give another file"
             )
         kind = {name.upper(): value for name, value in attributes.items()}.get("TYPE", "")
         element = _Element(tag.upper(), parser.CurrentLineNumber, kind)
@@ -88,7 +88,7 @@ def _parse(path: FilePath, text: bytes) -> _Element:
 
     def refuse(*_: object) -> NoReturn:
         raise FileError(
-            f"expected no entities in line {parser.CurrentLineNumber} of {path}, got one: write "
+            f"expected no entities, got one in line {parser.CurrentLineNumber} of {path}: write "
             "out what it stands for"
         )
 
@@ -105,7 +105,7 @@ def _parse(path: FilePath, text: bytes) -> _Element:
     except (expat.ExpatError, LookupError, ValueError) as error:
         line = getattr(error, "lineno", parser.CurrentLineNumber)
         raise FileError(
-            f"expected XML in line {line} of {path}, got something else ({error}): give another "
+            f"expected XML, got something else ({error}) in line {line} of {path}: give another "
             "file, or use read_model"
         ) from error
     return top.parts[0]

@@ -12,10 +12,17 @@ def shown(value: Any) -> str:
     return " ".join(repr(value).split())[:80]
 
 
+def described(value: Any) -> str:
+    """What was passed in place of something quite different: its type and shape if it has one."""
+    shape = getattr(value, "shape", None)
+    return f"{type(value).__name__} of shape {shape}" if isinstance(shape, tuple) else shown(value)
+
+
 def whole_array(name: str, values: Any) -> np.ndarray:
     """`values` as int64, of any shape: 2.0 is a whole number, 2.5 and "2" are not."""
+    expected = f"expected whole numbers as {name}"
+    array = _array(expected, values)
     try:
-        array = np.asarray(values)
         if array.dtype.kind not in "biuf":
             if array.size:
                 raise TypeError
@@ -25,8 +32,21 @@ def whole_array(name: str, values: Any) -> np.ndarray:
         if array.dtype.kind in "uf" and not np.array_equal(whole, array):
             raise ValueError
     except (TypeError, ValueError) as error:
-        raise ModelError(f"expected whole numbers as {name}, got {shown(values)}") from error
+        raise ModelError(f"{expected}, got {shown(values)}") from error
     return whole
+
+
+def _array(expected: str, values: Any, uneven: str = "") -> np.ndarray:
+    """`values` as NumPy takes them, which makes no array of lists of several lengths.
+
+    `uneven` is what to do about those.
+    """
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        rows = " in rows of one length" if isinstance(error, ValueError) else ""
+        remedy = f": {uneven}" if rows and uneven else ""
+        raise ModelError(f"{expected}{rows}, got {shown(values)}{remedy}") from error
 
 
 def whole_number(name: str, value: Any) -> int:
@@ -47,15 +67,16 @@ def edge_array(name: str, edges: Any) -> np.ndarray:
     return ends
 
 
-def number_array(name: str, values: Any) -> np.ndarray:
-    """`values` as floats, of any shape."""
+def number_array(name: str, values: Any, uneven: str = "") -> np.ndarray:
+    """`values` as floats, of any shape; `uneven` is what to do if rows differ in length."""
+    expected = f"expected numbers in {name}"
+    array = _array(expected, values, uneven)
     try:
-        array = np.asarray(values)
         if array.dtype.kind not in "biufO" and array.size:
             raise TypeError
         return array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"expected numbers in {name}, got {shown(values)}") from error
+        raise ModelError(f"{expected}, got {shown(values)}") from error
 
 
 def number(name: str, value: Any) -> float:
@@ -66,9 +87,9 @@ def number(name: str, value: Any) -> float:
     return float(array)
 
 
-def float_array(name: str, values: Any, dims: int) -> np.ndarray:
+def float_array(name: str, values: Any, dims: int, uneven: str = "") -> np.ndarray:
     """`values` as floats with `dims` non-empty dimensions."""
-    array = number_array(name, values)
+    array = number_array(name, values, uneven)
     if array.ndim != dims or 0 in array.shape:
         raise ModelError(f"expected a non-empty {dims}-D array as {name}, got shape {array.shape}")
     return array

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.models.arrays import edge_array, float_array, number_array, whole_array
+from herded.models.arrays import edge_array, number_array, whole_array
+from herded.models.factor_checks import Called
 from herded.models.factor_graph import FactorGraph
-from herded.models.pairwise import pairwise
+from herded.models.pairwise import join, unary_array
 
 
 def chain(
@@ -27,10 +28,10 @@ def chain(
     `log_pairwise` is (K, K), or one table for each position but the first: (N-1, K, K), where
     tables that would join two chains are ignored.
     """
-    unary = float_array("log_unary", log_unary, 2)
+    unary = unary_array(log_unary)
     left = _left_ends(len(unary), lengths)
     edges = np.stack([left, left + 1], axis=1)
-    return pairwise(unary, edges, _transitions(unary, log_pairwise, left), names=names)
+    return join(unary, edges, _transitions(unary, log_pairwise, left), names, _link(left))
 
 
 def skip_chain(
@@ -43,7 +44,7 @@ def skip_chain(
     names: Sequence[str] | None = None,
 ) -> FactorGraph:
     """Chains as in `chain`, and (S, 2) `skip_edges` with `log_skip` (K, K) or (S, K, K)."""
-    unary = float_array("log_unary", log_unary, 2)
+    unary = unary_array(log_unary)
     left = _left_ends(len(unary), lengths)
     skips = edge_array("skip_edges", skip_edges)
     k = unary.shape[1]
@@ -57,7 +58,17 @@ def skip_chain(
         )
     edges = np.concatenate([np.stack([left, left + 1], axis=1), skips])
     both = np.concatenate([_transitions(unary, log_pairwise, left), tables])
-    return pairwise(unary, edges, both, names=names)
+    link = _link(left)
+
+    def called(e: int) -> str:
+        return link(e) if e < len(left) else f"skip edge {e - len(left)}"
+
+    return join(unary, edges, both, names, called)
+
+
+def _link(left: np.ndarray) -> Called:
+    """How to call the edges along the chains."""
+    return lambda e: f"the link from {left[e]} to {left[e] + 1}"
 
 
 def _left_ends(n: int, lengths: Sequence[int] | None) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.models.arrays import number, number_array, whole_number
+from herded.models.factor_checks import check_cardinalities, laid_out
 from herded.models.factor_graph import FactorGraph
 
 
@@ -25,14 +26,21 @@ def from_networkx(graph: Any) -> FactorGraph:
         )
     index = {node: i for i, node in enumerate(graph.nodes)}
     unaries = [_unary(node, data) for node, data in graph.nodes(data=True)]
-    factors: list[Any] = [((i,), unary) for i, unary in enumerate(unaries)]
+    scopes, tables = [np.array([i]) for i in index.values()], list(unaries)
+    called = [f"node {node!r}" for node in index]
     for a, b, data in graph.edges(data=True):
         if a == b:
             raise ModelError(f"expected no loops, got an edge from {a!r} to itself")
         i, j = index[a], index[b]
-        factors.append(((i, j), _table(a, b, data, len(unaries[i]), len(unaries[j]))))
-    names = [str(node) for node in graph.nodes]
-    return FactorGraph([len(unary) for unary in unaries], factors, names=names)
+        scopes.append(np.array([i, j]))
+        tables.append(_table(a, b, data, len(unaries[i]), len(unaries[j])))
+        called.append(f"the edge from {a!r} to {b!r}")
+    cards = check_cardinalities([len(unary) for unary in unaries])
+    return FactorGraph.from_arrays(
+        *laid_out(cards, scopes, tables, called.__getitem__),
+        names=[str(node) for node in graph.nodes],
+        called=called.__getitem__,
+    )
 
 
 def _unary(node: Any, data: dict[str, Any]) -> np.ndarray:

@@ -33,6 +33,14 @@ def from_bqm(bqm: Any, *, beta: float = 1.0) -> FactorGraph:
         ),
         number_array("the offset", offset),
     ]
+
+    def called(f: int) -> str:
+        if f < n:
+            return f"the bias of {labels[f]!r}"
+        if f == n + n_pairs:
+            return "the offset"
+        return f"the coupling of {labels[rows[f - n]]!r} and {labels[columns[f - n]]!r}"
+
     pair_ends = n + 2 * np.arange(n_pairs + 1)
     return FactorGraph.from_arrays(
         np.full(n, 2),
@@ -41,6 +49,7 @@ def from_bqm(bqm: Any, *, beta: float = 1.0) -> FactorGraph:
         slope * np.concatenate([table.ravel() for table in energies]),
         names=[str(label) for label in labels],
         state_names=[[str(value) for value in values]] * n,
+        called=called,
     )
 
 

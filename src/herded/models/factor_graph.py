@@ -5,6 +5,7 @@ entry may be -inf (a hard constraint). A table's last variable varies fastest.
 """
 
 import hashlib
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,16 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.models import evidence as _evidence
-from herded.models.arrays import number_array, shown, whole_array
+from herded.models.arrays import described, number_array, shown, whole_array
+from herded.models.factor_checks import (
+    Called,
+    by_number,
+    check_cardinalities,
+    check_scopes,
+    check_tables,
+    laid_out,
+    table_strides,
+)
 from herded.models.names import check_names, check_state_names
 
 Factor = tuple[Sequence[int], Any]
@@ -43,21 +53,13 @@ class FactorGraph:
         names: Sequence[str] | None = None,
         state_names: Sequence[Sequence[str]] | None = None,
     ) -> None:
-        cards = _check_cardinalities(cardinalities)
+        cards = check_cardinalities(cardinalities)
         scopes, tables = [], []
         for f, factor in enumerate(_listed(factors)):
             variables, table = _read_factor(f, factor)
             scopes.append(variables)
             tables.append(table)
-        _check_shapes(cards, scopes, tables)
-        self._set(
-            cards,
-            np.cumsum([0] + [len(scope) for scope in scopes]),
-            np.concatenate([np.empty(0, np.int64), *scopes]),
-            np.concatenate([np.empty(0), *(table.ravel() for table in tables)]),
-            names=names,
-            state_names=state_names,
-        )
+        self._set(*laid_out(cards, scopes, tables), names=names, state_names=state_names)
 
     @classmethod
     def from_arrays(
@@ -70,8 +72,12 @@ class FactorGraph:
         names: Sequence[str] | None = None,
         state_names: Sequence[Sequence[str]] | None = None,
         shape: tuple[int, ...] | None = None,
+        called: Called = by_number,
     ) -> Self:
-        """The same model from flat arrays, for builders with many factors."""
+        """The same model from flat arrays, for builders with many factors.
+
+        `called` is how errors name factor f: as what it was made of.
+        """
         model = cls.__new__(cls)
         model._set(
             cardinalities,
@@ -81,6 +87,7 @@ class FactorGraph:
             names=names,
             state_names=state_names,
             shape=shape,
+            called=called,
         )
         return model
 
@@ -94,20 +101,21 @@ class FactorGraph:
         names: Sequence[str] | None = None,
         state_names: Sequence[Sequence[str]] | None = None,
         shape: tuple[int, ...] | None = None,
+        called: Called = by_number,
     ) -> None:
-        cardinalities = _check_cardinalities(cardinalities)
+        cardinalities = check_cardinalities(cardinalities)
         n = len(cardinalities)
         starts = whole_array("factor_start", factor_start)
         variables = whole_array("factor_variables", factor_variables)
-        _check_scopes(n, starts, variables)
-        strides, sizes = _strides(cardinalities, starts, variables)
+        check_scopes(n, starts, variables, called)
+        strides, sizes = table_strides(cardinalities, starts, variables, called)
         tables = number_array("log_tables", log_tables)
         if tables.size != sizes.sum():
             raise ModelError(
                 f"expected {sizes.sum()} table entries for these scopes, got {tables.size}"
             )
         table_start = np.concatenate([[0], np.cumsum(sizes)])
-        _check_tables(tables, table_start, lambda f: variables[starts[f] : starts[f + 1]])
+        check_tables(tables, table_start, lambda f: variables[starts[f] : starts[f + 1]], called)
         fields = {
             "cardinalities": cardinalities,
             "factor_start": starts,
@@ -235,9 +243,19 @@ def locked(array: Any, kind: Any) -> np.ndarray:
 
 def as_graph(model: Any) -> FactorGraph:
     """A model of any kind with its factors written out."""
-    if not hasattr(model, "as_factor_graph"):
-        raise ModelError(f"expected a model, got {type(model).__name__}")
+    check_model(model)
     return model.as_factor_graph()
+
+
+def check_model(model: Any) -> None:
+    """Refuse what is none, and say how to get one."""
+    if isinstance(model, (str, os.PathLike)):
+        raise ModelError(f"expected a model, got {shown(model)}: read it first, with read_model")
+    if isinstance(model, type) or not hasattr(model, "as_factor_graph"):
+        raise ModelError(
+            f"expected a model, got {described(model)}: build one, such as FactorGraph(...) or "
+            "ising_grid(field)"
+        )
 
 
 def check_states(model: Any, states: Any) -> np.ndarray:
@@ -284,97 +302,6 @@ def _read_factor(f: int, factor: Any) -> tuple[np.ndarray, np.ndarray]:
         whole_array(f"the variables of factor {f}", scope).reshape(-1),
         number_array(f"the log-table of factor {f}", table),
     )
-
-
-def _check_cardinalities(cardinalities: Any) -> np.ndarray:
-    cards = whole_array("cardinalities", cardinalities)
-    if cards.ndim != 1 or len(cards) == 0:
-        raise ModelError(
-            f"expected a list of one or more cardinalities, got {shown(cardinalities)}"
-        )
-    if (cards < 1).any():
-        i = int(np.argmax(cards < 1))
-        raise ModelError(f"expected a cardinality of 1 or more for variable {i}, got {cards[i]}")
-    return cards
-
-
-def _check_shapes(cards: np.ndarray, scopes: list[np.ndarray], tables: list[np.ndarray]) -> None:
-    n = len(cards)
-    for f, (scope, table) in enumerate(zip(scopes, tables, strict=True)):
-        if ((scope < 0) | (scope >= n)).any():
-            continue  # told better by _check_scopes
-        expected = tuple(int(k) for k in cards[scope])
-        if table.shape != expected:
-            raise ModelError(
-                f"expected a log-table of shape {expected} for factor {f} over variables "
-                f"{tuple(map(int, scope))}, got shape {table.shape}"
-            )
-
-
-def _check_scopes(n: int, starts: np.ndarray, variables: np.ndarray) -> None:
-    arity = np.diff(starts)
-    if starts.ndim != 1 or variables.ndim != 1 or not len(starts) or starts[0] != 0:
-        raise ModelError(
-            "expected factor_start as a flat array from 0, and factor_variables as a flat array, "
-            f"got {shown(starts)} and {shown(variables)}"
-        )
-    if (arity < 0).any() or starts[-1] != len(variables):
-        raise ModelError(
-            f"expected factor_start to rise to {len(variables)}, the number of factor_variables, "
-            f"got {starts[-1]} at its end"
-        )
-    owner = np.repeat(np.arange(len(arity)), arity)
-    outside = (variables < 0) | (variables >= n)
-    if outside.any():
-        at = int(np.argmax(outside))
-        raise ModelError(
-            f"expected variables from 0 to {n - 1} in factor {owner[at]}, got {variables[at]}"
-        )
-    keys = np.sort(owner * n + variables)
-    twice = np.flatnonzero(np.diff(keys) == 0)
-    if len(twice):
-        f, i = divmod(int(keys[twice[0]]), n)
-        raise ModelError(f"expected each variable once in factor {f}, got variable {i} twice")
-
-
-def _strides(
-    cards: np.ndarray, starts: np.ndarray, variables: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Strides of every variable in its factor's table, and the tables' sizes."""
-    strides = np.ones(len(variables), np.int64)
-    sizes = np.ones(len(starts) - 1, np.int64)
-    arity = np.diff(starts)
-    for back in range(1, int(arity.max(initial=0)) + 1):
-        factors = np.flatnonzero(arity >= back)
-        slots = starts[factors + 1] - back
-        strides[slots] = sizes[factors]
-        sizes[factors] *= cards[variables[slots]]
-        if (sizes < 1).any() or (sizes > 2**48).any():
-            f = int(np.argmax((sizes < 1) | (sizes > 2**48)))
-            raise ModelError(
-                f"expected factor tables of at most 2^48 entries, got more for factor {f}: "
-                "split it into smaller factors"
-            )
-    return strides, sizes
-
-
-def _check_tables(tables: np.ndarray, table_start: np.ndarray, scope_of: Any) -> None:
-    wrong = np.isnan(tables) | np.isposinf(tables)
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        f = int(np.searchsorted(table_start, at, side="right")) - 1
-        raise ModelError(
-            f"expected finite or -inf log-potentials, got {tables[at]} in factor {f} over "
-            f"variables {tuple(map(int, scope_of(f)))}"
-        )
-    finite = np.concatenate([[0], np.cumsum(np.isfinite(tables))])
-    empty = finite[table_start[1:]] == finite[table_start[:-1]]
-    if empty.any():
-        f = int(np.argmax(empty))
-        raise ModelError(
-            f"expected some possible state in every factor, but factor {f} over variables "
-            f"{tuple(map(int, scope_of(f)))} is -inf everywhere: the support is empty"
-        )
 
 
 def _check_unaries(model: FactorGraph) -> None:

@@ -151,12 +151,16 @@ def ising_grid(field: Any, coupling: Any = 1.0, *, periodic: bool = False) -> La
     of shapes (H, W-1) and (H-1, W), or (H, W) each when periodic.
     """
     h = float_array("field", field, 2)
+    _check_all("finite numbers in field", h, np.isfinite(h))
     return _lattice(np.stack([-h, h], axis=2), coupling, ISING, periodic)
 
 
 def potts_grid(log_unary: Any, coupling: Any = 1.0, *, periodic: bool = False) -> Lattice:
     """pi(x) proportional to exp(sum_i log_unary_i[x_i] + sum_(i~j) J_ij [x_i = x_j])."""
-    return _lattice(float_array("log_unary", log_unary, 3), coupling, POTTS, periodic)
+    table = float_array("log_unary", log_unary, 3)
+    possible = ~np.isnan(table) & ~np.isposinf(table)
+    _check_all("finite or -inf log-potentials in log_unary", table, possible)
+    return _lattice(table, coupling, POTTS, periodic)
 
 
 def denoising_model(noisy: Any, sigma: float, coupling: Any = 1.0) -> Lattice:
@@ -166,12 +170,20 @@ def denoising_model(noisy: Any, sigma: float, coupling: Any = 1.0) -> Lattice:
     field is y / sigma^2.
     """
     y = float_array("the noisy picture", noisy, 2)
-    if not np.isfinite(y).all():
-        raise ModelError("expected finite pixels in the noisy picture, got NaN or infinity")
+    _check_all("finite pixels in the noisy picture", y, np.isfinite(y))
     variance = number("sigma", sigma) ** 2
     if not (np.isfinite(variance) and sigma > 0 and variance > 0):
         raise ModelError(f"expected a noise level sigma above 0, got {sigma}")
-    return ising_grid(y / variance, coupling)
+    with np.errstate(over="ignore"):
+        field = y / variance
+    _check_all("finite fields, which are the noisy pixels over sigma^2", field, np.isfinite(field))
+    return ising_grid(field, coupling)
+
+
+def _check_all(expected: str, values: np.ndarray, good: np.ndarray) -> None:
+    if not good.all():
+        at = tuple(map(int, np.argwhere(~good)[0]))
+        raise ModelError(f"expected {expected}, got {values[at]} at {at}")
 
 
 def _lattice(log_unary: np.ndarray, coupling: Any, unlike: float, periodic: bool) -> Lattice:
@@ -181,8 +193,6 @@ def _lattice(log_unary: np.ndarray, coupling: Any, unlike: float, periodic: bool
             f"expected at least 3 rows and columns on a periodic grid, got {h} x {w}: "
             "smaller ones would join two pixels twice"
         )
-    if np.isnan(log_unary).any() or np.isposinf(log_unary).any():
-        raise ModelError("expected finite or -inf log-potentials in the unaries, got NaN or +inf")
     stuck = np.isneginf(log_unary).all(axis=2)
     if stuck.any():
         at = tuple(map(int, np.argwhere(stuck)[0]))

@@ -139,6 +139,7 @@ class CRF:
         best, since = -1.0, 0
         total = self.epochs * (len(learner.batch.starts) - 1)
         bar = Progress(self.progress, total, "CRF", "sentences")
+        bar.expect_compilers()
         with interruptible() as stop, closing(bar):
 
             def watch(sentences: int) -> bool:

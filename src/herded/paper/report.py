@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from herded.errors import ModelError
+from herded.errors import FileError
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2937; --soft: #6b7280; --line: #e5e7eb; --page: #fff; }
@@ -89,8 +89,8 @@ def write(sections: Sequence[Section], folder: Path, command: str) -> Path:
                     _write_whole(folder / f"{part.name}.csv", _csv(part))
         _write_whole(folder / "index.html", _page(sections, command))
     except OSError as error:
-        raise ModelError(
-            f"expected to write the page into {folder}, but: {error}: choose another folder"
+        raise FileError(
+            f"expected to write the page into {folder}, but: {error.strerror}: choose another one"
         ) from error
     return folder / "index.html"
 
@@ -102,8 +102,8 @@ def prepare(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise ModelError(
-            f"expected a folder to write to as {folder}, but: {error}: choose another one"
+        raise FileError(
+            f"expected a folder to write to as {folder}, but: {error.strerror}: choose another one"
         ) from error
 
 

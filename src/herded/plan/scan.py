@@ -11,6 +11,7 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.jit import jit
+from herded.models.arrays import shown
 from herded.plan.conditional import lock, starts
 
 SEQUENTIAL, RANDOM, JACOBI = 0, 1, 2
@@ -64,7 +65,7 @@ def _permutation(scan: Any, n: int) -> np.ndarray:
         wrong = True
     if wrong:
         raise MethodError(
-            f"expected the scan as a permutation of the variables 0 to {n - 1}, got {scan!r:.80}"
+            f"expected the scan as a permutation of the variables 0 to {n - 1}, got {shown(scan)}"
         )
     return order.astype(np.int64)
 

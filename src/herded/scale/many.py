@@ -6,6 +6,7 @@ Python is done around them: of Python there is one, and to pass it on takes long
 Which batch a model is in, who runs it and how often changes nothing about its result.
 """
 
+import inspect
 import operator
 import os
 import threading
@@ -17,9 +18,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from herded.errors import HerdedError, MethodError
+from herded.errors import HerdedError, MethodError, ModelError
 from herded.inference import infer
 from herded.io.models import read_model
+from herded.models.arrays import described
 from herded.progress import Progress, interrupted_together
 from herded.result import Result
 from herded.workers import Workers
@@ -66,10 +68,31 @@ def infer_as_completed(
 
     Models are drawn as workers come free, so that a generator of very many need not be held.
     """
+    _check_models(models)
+    _check_options(options)
+    return _as_completed(models, method, executor, progress, options)
+
+
+def _check_models(models: Any) -> None:
+    """One model, or its file, is no list of them."""
+    if _is_file(models) or hasattr(models, "as_factor_graph") or not hasattr(models, "__iter__"):
+        raise ModelError(
+            f"expected a list of models or of files for infer_many, got {described(models)}: put "
+            "it into a list, or use infer"
+        )
+
+
+def _check_options(options: dict[str, Any]) -> None:
     for name in OF_ONE:
         if name in options:
             raise MethodError(f"expected no {name}= for many models: use infer for one of them")
-    return _as_completed(models, method, executor, progress, options)
+    known = [name for name in inspect.signature(infer).parameters if name not in OF_ONE][2:]
+    for name in options:
+        if name not in known:
+            raise MethodError(
+                f"expected {'=, '.join(known)}= for infer_many, got {name}=: executor= says where "
+                "and how many models run at once, such as ProcessPoolExecutor(2)"
+            )
 
 
 def _as_completed(
@@ -81,6 +104,7 @@ def _as_completed(
 ) -> Iterator[tuple[int, Result]]:
     total, done = operator.length_hint(models, 0), 0
     bar = Progress(progress, total or None, "infer_many", "models")
+    bar.expect_compilers()
     with interrupted_together(), closing(bar), _workers(executor) as workers:
         batches = _Batches(models, total, workers.count)
         local = isinstance(workers.executor, ThreadPoolExecutor)

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.format import MAGIC_PREFIX
 
 from herded.errors import FileError, ModelError, missing
-from herded.models.arrays import number
+from herded.models.arrays import number, shown
 from herded.models.lattice import Lattice, ising_grid
 
+EXPECTED = "expected a .npy file or a .zarr folder with one array"
+BEGIN = 20  # bytes of another file, to be shown
 LOOKED_AT = 64  # rows that name the content of an array
 
 
@@ -55,14 +58,17 @@ class StoredLattice:
     def patch(self, top: int, left: int, bottom: int, right: int) -> Lattice:
         """Rows top..bottom-1 and columns left..right-1 as a lattice of their own."""
         field = read(self.field, slice(top, bottom), slice(left, right))
-        if self.is_uniform:
-            return ising_grid(field, self.coupling)
-        across, along = self.coupling
-        pair = (
-            read(across, slice(top, bottom), slice(left, right - 1)),
-            read(along, slice(top, bottom - 1), slice(left, right)),
-        )
-        return ising_grid(field, pair)
+        coupling = self.coupling
+        if not self.is_uniform:
+            across, along = self.coupling
+            coupling = (
+                read(across, slice(top, bottom), slice(left, right - 1)),
+                read(along, slice(top, bottom - 1), slice(left, right)),
+            )
+        try:
+            return ising_grid(field, coupling)
+        except ModelError as error:
+            raise ModelError(f"{error}, counted from row {top} and column {left}") from error
 
     @cached_property
     def name(self) -> str:
@@ -96,11 +102,22 @@ def open_array(source: Any) -> Any:
     try:
         if path.is_dir():
             return open_zarr(path, mode="r")
+        _check_npy(path)
         return np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileError:
+        raise
     except (OSError, ValueError, KeyError) as error:
-        raise FileError(
-            f"expected a .npy file or a .zarr folder with one array at {path}, but: {error}"
-        ) from error
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise FileError(f"{EXPECTED} at {path}, but: {reason}") from error
+
+
+def _check_npy(path: Path) -> None:
+    """NumPy takes what does not begin as it should for something that only `pickle` reads."""
+    with path.open("rb") as file:
+        begin = file.read(BEGIN)
+    if not begin.startswith(MAGIC_PREFIX):
+        got = f"a file that begins {shown(begin)}" if begin else "an empty file"
+        raise FileError(f"{EXPECTED} at {path}, got {got}: store it with numpy.save")
 
 
 def open_zarr(path: Path, **options: Any) -> Any:

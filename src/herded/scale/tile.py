@@ -14,6 +14,7 @@ from herded.errors import CheckpointError, MethodError
 from herded.kernels.tile import cut_out, half_sweep, start_phases, start_states
 from herded.kernels.weights import half_phase
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.models.arrays import shown
 from herded.plan.conditional import SCALAR_BITS
 from herded.plan.lattice import (
     BITS,
@@ -85,14 +86,14 @@ class Work:
         """Raise what tiles cannot do."""
         method = self.method
         if not isinstance(method, HerdedGibbs):
-            raise MethodError(f"expected HerdedGibbs(...) on tiles, got {method!r:.80}")
+            raise MethodError(f"expected HerdedGibbs(...) on tiles, got {shown(method)}")
         if method.weights not in ("shared", "blanket") or method.slack:
             raise MethodError(
                 'expected weights "shared" or "blanket" and no slack on tiles, got '
                 f"{method.weights!r} and slack {method.slack:g}"
             )
         if not (isinstance(method.scan, str) and method.scan in ("auto", "checkerboard")):
-            raise MethodError(f"expected the checkerboard scan on tiles, got {method.scan!r:.80}")
+            raise MethodError(f"expected the checkerboard scan on tiles, got {shown(method.scan)}")
         if self.shared and not (self.lattice.is_uniform and float(self.lattice.coupling)):
             raise MethodError(
                 'expected one coupling other than 0 for weights="shared", whose contexts are counts'

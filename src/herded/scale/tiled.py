@@ -20,6 +20,7 @@ import numpy as np
 from herded.errors import CheckpointError, MethodError, ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between, is_whole
+from herded.models.arrays import described
 from herded.plan import memory
 from herded.progress import Progress, interrupted_together
 from herded.scale.cluster import run_on_cluster
@@ -80,7 +81,8 @@ def infer_tiled(
     """
     if not isinstance(lattice, StoredLattice):
         raise ModelError(
-            f"expected a lattice such as StoredLattice('field.npy', 0.5), got {lattice!r:.80}"
+            f"expected a lattice such as StoredLattice('field.npy', 0.5), got {described(lattice)}"
+            f"{': use infer' if hasattr(lattice, 'as_factor_graph') else ''}"
         )
     work = Work(lattice, method or _default(lattice), _whole("burn_in", burn_in, 0), rao_blackwell)
     work.check()
@@ -104,6 +106,7 @@ def infer_tiled(
             check_disk(place, sites * (2 * work.state_bytes + 8))
         output = Output(path, lattice.shape, tiling.tile)
         bar = Progress(progress, total, "infer_tiled")
+        bar.expect_compilers()
         try:
             with closing(bar):
                 if client is None:

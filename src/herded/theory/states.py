@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError, ModelError, SupportError
+from herded.models.joint_states import count_joint_states, told_states
 
 MAX_STATES = 2048  # of a model whose kernels are written out as matrices
 
@@ -19,11 +20,10 @@ MAX_STATES = 2048  # of a model whose kernels are written out as matrices
 def check_small(model: Any, limit: int = MAX_STATES) -> tuple[int, ...]:
     """The cardinalities of a model whose joint states can be listed, all of them free."""
     cards = tuple(int(k) for k in model.cardinalities)
-    states = float(np.prod(np.array(cards, dtype=float)))
-    if states > limit:
+    if count_joint_states(cards, limit) is None:
         raise MethodError(
             f"expected a model of at most {limit} joint states, whose kernels fit in matrices, "
-            f"got {states:.3g}: use a smaller model"
+            f"got {told_states(cards)}: use a smaller model"
         )
     if (np.asarray(model.evidence) >= 0).any():
         raise MethodError(

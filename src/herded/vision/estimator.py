@@ -4,12 +4,16 @@ import math
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from herded.errors import ModelError
+from herded.errors import ModelError, missing
 from herded.models.arrays import shown, whole_array
 from herded.vision.denoising import restore
+
+try:
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:  # an older one has no validate_data
+    raise missing("scikit-learn 1.6 or later", "IsingDenoiser", "vision") from error
 
 
 class IsingDenoiser(TransformerMixin, BaseEstimator):

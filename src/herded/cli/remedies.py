@@ -1,0 +1,29 @@
+"""What the library advises, in the words of the command line: there cap= is --cap."""
+
+import argparse
+import re
+
+# The option that a command must have, what the library says, and what the command line does.
+WORDS = (
+    ("cap", r"\bcap=(?![^\s,.:;)])", "--cap"),
+    ("checkpoint", r"\bcheckpoint=(?![^\s,.:;)])", "--checkpoint"),
+    ("burn_in", r"\bburn_in\b", "--burn-in"),
+    ("method", r"\buse HerdedGibbs\b", "use --method herded"),
+    ("methods", r"\buse HerdedGibbs\b", "use --methods herded"),
+    ("weights", r'HerdedGibbs\(weights="(\w+)", slack=([\d.]+)\)', r"--weights \1 --slack \2"),
+    ("methods", r' \(HerdedGibbs\(weights="pooled", slack=[\d.]+\) is a good choice\)', ""),
+    ("weights", r'\bweights="(\w+)" or "(\w+)"', r"--weights \1 or \2"),
+    ("methods", r'\bweights="(\w+)" or "(\w+)"', r"--methods \1 or \2"),
+)
+NO_CAP = ", or raise cap="
+
+
+def in_options(sentence: object, options: argparse.Namespace) -> str:
+    """An error or a warning of the library as a command with these options would say it."""
+    text = str(sentence)
+    if not hasattr(options, "cap"):
+        text = text.removesuffix(NO_CAP)
+    for name, pattern, words in WORDS:
+        if hasattr(options, name):
+            text = re.sub(pattern, words, text)
+    return text

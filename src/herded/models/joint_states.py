@@ -1,0 +1,29 @@
+"""How many joint states variables have: soon more than any float can hold."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+EXACTLY = 10**15  # up to here all digits are told
+
+
+def count_joint_states(cardinalities: Any, most: int) -> int | None:
+    """The product of the cardinalities, or None where it is above `most`."""
+    states = 1
+    for k in map(int, cardinalities):
+        states *= k
+        if states > most:
+            return None
+    return states
+
+
+def told_states(cardinalities: Any) -> str:
+    """Their number for people: 1,536, or 2^1600, or about 10^482."""
+    exactly = count_joint_states(cardinalities, EXACTLY)
+    if exactly is not None:
+        return f"{exactly:,}"
+    cards = np.asarray(cardinalities)
+    if (cards == cards[0]).all():
+        return f"{cards[0]}^{len(cards)}"
+    return f"about 10^{math.fsum(np.log10(cards)):.0f}"
