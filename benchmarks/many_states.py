@@ -13,21 +13,24 @@ import numpy as np
 
 import herded as hd
 from benchmarks.timing import nanoseconds
+from herded.methods import together
 
 NODES, DEGREE, SWEEPS = 10_000, 6, 20
 STATES = (3, 4, 8, 16)
+CHAINS = (12, 16)  # side by side
 METHODS = [
     ("herded pooled", "pairs", hd.HerdedGibbs(weights="pooled")),
     ("Gibbs", "pairs", hd.Gibbs()),
     ("herded pooled", "factor", hd.HerdedGibbs(weights="pooled")),
 ]
+TABLES = ((False, "a table for each edge"), (True, "one table for all edges"))
 
 
 def lines(repeats: int) -> Iterator[str]:
     yield f"{NODES:,} variables of K states and mean degree {DEGREE}, log-potentials 0.3 N(0, 1):"
     yield "CPU ns per update, over the faster expert"
     yield ""
-    for shared, title in ((False, "a table for each edge"), (True, "one table for all edges")):
+    for shared, title in TABLES:
         timed = [_timed(ManyStates(states, shared), repeats) for states in STATES]
         yield f"| {title} | " + " | ".join(f"K = {states}" for states in STATES) + " |"
         yield "|---|" + "---|" * len(STATES)
@@ -37,6 +40,18 @@ def lines(repeats: int) -> Iterator[str]:
                 expert = min(value for key, value in found.items() if key.startswith("expert"))
                 cells.append(f"{found[name]:.0f} ({found[name] / expert:.2f})")
             yield f"| {name} | " + " | ".join(cells) + " |"
+        yield ""
+    yield "CPU ns per update and chain of chains side by side, over the same chains one by one, which"
+    yield f"`infer` prefers from {together.WIDE} states on where rows stay in the cache"
+    yield ""
+    for shared, title in TABLES:
+        yield f"| {title} | chains | " + " | ".join(f"K = {states}" for states in STATES) + " |"
+        yield "|---|---|" + "---|" * len(STATES)
+        models = [ManyStates(states, shared).model for states in STATES]
+        for name, kind, method in METHODS[:-1]:
+            for chains in CHAINS:
+                cells = [side_by_side(model, method, kind, chains, repeats) for model in models]
+                yield f"| {name}, {kind} plan | {chains} | " + " | ".join(cells) + " |"
         yield ""
 
 
@@ -85,6 +100,25 @@ def _sweeping(model: Any, kind: str, method: Any, block: np.ndarray) -> Callable
     plan = method.compile(model, kind=kind)
     state = method.init(plan, np.zeros(NODES, int))
     return lambda: method.advance(plan, state, block)
+
+
+def side_by_side(model: Any, method: Any, kind: str, chains: int, repeats: int) -> str:
+    """A cell of a table: ns, and in brackets their ratio to those of chains one by one."""
+    plan = method.compile(model, kind=kind)
+    alone = [method.init(plan, np.zeros(NODES, int), chain=c) for c in range(chains)]
+    group = together.gather([state.copy() for state in alone])
+    blocks = np.zeros((chains, SWEEPS, NODES), np.uint8)
+
+    def one_by_one() -> None:
+        for state, block in zip(alone, blocks, strict=True):
+            method.advance(plan, state, block)
+
+    works = {
+        "together": lambda: method.advance_together(plan, group, blocks, SWEEPS),
+        "alone": one_by_one,
+    }
+    found = nanoseconds(works, updates=SWEEPS * NODES * chains, repeats=repeats)
+    return f"{found['together']:.1f} ({found['together'] / found['alone']:.2f})"
 
 
 # -- the expert's loops --------------------------------------------------------------------------

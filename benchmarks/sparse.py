@@ -18,7 +18,6 @@ import numpy as np
 import herded as hd
 from benchmarks import many_states
 from benchmarks.timing import nanoseconds
-from herded.methods import together
 
 NODES, DEGREE, SWEEPS = 10_000, 6, 100
 STEPS, REACH = 64, 24  # of the expert's table: entries per unit, and how far it goes
@@ -44,7 +43,10 @@ def lines(quick: bool) -> Iterator[str]:
     yield "| method | plan | " + " | ".join(f"{c} chains" for c in CHAINS) + " |"
     yield "|---|---|" + "---|" * len(CHAINS)
     for name, kind, method in METHODS[:-1]:
-        cells = [_side_by_side(model, method, kind, chains, repeats) for chains in CHAINS]
+        cells = [
+            many_states.side_by_side(model.model, method, kind, chains, repeats)
+            for chains in CHAINS
+        ]
         yield f"| {name} | {kind} | " + " | ".join(cells) + " |"
     yield ""
     yield from many_states.lines(repeats)
@@ -101,25 +103,6 @@ def _sweeping(model: Any, kind: str, method: Any, block: np.ndarray) -> Callable
     plan = method.compile(model, kind=kind)
     state = method.init(plan, np.zeros(NODES, int))
     return lambda: method.advance(plan, state, block)
-
-
-def _side_by_side(sparse: Sparse, method: Any, kind: str, chains: int, repeats: int) -> str:
-    plan, sweeps = method.compile(sparse.model, kind=kind), 20
-    x = np.zeros(NODES, int)
-    alone = [method.init(plan, x, chain=c) for c in range(chains)]
-    group = together.gather([state.copy() for state in alone])
-    blocks = np.zeros((chains, sweeps, NODES), np.uint8)
-
-    def one_by_one() -> None:
-        for state, block in zip(alone, blocks, strict=True):
-            method.advance(plan, state, block)
-
-    works = {
-        "together": lambda: method.advance_together(plan, group, blocks, sweeps),
-        "alone": one_by_one,
-    }
-    found = nanoseconds(works, updates=sweeps * NODES * chains, repeats=repeats)
-    return f"{found['together']:.1f} ({found['together'] / found['alone']:.2f})"
 
 
 # -- the expert's loops --------------------------------------------------------------------------

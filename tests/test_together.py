@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from compiled import UNCOMPILED, quick
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import binary_pairs, sampled_models
+from strategies import binary_pairs, linked_pairs, sampled_models
 
 import herded as hd
 from herded.methods import together
+from herded.plan.pairs import pair_rows
 from herded.plan.support import dispersed_starts
 from herded.stream import stream_key
 
@@ -19,6 +20,13 @@ METHODS = {
     "Gibbs": hd.Gibbs(seed=3),
     "colours": hd.HerdedGibbs(scan="checkerboard"),
 }
+PAIR_METHODS = {
+    "pooled": hd.HerdedGibbs("pooled", phases="random", seed=4),
+    "slack": hd.HerdedGibbs("pooled", slack=1.0, seed=5),
+    "colours": hd.HerdedGibbs("pooled", scan="checkerboard"),
+    "Gibbs": hd.Gibbs(seed=6),
+}
+CARDINALITIES = {"three": (3, 3), "four": (4, 4), "six": (6, 6), "mixed": (1, 5), "wide": (18, 19)}
 
 
 @pytest.fixture(autouse=True)
@@ -36,10 +44,18 @@ def starts(method, plan, chains, tally=False):
     ]
 
 
-def both_ways(method, plan, chains, sweeps, cut):
+def anywhere(method, plan, chains, tally):
+    """Starts that `infer` would refuse: where no state of some variables is possible."""
+    rng, model = np.random.default_rng(chains), plan.model
+    x = rng.integers(0, model.cardinalities, (chains, model.n_variables))
+    x = np.where(model.evidence < 0, x, model.evidence)
+    return [method.init(plan, one, chain=c, tally=tally) for c, one in enumerate(x)]
+
+
+def both_ways(method, plan, chains, sweeps, cut, tally=True, begin=starts):
     """States and samples of chains one by one, and side by side in two steps."""
-    alone = starts(method, plan, chains, tally=True)
-    group = together.gather(starts(method, plan, chains, tally=True))
+    alone = begin(method, plan, chains, tally)
+    group = together.gather(begin(method, plan, chains, tally))
     block = np.zeros((chains, sweeps, plan.n_stored), plan.state_type)
     blocks = np.zeros((chains, sweeps, plan.n_stored), plan.state_type)
     for state, rows, common in zip(alone, block, blocks, strict=True):
@@ -66,27 +82,66 @@ def test_the_bits_of_one_by_one(name, kind, data):
     chains = data.draw(st.sampled_from((8, 9, 17, 64)))
     sweeps = data.draw(st.sampled_from((1, 9, 130)))
     cut = data.draw(st.integers(0, sweeps))
-    alone, expected, states, found = both_ways(method, plan, chains, sweeps, cut)
+    assert_the_same(*both_ways(method, plan, chains, sweeps, cut))
+    assert together.can_run_together(plan, starts(method, plan, chains))
+
+
+def assert_the_same(alone, expected, states, found):
     np.testing.assert_array_equal(found, expected)
-    assert together.can_run_together(plan, states)
     for one, other in zip(alone, states, strict=True):
         assert one.sweep == other.sweep
         for name, array in one.arrays().items():
             np.testing.assert_array_equal(other.arrays()[name], array)
 
 
+@pytest.mark.parametrize("cardinalities", CARDINALITIES)
+@pytest.mark.parametrize("method", PAIR_METHODS.values(), ids=PAIR_METHODS)
+@quick(25)
+@given(data=st.data())
+def test_pairs_have_the_bits_of_one_by_one(method, cardinalities, data):
+    """Evidence, hard zeros, contexts without a possible state; lanes with and without a chain."""
+    least, most = CARDINALITIES[cardinalities]
+    model = data.draw(linked_pairs(least, most, 5 if least > 6 else 9, zeros=(0.0, 0.2, 0.5)))
+    assume(not pair_rows(model)[1])
+    plan = method.compile(model, kind="pairs")
+    chains = data.draw(st.sampled_from((1, 3, 12, 16, 17, 40)))
+    sweeps = data.draw(st.sampled_from((1, 9, 140)))  # pools split at 128
+    cut, tally = data.draw(st.integers(0, sweeps)), data.draw(st.booleans())
+    begin = data.draw(st.sampled_from((starts, anywhere)))
+    assert_the_same(*both_ways(method, plan, chains, sweeps, cut, tally, begin))
+
+
+def test_states_of_more_than_a_byte():
+    """300 states need two, and its only neighbour has three."""
+    table = np.random.default_rng(7).normal(size=(300, 3))
+    model = hd.FactorGraph([300, 3], [((0, 1), table)])
+    for method in PAIR_METHODS.values():
+        plan = method.compile(model, kind="pairs")
+        assert plan.state_type == np.uint16
+        assert_the_same(*both_ways(method, plan, 13, 30, 10))
+
+
 @pytest.mark.skipif(UNCOMPILED, reason="many sweeps")
-@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
-def test_infer_takes_them_together(method, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "kind", "states"),
+    [
+        *((name, "table", 2) for name in METHODS),
+        *((name, "pairs", states) for name in PAIR_METHODS for states in (3, 5)),
+    ],
+)
+def test_infer_takes_them_together(name, kind, states, monkeypatch):
     """The same result, recorded and continued, whether chains run side by side or not."""
+    method = (METHODS if kind == "table" else PAIR_METHODS)[name]
     rng = np.random.default_rng(2)
     ends = [(i, j) for i in range(12) for j in range(i) if rng.random() < 0.4]
-    model = hd.pairwise(rng.normal(size=(12, 2)), ends, rng.normal(size=(len(ends), 2, 2)))
+    tables = rng.normal(size=(len(ends), states, states))
+    model = hd.pairwise(rng.normal(size=(12, states)), ends, tables).given({3: 1})
     keep = [hd.Marginals(rao_blackwell=True), hd.Samples(), hd.BestState()]
+    told = {"chains": 6 if kind == "table" else 14, "keep": keep, "plan": kind}
 
     def run():
-        first = hd.infer(model, method, sweeps=60, burn_in=7, chains=6, keep=keep)
-        return first, hd.infer(model, method, sweeps=40, chains=6, keep=keep, state=first.state)
+        first = hd.infer(model, method, sweeps=60, burn_in=7, **told)
+        return first, hd.infer(model, method, sweeps=90, state=first.state, **told)
 
     calls = []
     step = type(method).advance_together
@@ -120,6 +175,49 @@ def test_who_may_run_together():
     ):
         plan = other.compile(model)
         assert not together.can_run_together(plan, starts(other, plan, 4))
+
+
+def test_pairs_that_are_worth_it():
+    """Nearly as many chains as lanes; from eight states on, rows beyond the cache."""
+
+    def counts(model, *methods):
+        found = []
+        for method in methods or (METHODS["Gibbs"],):
+            plan = method.compile(model, kind="pairs")
+            states = starts(method, plan, 65)
+            found.append([c for c in range(1, 66) if together.can_run_together(plan, states[:c])])
+        assert all(count == found[0] for count in found)
+        return found[0]
+
+    worth = [*range(12, 17), *range(24, 33), *range(36, 65)]
+    assert counts(loop(9, 3), *PAIR_METHODS.values()) == worth
+    assert counts(loop(9, 3), hd.Gibbs(scan="random"), hd.Gibbs(scan="jacobi")) == []
+    assert counts(loop(40, 7)) == worth
+    assert counts(loop(40, 8)) == []
+    assert counts(loop(2100, 8)) == worth  # 2 * 2100 tables of 256 bytes: more than 2^20
+
+
+def loop(n, states):
+    """Variables in a ring, each pair with a table of its own."""
+    rng = np.random.default_rng(0)
+    tables = rng.normal(size=(n, states, states))
+    return hd.pairwise(np.zeros((n, states)), [(i, (i + 1) % n) for i in range(n)], tables)
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="many updates")
+def test_pairs_on_threads(monkeypatch):
+    """Two threads with a group each, of which the second has lanes to spare."""
+    model, method, calls = loop(300, 3), PAIR_METHODS["pooled"], []
+    step = hd.HerdedGibbs.advance_together
+    monkeypatch.setattr(
+        hd.HerdedGibbs, "advance_together", lambda *told: calls.append(told) or step(*told)
+    )
+    told = {"sweeps": 2**20 // (300 * 29) + 1, "keep": [hd.Samples()]}  # enough for threads
+    two = hd.infer(model, method, chains=29, threads=2, plan="pairs", **told)
+    assert {len(group.states) for _, _, group, _, _ in calls} == {14, 15}
+    monkeypatch.setattr("herded.sampling.can_run_together", lambda plan, states: False)
+    one = hd.infer(model, method, chains=29, threads=1, plan="pairs", **told)
+    np.testing.assert_array_equal(two.samples, one.samples)
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="many updates")

@@ -122,7 +122,7 @@ class HerdedGibbs:
         self, plan: Plan, together: Together, blocks: np.ndarray, sweeps: int
     ) -> None:
         """Several chains at once (`methods.together`), with the bits of one by one."""
-        run_together(plan, together, blocks, sweeps, self.seed)
+        run_together(plan, together, blocks, sweeps, self.seed, round(self.slack * ONE))
 
     def _random_phases(self, chain: int) -> bool:
         return self.phases == "random" or chain > 0

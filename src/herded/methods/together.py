@@ -1,10 +1,11 @@
-"""Several chains of one sampler, advanced by one kernel (`kernels.together`)."""
+"""Several chains of one sampler, advanced by one kernel (`kernels.together`, `pairs_together`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from herded.kernels.pairs_together import LANES, pairs_together
 from herded.kernels.together import MOST_CHAINS, field_together, table_together
 from herded.methods.state import State
 from herded.plan.compile import Plan
@@ -12,7 +13,14 @@ from herded.plan.contexts import BLANKET, DRAW, POOLED, SHARED
 from herded.plan.scan import SEQUENTIAL
 from herded.stream import stream_key
 
-WORTH_IT = {"table": 4, "field": 8}  # chains: fewer are as fast one by one
+WORTH_IT = {"table": 4, "field": 8, "pairs": 12}  # chains: fewer are as fast one by one
+MODES = {
+    "table": (DRAW, BLANKET, SHARED, POOLED),
+    "field": (DRAW, POOLED),
+    "pairs": (DRAW, POOLED),
+}
+# From so many states on all that is gained is to read rows once: nothing if they stay in the cache.
+WIDE, NEAR = 8, 2**20  # states; bytes of all rows
 
 
 @dataclass
@@ -29,12 +37,21 @@ def can_run_together(plan: Plan, states: Sequence[State]) -> bool:
     """Whether there is a kernel for these chains, and enough of them to be worth it."""
     return (
         plan.kind in WORTH_IT
-        and WORTH_IT[plan.kind] <= len(states) <= MOST_CHAINS
-        and plan.scalar
+        and len(plan.contexts.mode) in MODES[plan.kind]
+        and (plan.scalar or plan.kind == "pairs")
         and plan.scan.policy[0] == SEQUENTIAL
-        and len(plan.contexts.mode) in (DRAW, BLANKET, SHARED, POOLED)
+        and len(states) <= MOST_CHAINS
+        and _is_worth_it(plan, len(states))
         and len({state.sweep for state in states}) == 1
     )
+
+
+def _is_worth_it(plan: Plan, chains: int) -> bool:
+    """Enough chains; for pairs enough in all lanes, of which the empty ones cost as much."""
+    if plan.kind != "pairs":
+        return chains >= WORTH_IT[plan.kind]
+    rows, wide = plan.pairs.rows, len(plan.pairs.alone) >= WIDE * plan.n_stored
+    return (not wide or rows.nbytes > NEAR) and chains >= WORTH_IT["pairs"] * -(-chains // LANES)
 
 
 def gather(states: Sequence[State]) -> Together:
@@ -52,16 +69,19 @@ def gather(states: Sequence[State]) -> Together:
     return Together(states, **common)
 
 
-def advance(plan: Plan, together: Together, blocks: np.ndarray, sweeps: int, seed: int) -> None:
+def advance(
+    plan: Plan, together: Together, blocks: np.ndarray, sweeps: int, seed: int, slack: int = 0
+) -> None:
     """Advance all states by `sweeps` and write their samples into the first rows of `blocks`."""
     states = together.states
     keys = np.array([stream_key(seed, state.chain, 1) for state in states], np.uint64)
-    kernel, arrays = (
-        (table_together, plan.tables) if plan.kind == "table" else (field_together, plan.field)
-    )
-    kernel(
-        arrays, plan.contexts, plan.scan.order, states[0].sweep, sweeps, keys,
-        together.x, together.w, together.tally, blocks,
-    )  # fmt: skip
+    when = plan.contexts, plan.scan.order, states[0].sweep, sweeps, keys
+    changed = together.x, together.w, together.tally, blocks
+    if plan.kind == "table":
+        table_together(plan.tables, *when, *changed)
+    elif plan.kind == "field":
+        field_together(plan.field, *when, *changed)
+    else:
+        pairs_together(plan.pairs, *when, slack, *changed)
     for state in states:
         state.sweep += sweeps
