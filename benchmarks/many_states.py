@@ -41,8 +41,8 @@ def lines(repeats: int) -> Iterator[str]:
                 cells.append(f"{found[name]:.0f} ({found[name] / expert:.2f})")
             yield f"| {name} | " + " | ".join(cells) + " |"
         yield ""
-    yield "CPU ns per update and chain of chains side by side, over the same chains one by one,"
-    yield f"which `infer` prefers from {together.WIDE} states on where rows stay in the cache"
+    yield "CPU ns per update and chain of chains side by side, over the same chains one by one:"
+    yield f"`infer` prefers those from {together.WIDE} states on where rows stay in the cache"
     yield ""
     for shared, title in TABLES:
         yield f"| {title} | chains | " + " | ".join(f"K = {states}" for states in STATES) + " |"
