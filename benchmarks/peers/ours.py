@@ -45,19 +45,15 @@ class Ours:
         model, plan = work.model, compiled(self.method, work)
 
         def run(sweeps: int, seed: int) -> np.ndarray:
-            kept = (
-                hd.Samples(every=sweeps)
-                if keep == LAST
-                else hd.Marginals(rao_blackwell=keep == AVERAGES)
-            )
+            kept = [] if keep == LAST else [hd.Marginals(rao_blackwell=keep == AVERAGES)]
             method = replace(self.method, seed=seed)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", hd.HerdedWarning)
                 found = hd.infer(
-                    model, method, sweeps=sweeps, keep=[kept], plan=plan, threads=1, progress=False
+                    model, method, sweeps=sweeps, keep=kept, plan=plan, threads=1, progress=False
                 )
             if keep == LAST:
-                return one_hot(found.samples[0, 0], work.n_states)
+                return one_hot(found.state[0].values(plan), work.n_states)
             return np.asarray(found.marginals).reshape(-1, work.n_states)
 
         return run
