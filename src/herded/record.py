@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError, ModelError
-from herded.kernels.record import AT_HAND, count_ones, count_pairs, count_states, keep_best
+from herded.kernels.record import (
+    AT_HAND,
+    count_ones,
+    count_pairs,
+    count_states,
+    keep_best,
+    take_ones,
+)
 from herded.methods.elimination_order import MAX_AXES
 from herded.methods.options import is_whole
 from herded.methods.state import State
@@ -62,8 +69,7 @@ class MarginalRecorder(Recorder):
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         if len(state.ones):
-            self.arrays["counts"] += state.ones
-            state.ones[:] = 0
+            take_ones(state.ones, self.arrays["counts"])
         elif self.binary:
             groups = -(-block.shape[1] // AT_HAND)
             count = partial(count_ones, block, self.arrays["counts"])

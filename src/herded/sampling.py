@@ -33,6 +33,7 @@ from herded.stream import stream_key
 
 BLOCK = 2**20  # samples' entries in a block: small enough for the cache and for a prompt Ctrl-C
 WAVE = 16  # sweeps of a lattice that a block holds at least: they go over it as a wave
+UNREAD = 2**24  # updates of a block whose samples nobody reads
 MOST_COUNTED = 255  # samples of a block: in bytes
 SPARE = 2**26  # bytes of weights that a run by the clock may copy to compile with
 WORTH_THREADS = 2**20  # updates in a whole run
@@ -235,9 +236,10 @@ def _prepare(
 
 def make_blocks(plan: Plan, keep: dict[type, Any], chains: int, total: int) -> np.ndarray:
     """Room (chains, rows, N) for the samples of some sweeps, or (chains, rows, 0)."""
-    rows = min(_block_rows(plan), total) or 1
-    read = not _counts(plan) or not keep.keys() <= {Marginals, ErrorCurve}
-    return np.zeros((chains, rows, plan.n_stored if read else 0), plan.state_type)
+    rows, read = _block_rows(plan), not _counts(plan) or not keep.keys() <= {Marginals, ErrorCurve}
+    if not read:
+        rows = max(rows, min(UNREAD // plan.n_stored, MOST_COUNTED))
+    return np.zeros((chains, min(rows, total) or 1, plan.n_stored if read else 0), plan.state_type)
 
 
 def _block_rows(plan: Plan) -> int:

@@ -49,9 +49,9 @@ def lattice_sweeps(p, contexts, ones, rows, frame, sweep, key, x, w, tally, bloc
                     draw_states(p, colour, strip, contexts, context, key, clock, new)
                 store(x, colour, strip * rows, rows, height, new)
                 if ones.size:
-                    count(new, ones[at : at + sites])
+                    count(new, ones, at, sites)
                 if block.shape[1]:
-                    keep(new, block[s, at : at + sites])
+                    keep(new, block, s, at, sites)
                 if periodic:
                     wrap(x, colour, strip * rows, rows, height)
                 if tally.size:
@@ -144,15 +144,17 @@ def store(x, colour, first, rows, height, new):
 
 
 @jit
-def count(new, ones):
+def count(new, ones, at, sites):
     """Count the sites that are 1."""
-    for m in range(len(ones)):
-        ones[m] += new[m]
+    mine = ones[at : at + sites]
+    for m in range(len(mine)):
+        mine[m] += new[m]
 
 
 @jit
-def keep(new, sample):
+def keep(new, block, s, at, sites):
     """Write a strip's new states into the sample."""
+    sample = block[s, at : at + sites]
     for m in range(len(sample)):
         sample[m] = new[m]
 

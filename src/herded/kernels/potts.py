@@ -62,7 +62,7 @@ def potts_sweeps(u, f, states, rows, frame, sweep, key, x, w, tally, block, regi
                     if tally.size:
                         add_up(states, p, tally, at + first, min(LANES, sites - first))
                 store(x, colour, strip * rows, rows, height, new)
-                keep(new, block[s, at : at + sites])
+                keep(new, block, s, at, sites)
                 if periodic:
                     wrap(x, colour, strip * rows, rows, height)
 

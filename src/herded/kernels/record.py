@@ -35,6 +35,14 @@ def add_row(block, s, start, n, part):
 
 
 @jit
+def take_ones(ones, counts):
+    """counts += ones, and nothing is left of these."""
+    for i in range(len(ones)):
+        counts[i] += ones[i]
+        ones[i] = 0
+
+
+@jit
 def count_states(block, width, counts):
     """counts[i * width + k] += how many samples have x_i = k."""
     for s in range(len(block)):

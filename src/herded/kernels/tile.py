@@ -35,7 +35,7 @@ def half_sweep(p, contexts, x, w, colour, ones, tally):
         for m in range(columns):
             mine[m] = new[m]
         if ones.size:
-            count(new, ones[colour, r])
+            count(new, ones[colour, r], 0, columns)
         if tally.size:
             add_up(p, colour, r, contexts, context, seen, tally[colour, r], 0, columns)
 
