@@ -23,12 +23,12 @@ def method_of(weights, **options):
 
 @st.composite
 def potts_lattices(draw):
-    """Open and periodic grids of 3 to 16 states, with zeros, evidence and unequal couplings."""
+    """Open and periodic grids of 3 to 64 states, with zeros, evidence and unequal couplings."""
     periodic = draw(st.booleans())
     h, w = draw(st.integers(1, 5)), draw(st.integers(1, 6))
     if periodic:
         h, w = 2 * h + 2, 2 * w + 2
-    states = draw(st.sampled_from((3, 4, 8, 16)))
+    states = draw(st.sampled_from((3, 4, 8, 16, 64)))
     rng = np.random.default_rng(draw(seeds))
     scale = draw(st.sampled_from((0.0, 1.0, 20.0)))
     shapes = ((h, w), (h, w)) if periodic else ((h, w - 1), (h - 1, w))
@@ -100,7 +100,7 @@ def test_marginals_approach_the_exact_ones(periodic, method, rao_blackwell):
 @pytest.mark.parametrize(
     ("reason", "model", "method"),
     [
-        ("2 to 16 states", hd.potts_grid(np.zeros((3, 3, 17))), hd.Gibbs()),
+        ("2 to 64 states", hd.potts_grid(np.zeros((3, 3, 65))), hd.Gibbs()),
         ("more than two states", hd.potts_grid(np.zeros((3, 3, 3))), hd.HerdedGibbs("shared")),
         ("couplings beyond 75", hd.potts_grid(np.zeros((3, 3, 3)), 80.0), hd.Gibbs()),
         ("odd side", hd.potts_grid(np.zeros((3, 4, 3)), periodic=True), hd.Gibbs()),

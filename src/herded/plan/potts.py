@@ -14,7 +14,7 @@ from herded.jit import jit
 from herded.plan.contexts import MAX_BINS
 from herded.plan.lattice import LANES, aligned, layout, n_cells
 
-MOST_STATES = 16
+MOST_STATES = 64
 LARGEST = 75.0  # coupling: the product of four f stays far from overflow
 
 
