@@ -9,7 +9,6 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field
@@ -18,18 +17,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from herded import atomic
-from herded.errors import CheckpointError, MethodError
+from herded.errors import CheckpointError
 from herded.methods.protocol import Sampler
 from herded.methods.state import State
 from herded.methods.together import MOST_CHAINS, Together, can_run_together, gather
-from herded.models.arrays import whole_array
 from herded.pace import ENDLESS, Pace
 from herded.plan.compile import Plan
-from herded.plan.support import check_start, dispersed_starts
 from herded.progress import Moment, Progress, Watch, interrupted_afterwards, interruptible
 from herded.record import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
 from herded.resuming import resume, save
-from herded.stream import stream_key
+from herded.starting import first_states
 
 BLOCK = 2**20  # samples' entries in a block: small enough for the cache and for a prompt Ctrl-C
 WAVE = 16  # sweeps of a lattice that a block holds at least: they go over it as a wave
@@ -224,7 +221,7 @@ def _prepare(
     if curve:
         points = curve.sweeps(sweeps)
         curve.check(plan.model)
-    states = _states(plan, method, chains, start, tally, burn_in + sweeps)
+    states = first_states(plan, method, chains, start, tally, burn_in + sweeps)
     blocks = make_blocks(plan, keep, chains, burn_in + sweeps)
     made = [
         new_chain(plan, keep, state, block) for state, block in zip(states, blocks, strict=True)
@@ -263,44 +260,6 @@ def new_chain(plan: Plan, keep: dict[type, Any], state: State, block: np.ndarray
     if _counts(plan) and Marginals in recorders:
         state.ones = np.zeros(plan.n_stored, np.uint8)
     return Chain(state, recorders, block)
-
-
-def _states(
-    plan: Plan, method: Sampler, chains: int, start: Any, tally: bool, total: int
-) -> list[State]:
-    """The chains' states: continued, or new at given or random places of the support."""
-    start = (start,) if isinstance(start, State) else start
-    if _are_states(start):
-        if len(start) != chains:
-            raise MethodError(f"expected states of {chains} chains, got {len(start)}")
-        continued = []
-        for c, given in enumerate(start):
-            x = np.zeros(plan.model.n_variables, np.int64)
-            fresh = method.init(plan, x, chain=c, tally=tally, total=total)
-            sums = fresh.memory.tally
-            given = given.copy()
-            given.memory = given.memory._replace(tally=sums)
-            fresh.restore(given.arrays())
-            fresh.total = given.sweep + total
-            check_start(plan.model, fresh.values(plan))
-            continued.append(fresh)
-        return continued
-    starts = _starts(plan, method, chains, start)
-    return [method.init(plan, x, chain=c, tally=tally, total=total) for c, x in enumerate(starts)]
-
-
-def _are_states(start: Any) -> bool:
-    return isinstance(start, Sequence) and len(start) > 0 and isinstance(start[0], State)
-
-
-def _starts(plan: Plan, method: Sampler, chains: int, start: Any) -> list[np.ndarray]:
-    model = plan.model
-    if start is None:
-        return dispersed_starts(model, [stream_key(method.seed, c, 3) for c in range(chains)])
-    x = whole_array("the start", start)
-    if x.shape[:1] == (chains,) and x.ndim in (2, 1 + len(model.shape)) and x.shape != model.shape:
-        return [check_start(model, one) for one in x]
-    return [check_start(model, x)] * chains
 
 
 def _pool(run: Run, threads: int | None) -> Any:
