@@ -72,6 +72,15 @@ def test_tiles(client, tmp_path, tile):
     assert np.array_equal(result.marginals[:], whole(stored, SHARED, 20, 3))
 
 
+@pytest.mark.parametrize("tile", [(30, 40), (24, 130), (90, 18)])
+def test_tiles_of_a_periodic_lattice_with_evidence(client, tmp_path, tile):
+    stored = lattice(90, 130, uniform=False, clamped=True, periodic=True)
+    method = hd.HerdedGibbs(phases="random", seed=3)
+    out = tmp_path / "marginals.npy"
+    result = hd.infer_tiled(stored, method, out=out, sweeps=20, tile=tile, client=client)
+    assert np.array_equal(result.marginals, whole(stored, method, 20))
+
+
 @pytest.mark.parametrize("saved", [False, True])
 def test_tiles_and_a_dead_worker(client, tmp_path, saved, monkeypatch):
     """Killed when a third of the sweeps is done."""

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import herded as hd
 from herded.scale import out_of_core, tiled
 from herded.scale.tile import Work
+from herded.scale.tiling import Tiling
 from tests.command import environment
 from tests.tiles import SHARED, lattice, whole
 
@@ -55,6 +57,33 @@ def test_couplings_of_every_edge_and_averaged_conditionals(tmp_path):
     expected = whole(stored, hd.HerdedGibbs(), 9, rao_blackwell=True)
     assert np.array_equal(result.marginals, expected)
     assert "weights='blanket'" in result.provenance["method"]
+
+
+@pytest.mark.parametrize("rows", [2, 6, 14, 40])
+@pytest.mark.parametrize("weights", ["shared", "blanket"])
+def test_a_folded_ring_and_evidence_from_disk(tmp_path, rows, weights, monkeypatch):
+    """Periodic lattices run in pairs of bands; what is known stays."""
+    monkeypatch.setattr(tiled, "DEEPEST", 3)
+    stored = lattice(38, 20, uniform=weights == "shared", clamped=True, periodic=True)
+    np.save(tmp_path / "known.npy", stored.clamped)
+    method = hd.HerdedGibbs(weights=weights, phases="random", seed=5)
+    result = hd.infer_tiled(
+        replace(stored, clamped=tmp_path / "known.npy"),
+        method,
+        out=tmp_path / "m.npy",
+        sweeps=17,
+        burn_in=4,
+        tile=rows,
+        checkpoint=tmp_path / "run",
+    )
+    assert np.array_equal(result.marginals, whole(stored, method, 17, 4))
+    known = stored.clamped >= 0
+    assert np.array_equal(result.marginals[known], stored.clamped[known])
+    with pytest.raises(hd.CheckpointError, match="expected a checkpoint with lattice"):
+        hd.infer_tiled(
+            lattice(38, 20, uniform=weights == "shared", periodic=True), method,
+            out=tmp_path / "m.npy", sweeps=20, burn_in=4, checkpoint=tmp_path / "run",
+        )  # fmt: skip
 
 
 def test_a_run_goes_on_from_its_snapshot(tmp_path, monkeypatch):
@@ -127,6 +156,24 @@ def test_memory_decides_how_deep_a_pass_is(tmp_path, monkeypatch):
     with pytest.raises(hd.CapError, match=r"the bands of one sweep of at most.*smaller tile="):
         hd.infer_tiled(stored, SHARED, out=tmp_path / "n.npy", sweeps=6, tile=4, cap=cap / 4)
     assert not (tmp_path / "n.npy").exists()
+
+
+@pytest.mark.parametrize("periodic", [False, True])
+@pytest.mark.parametrize("depth", [1, 2, 5])
+def test_a_wave_holds_no_more_bands_than_were_counted(periodic, depth):
+    bands = 40
+    stored = lattice(2 * bands, 4, periodic=periodic)
+    tiling = Tiling(stored.shape, (2, 4), periodic)
+    wave = out_of_core._Wave(Work(stored, SHARED, 0, False), tiling, 0, 2 * depth, None)
+    held, ended = [], 0
+    for step in range(-out_of_core.AHEAD, wave.last + 2):
+        for function, *arguments in wave.jobs(step):
+            function(*arguments)
+        held.append(len(wave.bands))
+        ended += len(wave.take_ended(step))
+    ranks = out_of_core.UNSAVED * (2 if periodic else 1)
+    assert max(held) + ranks <= out_of_core.bands_in_memory(depth, 1000, periodic)
+    assert ended == bands and not wave.bands
 
 
 @pytest.mark.parametrize("rows", [1000, 30, 12, 2])

@@ -57,6 +57,22 @@ def test_lattices_that_make_no_sense(tmp_path):
         hd.StoredLattice(np.zeros((4, 4)), (np.zeros((4, 3)), np.zeros((4, 3))))
     with pytest.raises(hd.ModelError, match="finite coupling"):
         hd.StoredLattice(np.zeros((4, 4)), np.inf)
+    for shape in ((4, 5), (7, 4), (2, 8)):
+        with pytest.raises(
+            hd.ModelError, match=rf"even number of rows.*got {shape[0]} x {shape[1]}"
+        ):
+            hd.StoredLattice(np.zeros(shape), periodic=True)
+    with pytest.raises(hd.ModelError, match=r"expected couplings right of shape \(4, 6\)"):
+        hd.StoredLattice(np.zeros((4, 6)), (np.zeros((4, 5)), np.zeros((3, 6))), periodic=True)
+    with pytest.raises(hd.ModelError, match=r"expected clamped of shape \(4, 4\).*got \(4, 3\)"):
+        hd.StoredLattice(np.zeros((4, 4)), clamped=np.zeros((4, 3)))
+    for wrong in (2, -2, 0.5, np.nan):
+        known = np.full((4, 4), -1.0)
+        known[3, 1] = wrong
+        with pytest.raises(hd.ModelError, match=rf"in clamped, got {wrong:g}.* at \(3, 1\)"):
+            hd.infer_tiled(
+                hd.StoredLattice(np.zeros((4, 4)), clamped=known), out=tmp_path / "m.npy"
+            )
     with pytest.raises(hd.ModelError, match=r"got Lattice of shape \(4, 4\): use infer$"):
         hd.infer_tiled(hd.ising_grid(np.zeros((4, 4))), out=tmp_path / "m.npy")
     field = np.zeros((4, 4))

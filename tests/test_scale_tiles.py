@@ -1,5 +1,7 @@
 """One lattice in tiles: the kernel's bits, its borders, and how a lattice is cut."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,7 +15,7 @@ from herded.scale.tile import OPPOSITE, Place, Tile, Work
 from herded.scale.tiling import Tiling, check_tile
 from herded.stream import stream_key
 from herded.version import __version__
-from tests.tiles import SHARED, lattice
+from tests.tiles import SHARED, as_model, lattice
 
 # -- the kernel -----------------------------------------------------------------------------------
 
@@ -27,17 +29,24 @@ from tests.tiles import SHARED, lattice
     bits=st.sampled_from([16, 32]),
     seed=st.integers(0, 2**32),
     hosts=st.integers(1, 3),
+    clamped=st.booleans(),
+    periodic=st.booleans(),
 )
-def test_tiles_follow_the_slow_twin(shape, tile, weights, phases, bits, seed, hosts):
+def test_tiles_follow_the_slow_twin(
+    shape, tile, weights, phases, bits, seed, hosts, clamped, periodic
+):
     """Every state after every sweep, and the conditionals that were seen."""
-    stored = lattice(*shape, seed=seed % 1000, uniform=weights == "shared" or min(shape) < 2)
+    if periodic:
+        shape = tuple(max(4, side + side % 2) for side in shape)
+    uniform = weights == "shared" or min(shape) < 2
+    stored = lattice(*shape, seed=seed % 1000, uniform=uniform, clamped=clamped, periodic=periodic)
     method = hd.HerdedGibbs(weights=weights, phases=phases, bits=bits, seed=seed)
     work = Work(stored, method, 0, True)
-    tiling = Tiling(shape, (2 * tile[0], 2 * tile[1]))
+    tiling = Tiling(shape, (2 * tile[0], 2 * tile[1]), periodic)
     count = len(tiling.places)
     shares = [list(range(count))[k::hosts] for k in range(min(hosts, count))]
     crew = [TileHost(__version__, work, tiling, share, None, 1) for share in shares]
-    model = hd.ising_grid(stored.field, stored.coupling)
+    model = as_model(stored)
     start = start_state(model, stream_key(seed, 0, 3))
     samples, tally = naive_lattice(
         model, weights=weights, phases=phases, bits=bits, seed=seed, x0=start, sweeps=4
@@ -85,17 +94,41 @@ def test_a_tile_sees_only_what_it_is_shown():
     kind=st.sampled_from(["float32", "float64", "int8"]),
 )
 def test_a_patch_is_a_part_of_the_whole(shape, corners, uniform, kind):
-    stored = lattice(*shape, uniform=uniform)
+    stored = lattice(*shape, uniform=uniform, clamped=True)
     field = (9 * stored.field).astype(kind)
     (top, bottom), (left, right) = (
         sorted(min(c, side - 1) for c in pair)
         for pair, side in zip((corners[:2], corners[2:]), shape, strict=True)
     )
-    whole = hd.ising_grid(field, stored.coupling)
-    part = hd.StoredLattice(field, stored.coupling).patch(top, left, bottom + 1, right + 1)
+    whole = as_model(replace(stored, field=field))
+    part = replace(stored, field=field).patch(top, left, bottom + 1, right + 1)
     assert np.array_equal(part.log_unary, whole.log_unary[top : bottom + 1, left : right + 1])
     assert np.array_equal(part.right, whole.right[top : bottom + 1, left:right])
     assert np.array_equal(part.down, whole.down[top:bottom, left : right + 1])
+    assert np.array_equal(part.clamped, whole.clamped[top : bottom + 1, left : right + 1])
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    sides=st.tuples(st.integers(2, 4), st.integers(2, 4)),
+    corner=st.tuples(st.integers(-9, 9), st.integers(-9, 9)),
+    size=st.tuples(st.integers(1, 12), st.integers(1, 12)),
+    uniform=st.booleans(),
+)
+def test_a_patch_of_a_periodic_lattice_goes_round(sides, corner, size, uniform):
+    shape = 2 * sides[0], 2 * sides[1]
+    stored = lattice(*shape, uniform=uniform, clamped=True, periodic=True)
+    (top, left), (rows, columns), whole = corner, size, as_model(stored)
+    part = stored.patch(top, left, top + rows, left + columns)
+    r, c = (
+        np.arange(top, top + rows)[:, None] % shape[0],
+        np.arange(left, left + columns) % shape[1],
+    )
+    assert not part.periodic
+    assert np.array_equal(part.log_unary, whole.log_unary[r, c])
+    assert np.array_equal(part.right, whole.right[r, c[:-1]])
+    assert np.array_equal(part.down, whole.down[r[:-1], c])
+    assert np.array_equal(part.clamped, whole.clamped[r, c])
 
 
 # -- tilings --------------------------------------------------------------------------------------
@@ -122,6 +155,25 @@ def test_every_site_is_in_one_tile(shape, tile):
                 assert a.bottom == b.top and (a.left, a.right) == (b.left, b.right)
             else:
                 assert a.right == b.left and (a.top, a.bottom) == (b.top, b.bottom)
+
+
+@settings(deadline=None)
+@given(bands=st.integers(1, 12), across=st.integers(1, 3))
+def test_a_ring_of_tiles(bands, across):
+    """Neighbours see each other, and a band's lie in its rank or in the one before or behind."""
+    ring = Tiling((2 * bands, 2 * across), (2, 2), periodic=True)
+    for t in range(bands * across):
+        around = ring.neighbours(t)
+        assert set(around) == set(OPPOSITE)
+        assert all(ring.neighbours(n)[OPPOSITE[side]] == t for side, n in around.items())
+        assert around["down"] == (t + across) % (bands * across)
+        assert around["right"] == t - t % across + (t + 1) % across
+    for tiling in (Tiling((2 * bands, 2), (2, 2), periodic) for periodic in (False, True)):
+        ranks = tiling.ranks
+        rank_of = {band: k for k, rank in enumerate(ranks) for band in rank}
+        assert sorted(rank_of) == list(range(bands)) and sum(map(len, ranks)) == bands
+        for band, k in rank_of.items():
+            assert all(abs(rank_of[n] - k) <= 1 for n in tiling.neighbours(band).values())
 
 
 @pytest.mark.parametrize("tile", [3, 0, (4, 5), (4,), "ab", 2.5, (2, 2, 2), True])

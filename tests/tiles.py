@@ -7,15 +7,26 @@ import herded as hd
 SHARED = hd.HerdedGibbs(weights="shared", phases="random", seed=7)
 
 
-def lattice(h, w, seed=0, uniform=True):
+def lattice(h, w, seed=0, uniform=True, clamped=False, periodic=False):
     rng = np.random.default_rng(seed)
     field = rng.normal(size=(h, w))
-    pair = rng.normal(size=(h, w - 1)), rng.normal(size=(h - 1, w))
-    return hd.StoredLattice(field, 0.4 if uniform else pair)
+    shapes = ((h, w), (h, w)) if periodic else ((h, w - 1), (h - 1, w))
+    pair = tuple(rng.normal(size=shape) for shape in shapes)
+    known = rng.choice([-1, -1, 0, 1], (h, w)).astype(np.int8) if clamped else None
+    return hd.StoredLattice(field, 0.4 if uniform else pair, known, periodic)
+
+
+def as_model(stored):
+    """The same lattice in memory."""
+    model = hd.ising_grid(stored.field, stored.coupling, periodic=stored.periodic)
+    if stored.clamped is None:
+        return model
+    places = map(tuple, np.argwhere(stored.clamped >= 0).tolist())
+    return model.given({place: int(stored.clamped[place]) for place in places})
 
 
 def whole(stored, method, sweeps, burn_in=0, **keep):
-    model = hd.ising_grid(stored.field, stored.coupling)
+    model = as_model(stored)
     keep = [hd.Marginals(**keep)]
     result = hd.infer(model, method, sweeps=sweeps, burn_in=burn_in, plan="lattice", keep=keep)
     assert result.provenance["plan"] == "lattice"

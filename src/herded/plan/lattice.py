@@ -55,8 +55,13 @@ class LatticeArrays(NamedTuple):
         return (self.p,)
 
 
-def compile_lattice(model, by_count: bool, bits: int = 32) -> LatticeArrays:
-    """The conditionals of a two-state lattice, for weights of 32 or 16 bits."""
+def compile_lattice(
+    model, by_count: bool, bits: int = 32, origin: tuple[int, int] = (0, 0)
+) -> LatticeArrays:
+    """The conditionals of a two-state lattice, for weights of 32 or 16 bits.
+
+    `origin` is the place of row 0 and column 0 of the whole lattice where `model` is a patch of it.
+    """
     rows, columns, strips = layout(*model.shape)
     contexts = COUNTS if by_count else BITS
     p = aligned((2, strips, n_cells(rows * columns), contexts, LANES), unsigned(bits))
@@ -67,6 +72,7 @@ def compile_lattice(model, by_count: bool, bits: int = 32) -> LatticeArrays:
         model.unlike,
         model.clamped,
         model.periodic,
+        origin,
         rows,
         columns,
         p,
@@ -113,7 +119,7 @@ def n_cells(sites: int) -> int:
 
 
 @jit
-def _fill(log_unary, right, down, unlike, clamped, periodic, rows, columns, p):
+def _fill(log_unary, right, down, unlike, clamped, periodic, origin, rows, columns, p):
     h, w, _ = log_unary.shape
     contexts, coarse = p.shape[3], p.itemsize == 2
     coupling = np.empty(4)
@@ -128,7 +134,8 @@ def _fill(log_unary, right, down, unlike, clamped, periodic, rows, columns, p):
             coupling[2] = down[r - 1, j] if there[2] else 0.0
             coupling[3] = down[r, j] if there[3] else 0.0
             # In the order of the model's factors: an edge around the border is its row's last.
-            flip = 1 if periodic and j == 0 else 0, 1 if periodic and r == 0 else 0
+            # Where there is none, one of the two is missing, and it does not matter which is first.
+            flip = 1 if j == origin[1] else 0, 1 if r == origin[0] else 0
             site = r % rows * columns + (j >> 1)
             planes = p[(r + j) & 1, r // rows, site // LANES]
             for q in range(contexts):

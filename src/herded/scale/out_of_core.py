@@ -4,7 +4,8 @@ The lattice is cut into bands of rows. A *pass* reads every band once, runs seve
 writes it once: the half-sweeps go over the bands as one wave, each two bands behind the one before
 (`kernels/lattice.py` does the same with strips in cache). Half-sweep h of a band needs half-sweep
 h - 1 of it and of both its neighbours, which are done, and the bands of one step do not touch each
-other, so threads share them. The bits are those of one sweep after another.
+other, so threads share them. The bits are those of one sweep after another. A periodic lattice is
+folded, and the wave goes over pairs of bands (`Tiling.ranks`).
 """
 
 import os
@@ -15,24 +16,24 @@ from pathlib import Path
 from typing import Any
 
 from herded.progress import raise_if_halted
-from herded.scale.tile import OPPOSITE, Place, Tile, Work
+from herded.scale.tile import OPPOSITE, Tile, Work
+from herded.scale.tiling import Tiling
 
-NEIGHBOURS = {"up": -1, "down": 1}
-AHEAD = 2  # bands: one must be there to be seen by the one that is swept, one is being read
-UNSAVED = 4  # bands that may be on their way to the disk
+AHEAD = 2  # ranks: one must be there to be seen by the one that is swept, one is being read
+UNSAVED = 4  # ranks that may be on their way to the disk
 
 
-def bands_in_memory(depth: int, bands: int) -> int:
+def bands_in_memory(depth: int, bands: int, periodic: bool = False) -> int:
     """How many a pass of `depth` sweeps holds: two to a half-sweep, and those ahead and behind.
 
-    At most all `bands` there are.
+    Twice as many where the lattice is folded; at most all `bands` there are.
     """
-    return min(4 * depth + AHEAD + UNSAVED, bands)
+    return min((4 * depth + AHEAD + UNSAVED) * (2 if periodic else 1), bands)
 
 
 def run_pass(
     work: Work,
-    places: list[Place],
+    tiling: Tiling,
     first_sweep: int,
     depth: int,
     source: Path | None,
@@ -46,40 +47,47 @@ def run_pass(
     """
     # A disk that is being waited for must not keep the sweeps waiting: it has threads of its own.
     with ThreadPoolExecutor(os.cpu_count()) as pool, ThreadPoolExecutor(2) as disk:
-        wave = _Wave(work, places, first_sweep, 2 * depth, source)
+        wave = _Wave(work, tiling, first_sweep, 2 * depth, source)
         unsaved: deque[Future[None]] = deque()
         for step in range(-AHEAD, wave.last + 2):
             jobs = [pool.submit(*job) for job in wave.jobs(step)]
             for job in jobs:
                 job.result()
             ended = wave.take_ended(step)
-            if ended is not None:
-                unsaved.append(disk.submit(ended.save, target))
+            if ended:
+                unsaved.append(disk.submit(_save, ended, target))
             while len(unsaved) > (UNSAVED - 1 if step <= wave.last else 0):
                 unsaved.popleft().result()
             tell((step + AHEAD + 1) / (wave.last + AHEAD + 2))
             raise_if_halted()
 
 
+def _save(bands: list[Tile], target: Path) -> None:
+    for band in bands:
+        band.save(target)
+
+
 class _Wave:
     """The bands that are in memory, and what is done with them in each step."""
 
     def __init__(
-        self, work: Work, places: list[Place], first_sweep: int, halves: int, source: Path | None
+        self, work: Work, tiling: Tiling, first_sweep: int, halves: int, source: Path | None
     ) -> None:
-        self.work, self.places, self.source = work, places, source
+        self.work, self.tiling, self.source = work, tiling, source
+        self.places, self.ranks = tiling.places, tiling.ranks
         self.first_half, self.halves = 2 * first_sweep, halves
-        self.last = len(places) - 1 + 2 * (halves - 1)  # the step of the last half-sweep
+        self.last = len(self.ranks) - 1 + 2 * (halves - 1)  # the step of the last half-sweep
         self.bands: dict[int, Tile] = {}
 
     def jobs(self, step: int) -> list[tuple[Any, ...]]:
         """Functions and their arguments, which may run at the same time."""
         found: list[tuple[Any, ...]] = []
-        if step + AHEAD < len(self.places):
-            found.append((self.load, step + AHEAD))
+        if step + AHEAD < len(self.ranks):
+            found.extend((self.load, band) for band in self.ranks[step + AHEAD])
         for half in range(self.halves):
-            if 0 <= step - 2 * half < len(self.places):
-                found.append((self.half_sweep, half, step - 2 * half))
+            if 0 <= step - 2 * half < len(self.ranks):
+                rank = self.ranks[step - 2 * half]
+                found.extend((self.half_sweep, half, band) for band in rank)
         return found
 
     def load(self, band: int) -> None:
@@ -88,13 +96,13 @@ class _Wave:
     def half_sweep(self, half: int, band: int) -> None:
         other = 1 - (half & 1)
         around = {
-            side: self.bands[band + there].edges(other)[OPPOSITE[side]]
-            for side, there in NEIGHBOURS.items()
-            if 0 <= band + there < len(self.places)
+            side: self.bands[there].edges(other)[OPPOSITE[side]]
+            for side, there in self.tiling.neighbours(band).items()
         }
         self.bands[band].see(other, around)
         self.bands[band].half_sweep(self.first_half + half)
 
-    def take_ended(self, step: int) -> Tile | None:
-        """The band that after this step nothing needs any more; the next one saw it last."""
-        return self.bands.pop(step - 1 - 2 * (self.halves - 1), None)
+    def take_ended(self, step: int) -> list[Tile]:
+        """The bands that after this step nothing needs any more; the next ones saw them last."""
+        rank = step - 1 - 2 * (self.halves - 1)
+        return [self.bands.pop(band) for band in self.ranks[rank]] if rank >= 0 else []

@@ -159,11 +159,13 @@ def _marginals(work: Work, place: Place, sums: np.ndarray, sweeps: int) -> np.nd
 
 def _conditionals(work: Work, place: Place) -> np.ndarray:
     """p of the tile's sites, found on a patch in which all of them have their neighbours."""
-    height, width = work.lattice.shape
-    top, left = max(0, place.top - MARGIN), max(0, place.left - MARGIN)
-    bottom, right = min(height, place.bottom + MARGIN), min(width, place.right + MARGIN)
+    top, left = place.top - MARGIN, place.left - MARGIN
+    bottom, right = place.bottom + MARGIN, place.right + MARGIN
+    if not work.lattice.periodic:
+        height, width = work.lattice.shape
+        top, left, bottom, right = max(0, top), max(0, left), min(height, bottom), min(width, right)
     patch = work.lattice.patch(top, left, bottom, right)
-    compiled = compile_lattice(patch, work.shared, work.method.bits)
+    compiled = compile_lattice(patch, work.shared, work.method.bits, origin=(-top, -left))
     above, before = place.top - top, (place.left - left) // 2
     p = aligned(*_shapes(work, place)["w"])
     cut_out(compiled.p, compiled.rows, compiled.columns, above, before, p)
@@ -190,7 +192,8 @@ def _start(work: Work, place: Place) -> dict[str, np.ndarray]:
     key = stream_key(work.method.seed, 0, 3)
     height, width = work.lattice.shape
     start_states(place.top, place.left, width, key, x)
-    state["x"] = pack(x, place.shape[0])
+    known = work.lattice.evidence(*place)
+    state["x"] = pack(np.where(known < 0, x, known).astype(np.uint8), place.shape[0])
     state["w"] = aligned(*_shapes(work, place)["w"])
     state["w"][:] = half_phase(work.kind)
     if work.method.phases == "random":

@@ -145,7 +145,7 @@ def _tiling(work: Work, tile: Any, folder: Path | None, client: Any, limit: floa
     elif tile is None:
         share = -(-shape[0] // max(1, len(client.nthreads())))
         tile = max(2, share + share % 2)
-    tiling = Tiling(shape, check_tile(tile, shape))
+    tiling = Tiling(shape, check_tile(tile, shape), work.lattice.periodic)
     if client is None and tiling.grid[1] > 1:
         raise MethodError(
             f"expected tile= as a number of rows without client=, got {tile!r}: bands of full "
@@ -161,7 +161,8 @@ def _rows_of_a_band(work: Work, limit: float) -> int:
 
     def most(depth: int) -> float:
         whole = limit // row  # rows
-        return whole if whole >= height else whole // bands_in_memory(depth, height)
+        bands = bands_in_memory(depth, height, work.lattice.periodic)
+        return whole if whole >= height else whole // bands
 
     rows = min(most(1), max(most(DEEP), SMALL_BAND // width), BAND // width)
     return 2 * max(1, int(rows) // 2)
@@ -185,10 +186,11 @@ def _run_here(
 ) -> None:
     """Passes over all bands, each as deep as memory allows, a snapshot after each."""
     band, bands = tiling.tile[0] * tiling.shape[1] * work.site_bytes, len(tiling.places)
-    need = bands_in_memory(1, bands) * band
+    periodic = tiling.periodic
+    need = bands_in_memory(1, bands, periodic) * band
     memory.check(need, limit, "the bands of one sweep", "give a smaller tile=")
     most = DEEPEST
-    while bands_in_memory(most, bands) * band > limit:
+    while bands_in_memory(most, bands, periodic) * band > limit:
         most -= 1
     before, began = snapshots.seconds, time.perf_counter()
     while (done := snapshots.sweep) < total:
@@ -196,7 +198,7 @@ def _run_here(
         depth = -(-(total - done) // passes)
         target = snapshots.begin(done + depth)
         tell = partial(_tell, bar, done, depth)
-        run_pass(work, tiling.places, done, depth, snapshots.current, target, tell)
+        run_pass(work, tiling, done, depth, snapshots.current, target, tell)
         snapshots.commit(done + depth, before + time.perf_counter() - began)
 
 

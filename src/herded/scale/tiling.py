@@ -17,6 +17,7 @@ class Tiling:
 
     shape: tuple[int, ...]
     tile: tuple[int, int]
+    periodic: bool = False
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -41,10 +42,21 @@ class Tiling:
         r, c = divmod(number, across)
         around = {side: (r + a, c + b) for side, (a, b) in SIDES.items()}
         return {
-            side: a * across + b
+            side: a % down * across + b % across
             for side, (a, b) in around.items()
-            if 0 <= a < down and 0 <= b < across
+            if self.periodic or (0 <= a < down and 0 <= b < across)
         }
+
+    @property
+    def ranks(self) -> list[tuple[int, ...]]:
+        """Bands in an order in which all neighbours are in the same rank, or one before or behind.
+
+        A periodic lattice is a ring of bands, which is folded: the first lies with the last.
+        """
+        bands = self.grid[0]
+        if not self.periodic:
+            return [(band,) for band in range(bands)]
+        return [tuple(sorted({k, bands - 1 - k})) for k in range((bands + 1) // 2)]
 
 
 def check_tile(tile: Any, shape: tuple[int, ...]) -> tuple[int, int]:
