@@ -22,7 +22,14 @@ from herded.plan.pairs import compile_pairs, pair_rows
 from herded.plan.support import start_state
 from herded.stream import stream_key
 
-CARDINALITIES = {"three": (3, 3), "four": (4, 4), "six": (6, 6), "mixed": (1, 5), "wide": (18, 19)}
+CARDINALITIES = {
+    "three": (3, 3),
+    "four": (4, 4),
+    "six": (6, 6),
+    "eight": (8, 8),
+    "mixed": (1, 5),
+    "wide": (18, 19),
+}
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,8 @@
 """Sweeps over products of rows (plan "pairs"): any cardinalities, pair interactions, vector rule.
 
 As in `table`, the function counts in `done` the sweeps of each segment. Where all variables have
-three or four states a visit stays in registers; for others it writes down K numbers at a time.
+three or four states a visit stays in registers, and where they have five to eight its products do;
+for others it writes down K numbers at a time.
 """
 
 import numpy as np
@@ -13,10 +14,11 @@ from herded.kernels.weights import bin_vector, bins_at, split_pools
 from herded.plan.conditional import VECTOR_ONE
 from herded.plan.contexts import DRAW, MAX_BINS, POOLED
 from herded.plan.field import LINK_BITS, neighbour_of
+from herded.plan.pairs import EIGHT
 from herded.plan.scan import JACOBI, RANDOM
 from herded.stream import draw
 
-_0, _1, _2, _3, _40 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(40)
+_0, _1, _2, _3, _4, _5, _6, _7, _40 = (np.uint64(u) for u in (*range(8), 40))
 
 
 @jit
@@ -55,7 +57,10 @@ def pair_sweeps(q, c, scan, run, m, block, done, first, last):
                         add_few(tally, np.uint64(i * widest), a, b, d, common)
                 else:
                     states = common if common else cardinalities[i]
-                    total = multiply(alone, start, links, rows, width, i, states, x, upto)
+                    if 4 < common <= EIGHT:
+                        total = multiply_eight(alone, start, links, rows, i, states, x, upto)
+                    else:
+                        total = multiply(alone, start, links, rows, width, i, states, x, upto)
                     mean = fix(upto, total, states, p) if mode != DRAW or len(tally) else 0
                     if mode == DRAW:
                         bits = draw(run.key, clock + np.uint64(i))
@@ -173,11 +178,45 @@ def multiply(alone, start, links, rows, width, i, states, x, upto):
     for k in range(states):
         total += upto[k]
         upto[k] = total
-    if total == 0.0:  # an unreachable context
-        for k in range(states):
-            upto[k] = k + 1.0
-        total = np.float64(states)
-    return total
+    return total if total > 0.0 else equal_chances(upto, states)
+
+
+@jit
+def multiply_eight(alone, start, links, rows, i, states, x, upto):
+    """The same on rows of eight, without a way to memory and back for every neighbour."""
+    at = np.uint64(i) << _3
+    a, b, c, d = alone[at], alone[at + _1], alone[at + _2], alone[at + _3]
+    a_4, b_4, c_4, d_4 = alone[at + _4], alone[at + _5], alone[at + _6], alone[at + _7]
+    e, end = np.uint64(start[i]), np.uint64(start[np.uint64(i) + _1])
+    while e < end:
+        row = row_of(links[e], x) << _3
+        a *= rows[row]
+        b *= rows[row + _1]
+        c *= rows[row + _2]
+        d *= rows[row + _3]
+        a_4 *= rows[row + _4]
+        b_4 *= rows[row + _5]
+        c_4 *= rows[row + _6]
+        d_4 *= rows[row + _7]
+        e += _1
+    b += a
+    c += b
+    d += c
+    a_4 += d
+    b_4 += a_4
+    c_4 += b_4
+    d_4 += c_4
+    upto[0], upto[1], upto[2], upto[3] = a, b, c, d
+    upto[4], upto[5], upto[6], upto[7] = a_4, b_4, c_4, d_4
+    return d_4 if d_4 > 0.0 else equal_chances(upto, states)
+
+
+@jit
+def equal_chances(upto, states):
+    """An unreachable context."""
+    for k in range(states):
+        upto[k] = k + 1.0
+    return np.float64(states)
 
 
 @jit

@@ -50,8 +50,10 @@ def _is_worth_it(plan: Plan, chains: int) -> bool:
     """Enough chains; for pairs enough in all lanes, of which the empty ones cost as much."""
     if plan.kind != "pairs":
         return chains >= WORTH_IT[plan.kind]
-    rows, wide = plan.pairs.rows, len(plan.pairs.alone) >= WIDE * plan.n_stored
-    return (not wide or rows.nbytes > NEAR) and chains >= WORTH_IT["pairs"] * -(-chains // LANES)
+    is_wide = int(plan.model.cardinalities[plan.model.evidence < 0].max()) >= WIDE
+    return (not is_wide or plan.pairs.rows.nbytes > NEAR) and chains >= WORTH_IT["pairs"] * -(
+        -chains // LANES
+    )
 
 
 def gather(states: Sequence[State]) -> Together:

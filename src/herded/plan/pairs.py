@@ -21,6 +21,7 @@ from herded.stream import mix
 
 MOST_STATES = 16  # models whose variables all have as many get a kernel for that number
 FEW_STATES = (3, 4)  # and these one that works in registers, on rows of four
+EIGHT = 8  # up to as many are multiplied in registers, on rows of eight
 STEEPEST = 80.0  # logarithms of a row: the exp of less has no 32 bits
 DEEPEST = 600.0  # of a product: the exp of less has no 64
 
@@ -77,8 +78,15 @@ def pair_rows(graph: Any) -> tuple[Pairs | None, str]:
         return None, f"log-potentials of a pair differ by more than {STEEPEST:.0f}"
     if deep > DEEPEST:
         return None, f"log-potentials around a variable differ by more than {DEEPEST:.0f}"
-    widest = int(graph.cardinalities[free].max())
-    return Pairs(graph, entries, max(FEW_STATES) if widest in FEW_STATES else widest), ""
+    return Pairs(graph, entries, _width(graph.cardinalities[free])), ""
+
+
+def _width(cardinalities: np.ndarray) -> int:
+    """Of a row: as many entries as there are states, or as registers take."""
+    widest = int(cardinalities.max())
+    if widest in FEW_STATES:
+        return max(FEW_STATES)
+    return EIGHT if widest <= EIGHT and (cardinalities == widest).all() else widest
 
 
 def _spans(log_tables: np.ndarray, table_start: np.ndarray) -> np.ndarray:
