@@ -4,6 +4,7 @@ A stale cache would test yesterday's code.
 """
 
 import os
+import signal
 import tempfile
 import warnings
 
@@ -12,6 +13,10 @@ import pytest
 # Workers of one session share what one of them has compiled; the next session starts empty.
 if "NUMBA_CACHE_DIR" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="herded-tests-")
+
+# A session that a shell runs in the background is started deaf to Ctrl-C, which the tests press.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -135,6 +135,23 @@ def test_terminated_is_exit_code_143(capsys, monkeypatch):
     assert capsys.readouterr().err == "herded: terminated\n"
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_is_ignored_stays_so(number, monkeypatch):
+    """A shell starts what it runs in the background with Ctrl-C ignored."""
+
+    def press(options):
+        os.kill(os.getpid(), number)
+        return 0
+
+    before = signal.signal(number, signal.SIG_IGN)
+    monkeypatch.setattr("herded.cli.denoise.denoise", press)
+    try:
+        assert main(["denoise", "a", "--out", "b"]) == 0
+        assert signal.getsignal(number) is signal.SIG_IGN
+    finally:
+        signal.signal(number, before)
+
+
 def test_a_signal_waits_for_the_imports(monkeypatch):
     """Some libraries turn whatever is raised while they are imported into an ImportError."""
     imported = []

@@ -3,6 +3,7 @@
 import math
 import os
 import signal
+import threading
 import time
 from types import SimpleNamespace
 
@@ -257,10 +258,25 @@ def test_ctrl_c_may_wait_for_the_end_of_a_block():
     assert done == [1] and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.parametrize("sweeps", [5, 200_000])
+def test_who_is_deaf_to_ctrl_c_stays_so(sweeps):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    pressed = threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        pressed.start()
+        result = hd.infer(MODEL, hd.Gibbs(), sweeps=sweeps)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        pressed.join()
+        signal.signal(signal.SIGINT, before)
+    assert result.sweeps == sweeps and not result.provenance["interrupted"]
+
+
 def test_ctrl_c_raises_at_once_where_there_is_no_part_to_keep(monkeypatch):
     def pressed(self, plan, state, sweeps):
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(5)
+        pytest.fail("nothing was raised")
 
     monkeypatch.setattr(hd.Exact, "advance", pressed)
     with pytest.raises(KeyboardInterrupt):

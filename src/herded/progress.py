@@ -200,7 +200,10 @@ def interrupted_afterwards() -> Iterator[threading.Event]:
 
 @contextlib.contextmanager
 def _setting(event: threading.Event, *, once: bool) -> Iterator[None]:
-    """Let SIGINT set `event`, and SIGTERM too where the program's handler of it interrupts."""
+    """Let SIGINT set `event`, and SIGTERM too where the program's handler of it interrupts.
+
+    What is ignored stays so: that is how a shell starts what it runs in the background.
+    """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def interrupt(number: int, frame: Any) -> None:
@@ -215,7 +218,7 @@ def _setting(event: threading.Event, *, once: bool) -> Iterator[None]:
             interrupt(number, frame)
 
     handlers: dict[signal.Signals, Any] = {}
-    if before[signal.SIGINT] is not None:
+    if before[signal.SIGINT] not in (None, signal.SIG_IGN):
         handlers[signal.SIGINT] = interrupt
     if callable(before[signal.SIGTERM]):
         handlers[signal.SIGTERM] = terminate

@@ -10,7 +10,8 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM)
 class Signals:
     """Within it either signal raises KeyboardInterrupt.
 
-    `herded.progress` takes over where that would do harm, and while samples are drawn.
+    `herded.progress` takes over where that would do harm, and while samples are drawn. One that is
+    ignored stays so: that is how a shell starts what it runs in the background.
     """
 
     def __init__(self) -> None:
@@ -28,8 +29,9 @@ class Signals:
 
     def __enter__(self) -> "Signals":
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.getsignal(number) for number in ENDINGS}
-            for number in ENDINGS:
+            before = {number: signal.getsignal(number) for number in ENDINGS}
+            self._before = {n: old for n, old in before.items() if old is not signal.SIG_IGN}
+            for number in self._before:
                 signal.signal(number, self._handle)
         return self
 
