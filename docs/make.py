@@ -22,6 +22,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import herded
+
 FOLDER = Path(__file__).parent
 BLOCK = re.compile(r"^```console(?P<words>[^\n]*)\n(?P<text>.*?)^```$", re.M | re.S)
 CLOCK = re.compile(r"\b\d+(\.\d+)?(e[-+]?\d+)?(?= s\b| seconds\b)")
@@ -89,7 +91,7 @@ def _offer(path: Path, arguments: str) -> None:
 
 def run(typed: str, folder: Path, may_fail: bool) -> str:
     """What a command prints, errors included."""
-    sources = [str(FOLDER.parent / "src"), os.environ.get("PYTHONPATH", "")]
+    sources = [str(Path(herded.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = {
         **os.environ,
         "PATH": os.pathsep.join([str(folder / "bin"), os.environ["PATH"]]),

@@ -19,6 +19,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(autouse=True)
+def _signals_as_before():
+    """An interrupted command ignores further signals, as its process is about to end."""
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGINT, before[0])
+    signal.signal(signal.SIGTERM, before[1])
+
+
 @pytest.fixture
 def own_folder(tmp_path, monkeypatch):
     """The test runs in a folder of its own."""

@@ -23,14 +23,6 @@ def _files(tmp_path, monkeypatch):
     hd.write_bif(weather(), "weather.bif")
 
 
-@pytest.fixture(autouse=True)
-def _signals_as_before():
-    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGINT, before[0])
-    signal.signal(signal.SIGTERM, before[1])
-
-
 def told(capsys, *arguments):
     code, out, err = run(capsys, "info", *arguments, "--json")
     assert code == 0 and err == ""

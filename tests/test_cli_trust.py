@@ -27,14 +27,6 @@ def _files(tmp_path, monkeypatch):
     hd.write_uai(GRID, "grid.uai")
 
 
-@pytest.fixture(autouse=True)
-def _signals_as_before():
-    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGINT, before[0])
-    signal.signal(signal.SIGTERM, before[1])
-
-
 def signalled(monkeypatch, number, after):
     """Let this process get a signal in block `after` of a run, of a hundred sweeps per block."""
     monkeypatch.setattr(herded.sampling, "BLOCK", 1600)

@@ -133,7 +133,7 @@ def read(source: Any, rows: tuple[int, int], columns: tuple[int, int]) -> np.nda
 
 def _stretches(first: int, last: int, size: int) -> Iterator[slice]:
     """first..last-1 as places on a ring of `size`."""
-    if first >= 0 and last <= size:
+    if first == last or (first >= 0 and last <= size):
         yield slice(first, last)
         return
     while first < last:
