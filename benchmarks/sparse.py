@@ -18,6 +18,7 @@ import numpy as np
 import herded as hd
 from benchmarks import many_states
 from benchmarks.timing import nanoseconds
+from herded.kernels.field import LONG
 
 NODES, DEGREE, SWEEPS = 10_000, 6, 100
 STEPS, REACH = 64, 24  # of the expert's table: entries per unit, and how far it goes
@@ -96,13 +97,24 @@ def _samplers(sparse: Sparse) -> dict[str, Callable[[], Any]]:
     }
     for name, kind, method in METHODS:
         found[f"{name}, {kind} plan"] = _sweeping(sparse.model, kind, method, block)
+        if kind == "field":
+            short = [block[s : s + LONG - 1] for s in range(0, SWEEPS, LONG - 1)]
+            found[f"{name}, {kind} plan, fields summed"] = _sweeping(
+                sparse.model, kind, method, *short
+            )
     return found
 
 
-def _sweeping(model: Any, kind: str, method: Any, block: np.ndarray) -> Callable[[], None]:
+def _sweeping(model: Any, kind: str, method: Any, *blocks: np.ndarray) -> Callable[[], None]:
+    """Sweeps in so many calls: in short ones fields are summed, and do not follow flips."""
     plan = method.compile(model, kind=kind)
     state = method.init(plan, np.zeros(NODES, int))
-    return lambda: method.advance(plan, state, block)
+
+    def sweep() -> None:
+        for block in blocks:
+            method.advance(plan, state, block)
+
+    return sweep
 
 
 # -- the expert's loops --------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """The field plan: whole-number couplings and a tabulated sigmoid, equal to its twin bit for bit."""
 
+import itertools
 import math
 
 import numpy as np
@@ -13,6 +14,7 @@ from naive.samplers import naive_gibbs, naive_herded_gibbs
 from strategies import binary_pairs
 
 import herded as hd
+from herded.kernels.field import LONG, MANY, follow, sum_fields
 from herded.plan.field import (
     NEAR,
     compile_field,
@@ -22,6 +24,7 @@ from herded.plan.field import (
     neighbour_of,
     sigmoid_table,
 )
+from herded.plan.scan import SEQUENTIAL, ScanArrays
 from herded.plan.support import start_state
 from herded.stream import stream_key
 
@@ -59,6 +62,73 @@ def test_equal_to_the_naive_twin(weights, data):
     assert_equal(advance(method, plan, x0, sweeps, chain, cuts=[cut]), expected)
 
 
+def many_spins(n, degree, strength, seed=0, apart=0):
+    """So many that fields may follow flips, three of them known; the last `apart` by themselves."""
+    rng = np.random.default_rng(seed)
+    ends = rng.integers(0, n - apart, (n * degree // 2, 2))
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    tables = strength * rng.normal(size=(len(ends), 2, 2))
+    model = hd.pairwise(rng.normal(size=(n, 2)), ends, tables)
+    return model.given({int(i): int(i) % 2 for i in rng.choice(n, 3, replace=False)})
+
+
+@pytest.mark.parametrize("weights", ["pooled", None])
+@pytest.mark.parametrize("degree", [2, 12, 40])
+@pytest.mark.parametrize("strength", [0.1, 3.0])  # nearly all flip, hardly any
+@pytest.mark.parametrize("scan", ["sequential", "checkerboard", "random", "jacobi"])
+def test_fields_that_follow_flips_equal_the_naive_twin(weights, degree, strength, scan):
+    model = many_spins(2 * MANY, degree, strength, apart=5)
+    sweeps = 6 if UNCOMPILED else 140
+    x0 = start_state(model, stream_key(0))
+    told = {"x0": x0, "sweeps": sweeps, "kind": "field", "scan": scan}
+    if weights is None:
+        method, expected = hd.Gibbs(scan=scan), naive_gibbs(model, **told)
+    else:
+        method = hd.HerdedGibbs(weights=weights, scan=scan)
+        expected = naive_herded_gibbs(model, weights=weights, **told)
+    plan = method.compile(model, kind="field")
+    cuts = [2] if UNCOMPILED else [3, 3 + LONG, 60]  # too few to follow, just enough, many
+    assert_equal(advance(method, plan, x0, sweeps, cuts=cuts), expected)
+
+
+@pytest.mark.parametrize("weights", ["pooled", None])
+def test_followed_fields_are_what_sums_would_be(weights):
+    method = hd.Gibbs() if weights is None else hd.HerdedGibbs(weights=weights)
+    plan = method.compile(many_spins(90, 10, 0.5, apart=7), kind="field")
+    f, order = plan.field, plan.scan.order
+    state = method.init(plan, start_state(plan.model, stream_key(1)))
+    x, w = state.memory.x, state.memory.w
+    fields, flipped = np.zeros(90, np.int64), np.zeros(90, np.uint32)
+    sum_fields(f, order, x, fields)
+    for sweep in range(4):
+        told = plan.contexts.mode, stream_key(0), np.uint64(90 * sweep), 90, np.uint32(31)
+        before, row = x.copy(), np.zeros(90, np.uint8)
+        flips = follow(f, told, order, f.batch_start, x, w, row, np.zeros(0), fields, flipped)
+        assert flips == (x != before).sum() > 0
+        assert np.array_equal(row[order], x[order])
+        again = np.zeros(90, np.int64)
+        sum_fields(f, order, x, again)
+        assert np.array_equal(fields[order], again[order])
+
+
+@quick(60)
+@given(model=binary_pairs(), shuffled=st.randoms(use_true_random=False))
+def test_batches_have_no_neighbours_and_are_as_long_as_can_be(model, shuffled):
+    scan = shuffled.sample(range(model.n_variables), model.n_variables)
+    plan = hd.Gibbs(scan=scan).compile(model, kind="field")
+    couplings, _ = field_couplings(model)
+    linked = set(zip(couplings.first.tolist(), couplings.second.tolist(), strict=True))
+    starts, order = plan.field.batch_start, plan.scan.order
+    assert (np.diff(starts) > 0).all() and starts[-1] == len(order)
+    batches = [order[a:b].tolist() for a, b in itertools.pairwise(starts)]
+    for batch in batches:
+        assert not any((i, j) in linked for i in batch for j in batch)
+    segments = plan.scan.segment_start
+    assert np.array_equal(starts[plan.field.first_batch], segments)
+    for batch, after, start in zip(batches, batches[1:], starts[1:], strict=False):
+        assert start in segments or any((after[0], i) in linked for i in batch)
+
+
 @quick(60)
 @given(model=binary_pairs(), seed=st.integers(0, 9))
 def test_conditionals_are_within_their_bound(model, seed):
@@ -92,6 +162,10 @@ def test_probabilities_reach_0_and_1():
     assert fixed_sigmoid(2**60, table) == 2**31
 
 
+def in_order(n):
+    return ScanArrays(np.array([SEQUENTIAL]), np.arange(n), np.array([0, n]))
+
+
 def star(leaves, coupling=1.0):
     table = [[0.0, 0.0], [0.0, coupling]]
     ends = [(0, leaf) for leaf in range(1, leaves + 1)]
@@ -100,7 +174,7 @@ def star(leaves, coupling=1.0):
 
 def test_neighbours_beyond_the_near_ones():
     couplings, _ = field_couplings(star(NEAR + 3))
-    arrays = compile_field(couplings)
+    arrays = compile_field(couplings, in_order(NEAR + 4))
     assert [neighbour_of(link) for link in arrays.near[:NEAR]] == list(range(1, NEAR + 1))
     first = arrays.far_start[0]
     far = arrays.far[first : first + 4]
@@ -113,7 +187,7 @@ def test_neighbours_beyond_the_near_ones():
 @pytest.mark.parametrize("coupling", [-127.0, -(2.0**-24), 2.0**-24, 127.0])
 def test_links_hold_any_coupling(coupling):
     couplings, _ = field_couplings(star(1, coupling))
-    near = compile_field(couplings).near
+    near = compile_field(couplings, in_order(2)).near
     assert [coupling_of(link) for link in near[::NEAR]] == [round(coupling * 2**24)] * 2
     assert [neighbour_of(link) for link in near[::NEAR]] == [1, 0]
 

@@ -167,7 +167,7 @@ def compile_plan(
         chain_memory=found.chain_memory,
         factors=found.factors,
         tables=tables,
-        field=compile_field(found.links) if found.kind == "field" else None,
+        field=compile_field(found.links, found.scan) if found.kind == "field" else None,
         pairs=compile_pairs(found.links) if found.kind == "pairs" else None,
         scan=found.scan,
         contexts=compile_contexts(weights, tables, found.width),

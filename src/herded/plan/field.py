@@ -7,8 +7,8 @@ not depend on how a loop is cut or vectorised. p is read off a table of the sigm
 and interpolated, which costs less than 2^-24; the rounding of each factor costs less than 2^-26.
 
 A neighbour and its coupling are one word of 64 bits, a link: it is loads that a visit waits for.
-A variable's first NEAR links lie in a row of one cache line, filled up with zeros: a loop without a
-test runs over them twice as fast as one whose end the processor must guess.
+A variable's first NEAR links lie in a row of one cache line, filled up with idle ones: a loop
+without a test runs over them twice as fast as one whose end the processor must guess.
 """
 
 from functools import cache
@@ -19,6 +19,7 @@ import numpy as np
 from herded.jit import jit
 from herded.plan.conditional import fixed_scalar, lock
 from herded.plan.lattice import aligned
+from herded.plan.scan import ScanArrays
 from herded.plan.table import NEAR
 
 FIELD_BITS, STEP_BITS = 24, 9
@@ -31,13 +32,18 @@ FARTHEST = 2.0**20  # log-potentials, whose sums have 64
 
 
 class FieldArrays(NamedTuple):
-    """Links by variable; neighbours are free variables, what is clamped is in `alone`."""
+    """Links by variable; neighbours are free variables, what is clamped is in `alone`.
+
+    A batch is variables that follow each other in the scan and of which no two are neighbours.
+    """
 
     alone: np.ndarray  # (N,) the field where all neighbours are 0
-    near: np.ndarray  # (N * NEAR,) links, 0 where there are fewer neighbours
+    near: np.ndarray  # (N * NEAR,) links, to itself by 0 where there are fewer neighbours
     far_start: np.ndarray  # (N,) where its links beyond the first NEAR start
     far: np.ndarray  # links, a 0 behind the last of each variable
     sigmoid: np.ndarray  # uint32 at scale 2^31, from -23 to 23
+    batch_start: np.ndarray  # where in the scan batches begin, and the last one ends
+    first_batch: np.ndarray  # of each segment of the scan, and the number of all
 
 
 class Couplings(NamedTuple):
@@ -50,8 +56,8 @@ class Couplings(NamedTuple):
 
     @property
     def bytes(self) -> float:
-        """Memory of `FieldArrays`."""
-        return 8.0 * (NEAR + 3) * len(self.alone) + 8.0 * len(self.first) + 2.0**17
+        """Memory of `FieldArrays`, and of the fields while they are kept."""
+        return 8.0 * (NEAR + 7) * len(self.alone) + 8.0 * len(self.first) + 2.0**17
 
 
 def field_couplings(graph: Any) -> tuple[Couplings | None, str]:
@@ -101,7 +107,7 @@ def _fixed(log_potential: np.ndarray) -> np.ndarray:
     return np.rint(log_potential * FIELD_ONE).astype(np.int64)
 
 
-def compile_field(c: Couplings) -> FieldArrays:
+def compile_field(c: Couplings, scan: ScanArrays) -> FieldArrays:
     """Lay the couplings out: the first NEAR of each variable in rows, the others behind."""
     n = len(c.alone)
     links = (c.coupling << LINK_BITS) | c.second
@@ -109,13 +115,35 @@ def compile_field(c: Couplings) -> FieldArrays:
     rank = np.arange(len(c.first)) - start[c.first]
     is_near = rank < NEAR
     near = aligned((n * NEAR,), np.int64)
+    near[:] = np.repeat(np.arange(n), NEAR)
     near[c.first[is_near] * NEAR + rank[is_near]] = links[is_near]
     ends = np.cumsum(np.maximum(np.diff(start) - NEAR, 0) + 1)  # with a 0 behind each
     far_start = np.concatenate([[0], ends])[:n]
     place = far_start[c.first[~is_near]] + rank[~is_near] - NEAR
     far = np.zeros(n + len(place), np.int64)
     far[place] = links[~is_near]
-    return lock(FieldArrays(c.alone, near, far_start, far, sigmoid_table()))
+    batches = find_batches(scan.order, scan.segment_start, start, c.second)
+    return lock(FieldArrays(c.alone, near, far_start, far, sigmoid_table(), *batches))
+
+
+@jit
+def find_batches(order, segment_start, start, neighbour):
+    """Batches as long as they can be; no batch is in two segments."""
+    batch_of = np.full(len(start) - 1, -1)
+    batch_start, first_batch = np.empty(len(order) + 1, np.int64), np.empty_like(segment_start)
+    batches = 0
+    for g in range(len(segment_start) - 1):
+        first_batch[g] = batches
+        for o in range(segment_start[g], segment_start[g + 1]):
+            meets = o == segment_start[g]
+            for e in range(start[order[o]], start[order[o] + 1]):
+                meets |= batch_of[neighbour[e]] == batches - 1
+            if meets:
+                batch_start[batches] = o
+                batches += 1
+            batch_of[order[o]] = batches - 1
+    first_batch[-1], batch_start[batches] = batches, len(order)
+    return batch_start[: batches + 1].copy(), first_batch
 
 
 @cache
