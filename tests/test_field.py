@@ -75,9 +75,9 @@ def many_spins(n, degree, strength, seed=0, apart=0):
 @pytest.mark.parametrize("weights", ["pooled", None])
 @pytest.mark.parametrize("degree", [2, 12, 40])
 @pytest.mark.parametrize("strength", [0.1, 3.0])  # nearly all flip, hardly any
-@pytest.mark.parametrize("scan", ["sequential", "checkerboard", "random", "jacobi"])
+@pytest.mark.parametrize("scan", ["sequential", "checkerboard"])
 def test_fields_that_follow_flips_equal_the_naive_twin(weights, degree, strength, scan):
-    model = many_spins(2 * MANY, degree, strength, apart=5)
+    model = many_spins(MANY + 12, degree, strength, apart=5)
     sweeps = 6 if UNCOMPILED else 140
     x0 = start_state(model, stream_key(0))
     told = {"x0": x0, "sweeps": sweeps, "kind": "field", "scan": scan}
