@@ -73,6 +73,9 @@ def test_lattices_that_make_no_sense(tmp_path):
             hd.infer_tiled(
                 hd.StoredLattice(np.zeros((4, 4)), clamped=known), out=tmp_path / "m.npy"
             )
+    mask = hd.StoredLattice(np.zeros((4, 4)), clamped=np.zeros((4, 4), bool))
+    with pytest.raises(hd.ModelError, match=r"in clamped, got True and False: where a mask"):
+        hd.infer_tiled(mask, out=tmp_path / "m.npy")
     with pytest.raises(hd.ModelError, match=r"got Lattice of shape \(4, 4\): use infer$"):
         hd.infer_tiled(hd.ising_grid(np.zeros((4, 4))), out=tmp_path / "m.npy")
     field = np.zeros((4, 4))

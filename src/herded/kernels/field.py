@@ -48,7 +48,7 @@ def field_scalar(f, c, scan, run, m, block, done, first, last):
         batches = f.batch_start[f.first_batch[g] : f.first_batch[g + 1] + 1]
         in_batches = len(order) >= BATCH * (len(batches) - 1) and len(x) <= CACHED
         is_easy = in_batches or len(far) >= (FAR + 1) * len(x)
-        follows = may_follow and len(order) >= MANY and len(block) - done[g] >= LONG
+        follows = may_follow and len(order) >= MANY
         if follows:
             sum_fields(f, order, x, fields)
         for s in range(done[g], len(block)):

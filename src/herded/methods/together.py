@@ -20,7 +20,7 @@ MODES = {
     "pairs": (DRAW, POOLED),
 }
 # From so many states on all that is gained is to read rows once: nothing if they stay in the cache.
-WIDE, NEAR = 8, 2**20  # states; bytes of all rows
+WIDE, NEAR = 6, 2**20  # states; bytes of all rows
 
 
 @dataclass

@@ -94,6 +94,11 @@ class StoredLattice:
         if self.clamped is None:
             return np.full((bottom - top, right - left), -1)
         known = read(self.clamped, (top, bottom), (left, right))
+        if known.dtype == bool:
+            raise ModelError(
+                "expected 0, 1 or -1 (not known) in clamped, got True and False: where a mask is "
+                "True write the state that is known there, elsewhere -1"
+            )
         wrong = np.argwhere(~np.isin(known, (-1, 0, 1)))
         if len(wrong):
             r, c = wrong[0]
