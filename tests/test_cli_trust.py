@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-import herded.sampling
+import herded.run.loop
 from tests.command import environment, found, run, small_grid, start
 from tests.terminal import terminal
 
@@ -29,7 +29,7 @@ def _files(tmp_path, monkeypatch):
 
 def signalled(monkeypatch, number, after):
     """Let this process get a signal in block `after` of a run, of a hundred sweeps per block."""
-    monkeypatch.setattr(herded.sampling, "BLOCK", 1600)
+    monkeypatch.setattr(herded.run.loop, "BLOCK", 1600)
     advance, count = hd.Gibbs.advance, []
 
     def advancing(*args, **kwargs):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import herded
-from herded.jit import PREFIX, cache_folder, sources_hash
+from herded.system.jit import PREFIX, cache_folder, sources_hash
 
 SCRIPT = """
 import numpy as np

@@ -14,11 +14,11 @@ from strategies import seeds
 
 import herded as hd
 from benchmarks.lattice import packed_adds
-from herded import sampling
-from herded.kernels import lattice as kernels
-from herded.kernels.record import AT_HAND, count_ones
-from herded.methods import threads
-from herded.plan import waves
+from herded.layouts import grid_sweeps as kernels
+from herded.layouts import waves
+from herded.run import loop as sampling
+from herded.run.sample_counts import AT_HAND, count_ones
+from herded.system import threads
 
 WEIGHTS = ["blanket", "shared", None]
 

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import herded as hd
-from herded import workers
-from herded.record import Marginals
-from herded.sampling import sample
-from herded.scale import many
-from herded.spreading import Spread
-from herded.workers import Workers, _checked
+from herded.run import executors as workers
+from herded.run import many
+from herded.run.executors import Workers, _checked
+from herded.run.keep import Marginals
+from herded.run.loop import sample
+from herded.run.remote_chains import Spread
 from tests.command import small_grid
 from tests.deadly import Deadly
 
@@ -173,7 +173,7 @@ def test_workers_without_herded():
 
 
 def _without_herded():
-    raise ModuleNotFoundError("no", name="herded.scale")
+    raise ModuleNotFoundError("no", name="herded.tiled")
 
 
 def test_a_scheduler_that_goes_away():
