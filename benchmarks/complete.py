@@ -15,7 +15,7 @@ def complete_graph(n: int, scale: float, seed: int) -> hd.FactorGraph:
     edges = [(i, j) for i in range(n) for j in range(i)]
     h, coupling = rng.uniform(-scale, scale, n), rng.uniform(-scale, scale, len(edges))
     spins = np.array([[1.0, -1.0], [-1.0, 1.0]])
-    return hd.pairwise(np.stack([-h, h], axis=1), edges, coupling[:, None, None] * spins)
+    return hd.pairwise_model(np.stack([-h, h], axis=1), edges, coupling[:, None, None] * spins)
 
 
 def distances(model: hd.FactorGraph, method: hd.HerdedGibbs | hd.Gibbs) -> np.ndarray:
@@ -24,7 +24,7 @@ def distances(model: hd.FactorGraph, method: hd.HerdedGibbs | hd.Gibbs) -> np.nd
     counts, done, state, found = np.zeros_like(truth), 0, None, []
     for sweeps in SWEEPS:
         step = int(sweeps - done)
-        result = hd.infer(model, method, sweeps=step, state=state, keep=[hd.Joint()])
+        result = hd.infer(model, method, sweeps=step, start=state, keep=[hd.Joint()])
         counts, done, state = counts + result.joint * step, sweeps, result.state
         found.append(0.5 * np.abs(counts / done - truth).sum())
     return np.array(found)

@@ -1,4 +1,4 @@
-"""CPU nanoseconds per update on one thread, each method beside Gibbs on the same plan."""
+"""CPU nanoseconds per update on one thread, each method beside Gibbs on the same layout."""
 
 import time
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ def random_graph(n: int, degree: int, states: int, rng: np.random.Generator) -> 
     ends = np.unique(np.sort(rng.integers(0, n, (n * degree, 2)), axis=1), axis=0)
     ends = rng.permutation(ends[ends[:, 0] != ends[:, 1]])[: n * degree // 2]
     tables = 0.5 * rng.normal(size=(len(ends), states, states))
-    return hd.pairwise(0.3 * rng.normal(size=(n, states)), ends, tables)
+    return hd.pairwise_model(0.3 * rng.normal(size=(n, states)), ends, tables)
 
 
 def works() -> dict[str, tuple[Any, str, int, dict[str, Any]]]:
-    """Name -> (model, plan, sweeps of a repeat, methods besides Gibbs)."""
+    """Name -> (model, layout, sweeps of a repeat, methods besides Gibbs)."""
     rng = np.random.default_rng(0)
     pooled = hd.HerdedGibbs(weights="pooled")
     blanket, shared = hd.HerdedGibbs(), hd.HerdedGibbs(weights="shared")
@@ -34,7 +34,7 @@ def works() -> dict[str, tuple[Any, str, int, dict[str, Any]]]:
     }
     lengths = rng.integers(5, 43, 2_773)  # sentences
     unary, pair = rng.normal(size=(lengths.sum(), 4)), rng.normal(size=(4, 4))
-    chains = hd.chain(unary, pair, lengths=lengths)
+    chains = hd.chain_model(unary, pair, lengths=lengths)
     small = hd.ising_grid(rng.normal(size=(10, 10)), 0.3).as_factor_graph()
     return {
         "Ising 512x512": (grid, "lattice", 24, {"shared": shared, "blanket": blanket}),
@@ -55,7 +55,7 @@ def lines(quick: bool) -> Iterator[str]:
     repeats = 3 if quick else 9
     yield f"CPU ns per update, one thread, medians of {repeats} alternating repeats"
     yield ""
-    yield "| work | plan | method | ns | over Gibbs |"
+    yield "| work | layout | method | ns | over Gibbs |"
     yield "|---|---|---|---|---|"
     for name, (model, kind, sweeps, methods) in works().items():
         timed = {"Gibbs": _Timed(model, kind, sweeps, hd.Gibbs())}
@@ -72,16 +72,16 @@ class _Timed:
     """A method on a model, ready to sweep; the first sweeps compile and do not count."""
 
     def __init__(self, model: Any, kind: str, sweeps: int, method: Any) -> None:
-        self.method, self.plan = method, method.compile(model, kind=kind)
-        self.state = method.init(self.plan, np.zeros(model.n_variables, int))
-        self.block = np.zeros((sweeps, self.plan.n_stored), self.plan.state_type)
+        self.method, self.layout = method, method.compile(model, kind=kind)
+        self.state = method.init(self.layout, np.zeros(model.n_variables, int))
+        self.block = np.zeros((sweeps, self.layout.n_stored), self.layout.state_type)
         self.updates = sweeps * model.n_variables
         self.nanoseconds: list[float] = []
-        method.advance(self.plan, self.state, self.block[:2])
+        method.advance(self.layout, self.state, self.block[:2])
 
     def repeat(self) -> None:
         began = time.process_time()
-        self.method.advance(self.plan, self.state, self.block)
+        self.method.advance(self.layout, self.state, self.block)
         self.nanoseconds.append((time.process_time() - began) / self.updates * 1e9)
 
     @property

@@ -45,7 +45,7 @@ def _disagreement(seeds: range) -> Iterator[str]:
         for seed in seeds:
             model = make(np.random.default_rng([7, seed]))
             truth = hd.infer(model, hd.Exact()).marginals
-            for method in (hd.recommended(model, seed=seed), hd.Gibbs(seed=seed)):
+            for method in (hd.recommend(model, seed=seed), hd.Gibbs(seed=seed)):
                 for sweeps in SWEEPS:
                     run = hd.infer(model, method, sweeps=sweeps, chains=max(CHAINS))
                     for chains in CHAINS:
@@ -85,6 +85,6 @@ def _with_zeros(make: Maker, seed: int, chains: int) -> tuple[float, bool]:
     """The largest error of any marginal, and whether something was said."""
     model = make(np.random.default_rng([7, seed]))
     truth = hd.infer(model, hd.Exact()).marginals
-    method = hd.recommended(model, seed=seed)
+    method = hd.recommend(model, seed=seed)
     run = hd.infer(model, method, sweeps=3_000, chains=chains)
     return float(np.abs(run.marginals - truth).max()), bool(run.warnings)

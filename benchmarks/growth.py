@@ -20,7 +20,7 @@ def lines(quick: bool, peers: tuple[Peer, ...], book: Book) -> Iterator[str]:
     yield "## How cost grows"
     yield ""
     yield "CPU ns per update of runs that give their last state, beside the expert's by hand."
-    yield "Plans may take 256 MiB."
+    yield "Layouts may take 256 MiB."
     sides = (64, 256, 1024) if quick else (64, 256, 1024, 2048, 4096, 8192)
     grid_peers = (SHARED, COARSE, Raster(), Checkerboard())
     yield from table("sites", map(ising_grid, sides), grid_peers, quick, book)

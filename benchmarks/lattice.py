@@ -1,6 +1,6 @@
 """CPU nanoseconds per update on lattices, beside Gibbs samplers as an expert would write them.
 
-Sweeps alone are timed: plans, states and the experts' tables are there before. `speed.py` times
+Sweeps alone are timed: layouts, states and the experts' tables are there before. `speed.py` times
 whole runs.
 """
 
@@ -71,13 +71,13 @@ def herded_work(
     As in `infer` for marginals where they are `counted`; else the last state is all there is, as
     with the experts. Lattices of more states write samples down.
     """
-    plan = method.compile(model, kind="lattice", cap=8 * 2**30)
-    state = method.init(plan, np.zeros(model.n_variables, int))
+    layout = method.compile(model, kind="lattice", max_memory=8 * 2**30)
+    state = method.init(layout, np.zeros(model.n_variables, int))
     state.sweep = sweep
     if counted:
-        state.ones = np.zeros(plan.n_stored, np.uint8)
-    block = np.zeros((sweeps, 0 if plan.counts_ones else plan.n_stored), plan.state_type)
-    return lambda: method.advance(plan, state, block)
+        state.ones = np.zeros(layout.n_stored, np.uint8)
+    block = np.zeros((sweeps, 0 if layout.counts_ones else layout.n_stored), layout.state_type)
+    return lambda: method.advance(layout, state, block)
 
 
 def ising_works(size: int, sweeps: int) -> dict[str, Work]:
@@ -153,8 +153,8 @@ def two_threads(size: int, repeats: int) -> Iterator[str]:
     with ThreadPoolExecutor(2) as pool:
         for bits in (32, 16):
             method = hd.HerdedGibbs(weights="shared", bits=bits)
-            plan = method.compile(model, cap=8 * 2**30)
-            one, two, apart, same = _threads(method, plan, pool, repeats)
+            layout = method.compile(model, max_memory=8 * 2**30)
+            one, two, apart, same = _threads(method, layout, pool, repeats)
             yield (
                 f"| herded, shared, {bits} bits | {one:.2f} | {two:.2f} | {one / two:.2f} "
                 f"| {one / apart:.2f} | {'yes' if same else 'no'} |"
@@ -162,19 +162,19 @@ def two_threads(size: int, repeats: int) -> Iterator[str]:
 
 
 def _threads(
-    method: Any, plan: Any, pool: ThreadPoolExecutor, repeats: int
+    method: Any, layout: Any, pool: ThreadPoolExecutor, repeats: int
 ) -> tuple[float, float, float, bool]:
     """Wall ns per update alone, with the pool and of two runs at once; whether the bits agree."""
-    block = np.zeros((16, 0), plan.state_type)
+    block = np.zeros((16, 0), layout.state_type)
     alone, shared, left, right = states = [
-        method.init(plan, np.zeros(plan.model.n_variables, int)) for _ in range(4)
+        method.init(layout, np.zeros(layout.model.n_variables, int)) for _ in range(4)
     ]
     for state in states:
-        state.ones = np.zeros(plan.n_stored, np.uint8)
+        state.ones = np.zeros(layout.n_stored, np.uint8)
     works: tuple[tuple[int, Callable[[], Any]], ...] = (
-        (1, lambda: method.advance(plan, alone, block)),
-        (1, lambda: method.advance(plan, shared, block, pool)),
-        (2, lambda: list(pool.map(lambda s: method.advance(plan, s, block), (left, right)))),
+        (1, lambda: method.advance(layout, alone, block)),
+        (1, lambda: method.advance(layout, shared, block, pool)),
+        (2, lambda: list(pool.map(lambda s: method.advance(layout, s, block), (left, right)))),
     )
     took: list[list[float]] = [[], [], []]
     same = True
@@ -182,7 +182,9 @@ def _threads(
         for times, (runs, work) in zip(took, works, strict=True):
             began = time.perf_counter()
             work()
-            times.append((time.perf_counter() - began) / (runs * len(block) * plan.n_stored) * 1e9)
+            times.append(
+                (time.perf_counter() - began) / (runs * len(block) * layout.n_stored) * 1e9
+            )
         same = same and bool((alone.ones == shared.ones).all())
     one, two, apart = (float(np.median(times[1:])) for times in took)
     return one, two, apart, same

@@ -51,7 +51,7 @@ def lines(repeats: int) -> Iterator[str]:
         for name, kind, method in METHODS[:-1]:
             for chains in CHAINS:
                 cells = [side_by_side(model, method, kind, chains, repeats) for model in models]
-                yield f"| {name}, {kind} plan | {chains} | " + " | ".join(cells) + " |"
+                yield f"| {name}, {kind} layout | {chains} | " + " | ".join(cells) + " |"
         yield ""
 
 
@@ -64,7 +64,7 @@ class ManyStates:
         ends = rng.permutation(ends[ends[:, 0] != ends[:, 1]])[: nodes * DEGREE // 2]
         tables = 0.3 * rng.normal(size=(1 if shared else len(ends), states, states))
         self.alone = 0.3 * rng.normal(size=(nodes, states))
-        self.model = hd.pairwise(self.alone, ends, tables[0] if shared else tables)
+        self.model = hd.pairwise_model(self.alone, ends, tables[0] if shared else tables)
         first, second = np.concatenate([ends, ends[:, ::-1]]).T
         order = np.argsort(first, kind="stable")
         self.start = np.concatenate([[0], np.cumsum(np.bincount(first, minlength=nodes))])
@@ -87,7 +87,7 @@ def _timed(sparse: ManyStates, repeats: int) -> dict[str, float]:
         told = (sparse.start, sparse.neighbour, sparse.which, *tables)
         works[name] = _expert(kernel, told, block)
     for name, kind, method in METHODS:
-        works[f"{name}, {kind} plan"] = _sweeping(sparse.model, kind, method, block)
+        works[f"{name}, {kind} layout"] = _sweeping(sparse.model, kind, method, block)
     return nanoseconds(works, updates=SWEEPS * NODES, repeats=repeats)
 
 
@@ -97,24 +97,24 @@ def _expert(kernel: Any, told: tuple[np.ndarray, ...], block: np.ndarray) -> Cal
 
 
 def _sweeping(model: Any, kind: str, method: Any, block: np.ndarray) -> Callable[[], None]:
-    plan = method.compile(model, kind=kind)
-    state = method.init(plan, np.zeros(NODES, int))
-    return lambda: method.advance(plan, state, block)
+    layout = method.compile(model, kind=kind)
+    state = method.init(layout, np.zeros(NODES, int))
+    return lambda: method.advance(layout, state, block)
 
 
 def side_by_side(model: Any, method: Any, kind: str, chains: int, repeats: int) -> str:
     """A cell of a table: ns, and in brackets their ratio to those of chains one by one."""
-    plan = method.compile(model, kind=kind)
-    alone = [method.init(plan, np.zeros(NODES, int), chain=c) for c in range(chains)]
+    layout = method.compile(model, kind=kind)
+    alone = [method.init(layout, np.zeros(NODES, int), chain=c) for c in range(chains)]
     group = together.gather([state.copy() for state in alone])
     blocks = np.zeros((chains, SWEEPS, NODES), np.uint8)
 
     def one_by_one() -> None:
         for state, block in zip(alone, blocks, strict=True):
-            method.advance(plan, state, block)
+            method.advance(layout, state, block)
 
     works = {
-        "together": lambda: method.advance_together(plan, group, blocks, SWEEPS),
+        "together": lambda: method.advance_together(layout, group, blocks, SWEEPS),
         "alone": one_by_one,
     }
     found = nanoseconds(works, updates=SWEEPS * NODES * chains, repeats=repeats)

@@ -110,7 +110,7 @@ def compare(
     bqm: Any, peer: Any, sweeps: tuple[int, ...], quick: bool
 ) -> dict[tuple[str, int], tuple[float, float, float]]:
     """By sampler and sweeps: the best gap in %, the mean gap, and seconds."""
-    herded = hd.HerdedSampler()
+    herded = hd.qubo.HerdedSampler()
     ours, theirs = (  # which also compiles what is timed below
         sampler.sample(bqm, num_sweeps=2, seed=0).info["beta_range"] for sampler in (herded, peer)
     )

@@ -55,14 +55,14 @@ def ising(
     j = rng.uniform(0 if attract else -scale, scale, len(edges))
     most = scale if field is None else field
     h = rng.uniform(-most, most, n)
-    return hd.pairwise(np.stack([-h, h], axis=1), edges, j[:, None, None] * SPINS)
+    return hd.pairwise_model(np.stack([-h, h], axis=1), edges, j[:, None, None] * SPINS)
 
 
 def potts(edges: Edges, states: int, scale: float, rng: np.random.Generator) -> hd.FactorGraph:
     """Pairs of normal log-potentials, so that states are spread."""
     n = 1 + max(map(max, edges))
     tables = rng.normal(0, scale, (len(edges), states, states))
-    return hd.pairwise(rng.normal(0, 1, (n, states)), edges, tables)
+    return hd.pairwise_model(rng.normal(0, 1, (n, states)), edges, tables)
 
 
 def triples(n: int, scale: float, rng: np.random.Generator) -> hd.FactorGraph:

@@ -45,7 +45,7 @@ def many_models(count: int, repeats: int) -> Iterator[str]:
     rng = np.random.default_rng(0)
     edges = [[0, 1], [1, 2], [2, 3], [3, 0]]
     models = [
-        hd.pairwise(rng.normal(size=(4, 2)), edges, rng.normal(size=(4, 2, 2)))
+        hd.pairwise_model(rng.normal(size=(4, 2)), edges, rng.normal(size=(4, 2, 2)))
         for _ in range(count)
     ]
     with ProcessPoolExecutor(2) as pool:
@@ -81,7 +81,7 @@ def one_lattice(side: int) -> Iterator[str]:
     yield subprocess.run(command, capture_output=True, text=True, check=True).stdout.rstrip()
 
 
-def from_disk(side: int, sweeps: int, cap: float | None, folder: Path) -> Iterator[str]:
+def from_disk(side: int, sweeps: int, max_memory: float | None, folder: Path) -> Iterator[str]:
     """Make the field, sweep, and tell what it took."""
     field = folder / "field.npy"
     make_field(field, side)
@@ -89,7 +89,9 @@ def from_disk(side: int, sweeps: int, cap: float | None, folder: Path) -> Iterat
     small = hd.StoredLattice(np.zeros((4, 4)), COUPLING)
     hd.infer_tiled(small, SHARED, out=folder / "small.npy", sweeps=1)  # compiles
     began, cpu = time.perf_counter(), time.process_time()
-    hd.infer_tiled(lattice, SHARED, out=folder / "marginals.npy", sweeps=sweeps, cap=cap)
+    hd.infer_tiled(
+        lattice, SHARED, out=folder / "marginals.npy", sweeps=sweeps, max_memory=max_memory
+    )
     took, cpu = time.perf_counter() - began, time.process_time() - cpu
     peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     updates = sweeps * side**2
@@ -192,11 +194,11 @@ def main() -> None:
     )
     options.add_argument("--side", type=int, default=4000, help="default: %(default)s")
     options.add_argument("--sweeps", type=int, default=32, help="default: %(default)s")
-    options.add_argument("--cap", type=size, metavar="BYTES", help="of memory, such as 6G")
+    options.add_argument("--max-memory", type=size, metavar="BYTES", help="of memory, such as 6G")
     options.add_argument("--folder", metavar="DIR", help="for the files; default: a temporary one")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-        for line in from_disk(chosen.side, chosen.sweeps, chosen.cap, Path(folder)):
+        for line in from_disk(chosen.side, chosen.sweeps, chosen.max_memory, Path(folder)):
             print(line)
 
 

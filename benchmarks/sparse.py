@@ -41,7 +41,7 @@ def lines(quick: bool) -> Iterator[str]:
     yield ""
     yield "CPU ns per update and chain of chains side by side, over the same chains one by one"
     yield ""
-    yield "| method | plan | " + " | ".join(f"{c} chains" for c in CHAINS) + " |"
+    yield "| method | layout | " + " | ".join(f"{c} chains" for c in CHAINS) + " |"
     yield "|---|---|" + "---|" * len(CHAINS)
     for name, kind, method in METHODS[:-1]:
         cells = [
@@ -64,7 +64,7 @@ class Sparse:
         coupling, field = 0.3 * rng.normal(size=len(ends)), 0.3 * rng.normal(size=NODES)
         signs = np.array([[1.0, -1.0], [-1.0, 1.0]])
         tables = coupling[:, None, None] * signs
-        self.model = hd.pairwise(np.stack([-field, field], axis=1), ends, tables)
+        self.model = hd.pairwise_model(np.stack([-field, field], axis=1), ends, tables)
         first, second = np.concatenate([ends, ends[:, ::-1]]).T
         order = np.argsort(first, kind="stable")
         self.start = np.concatenate([[0], np.cumsum(np.bincount(first, minlength=NODES))])
@@ -75,7 +75,7 @@ class Sparse:
 
 
 CHAINS = (4, 8, 32)
-FIRST_RUN = "import herded; herded.infer(herded.chain([[0, 1]] * 2, [[1, 0], [0, 1]]))"
+FIRST_RUN = "import herded; herded.infer(herded.chain_model([[0, 1]] * 2, [[1, 0], [0, 1]]))"
 METHODS = [
     ("herded pooled", "field", hd.HerdedGibbs(weights="pooled")),
     ("herded pooled", "table", hd.HerdedGibbs(weights="pooled")),
@@ -96,10 +96,10 @@ def _samplers(sparse: Sparse) -> dict[str, Callable[[], Any]]:
         "expert's CSR Gibbs, table": lambda: expert_table(*graph, sigmoid, y, seed_two, block),
     }
     for name, kind, method in METHODS:
-        found[f"{name}, {kind} plan"] = _sweeping(sparse.model, kind, method, block)
+        found[f"{name}, {kind} layout"] = _sweeping(sparse.model, kind, method, block)
         if kind == "field":
             short = [block[s : s + LONG - 1] for s in range(0, SWEEPS, LONG - 1)]
-            found[f"{name}, {kind} plan, fields summed"] = _sweeping(
+            found[f"{name}, {kind} layout, fields summed"] = _sweeping(
                 sparse.model, kind, method, *short
             )
     return found
@@ -107,12 +107,12 @@ def _samplers(sparse: Sparse) -> dict[str, Callable[[], Any]]:
 
 def _sweeping(model: Any, kind: str, method: Any, *blocks: np.ndarray) -> Callable[[], None]:
     """Sweeps in so many calls: in short ones fields are summed, and do not follow flips."""
-    plan = method.compile(model, kind=kind)
-    state = method.init(plan, np.zeros(NODES, int))
+    layout = method.compile(model, kind=kind)
+    state = method.init(layout, np.zeros(NODES, int))
 
     def sweep() -> None:
         for block in blocks:
-            method.advance(plan, state, block)
+            method.advance(layout, state, block)
 
     return sweep
 
@@ -161,14 +161,14 @@ def expert_table(start, neighbour, strength, alone, sigmoid, x, seed, block):
 def _small(repeats: int) -> Iterator[str]:
     model = hd.FactorGraph([2, 2], [((0, 1), [[0.3, -0.1], [0.2, 0.5]])])
     method = hd.HerdedGibbs()
-    plan = method.compile(model)
+    layout = method.compile(model)
     works = {
         "infer, two variables, ten sweeps": lambda: hd.infer(model, method, sweeps=10),
-        "the same with plan=": lambda: hd.infer(model, method, sweeps=10, plan=plan),
+        "the same with layout=": lambda: hd.infer(model, method, sweeps=10, layout=layout),
         "the same on a new model each time": lambda: hd.infer(model.given({}), method, sweeps=10),
     }
     hundred = {name: _repeatedly(work, 100) for name, work in works.items()}
-    ring = hd.pairwise(
+    ring = hd.pairwise_model(
         np.zeros((5, 2)), [(i, (i + 1) % 5) for i in range(5)], [[0.3, 0.0], [0.0, 0.2]]
     )
     hundred["infer_many, a new ring of five variables, a hundred sweeps"] = lambda: hd.infer_many(

@@ -29,7 +29,7 @@ def _row(name: str, make: Maker, count: int) -> str:
     for seed in range(count):
         model = make(np.random.default_rng([5, seed]))
         truth = hd.ErrorCurve(hd.infer(model, hd.Exact()).marginals)
-        method = hd.recommended(model)
+        method = hd.recommend(model)
         for m, sampler in enumerate((method, hd.Gibbs())):
             keep = [hd.Marginals(rao_blackwell=True)]
             run = hd.infer(model, sampler, sweeps=SWEEPS, chains=CHAINS, keep=keep)

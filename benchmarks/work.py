@@ -32,7 +32,7 @@ class IsingGraph:
     @cached_property
     def model(self) -> Any:
         unary = np.stack([-self.field, self.field], axis=1)
-        return hd.pairwise(unary, self.edges, self.coupling[:, None, None] * SPINS)
+        return hd.pairwise_model(unary, self.edges, self.coupling[:, None, None] * SPINS)
 
     def as_graph(self) -> "IsingGraph":
         return self

@@ -15,9 +15,9 @@ SAMPLERS = [
     hd.HerdedGibbs(scan="random"),
     hd.Gibbs(),
     hd.Gibbs(scan="jacobi"),
-    hd.AnnealedGibbs(),
-    hd.AnnealedHerdedGibbs(),
-    hd.AnnealedHerdedGibbs(weights="pooled"),
+    hd.Gibbs(schedule="linear"),
+    hd.HerdedGibbs("lazy", phases="half", schedule="linear"),
+    hd.HerdedGibbs("pooled", phases="half", schedule="linear"),
 ]
 SOLVERS = [hd.MeanField(), hd.BeliefPropagation(), hd.Exact(), hd.Viterbi()]
 METHODS = SAMPLERS + SOLVERS
@@ -34,7 +34,7 @@ def mixed():
 
 MODELS = {
     "lattice": hd.ising_grid(RNG.normal(size=(3, 4)), 0.3),
-    "chain": hd.chain(RNG.normal(size=(5, 2)), RNG.normal(size=(2, 2))),
+    "chain": hd.chain_model(RNG.normal(size=(5, 2)), RNG.normal(size=(2, 2))),
     "mixed": mixed(),
     "clamped": mixed().given({"d": 3}),
     "wide evidence": hd.FactorGraph([2, 5], [((0, 1), RNG.normal(size=(2, 5)))]).given({1: 4}),
@@ -51,7 +51,9 @@ SMALL = hd.FactorGraph(
 )
 
 SAVED = np.random.default_rng(11)  # what the suites of checkpoints run
-CHAIN = hd.chain(SAVED.normal(size=(7, 3)), SAVED.normal(size=(3, 3)), lengths=[3, 4]).given({1: 2})
+CHAIN = hd.chain_model(SAVED.normal(size=(7, 3)), SAVED.normal(size=(3, 3)), lengths=[3, 4]).given(
+    {1: 2}
+)
 GRID = hd.ising_grid(SAVED.normal(size=(4, 5)), 0.4).given({(1, 1): 1})
 REFERENCE = np.full((7, 3), 1 / 3)
 

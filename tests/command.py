@@ -37,9 +37,9 @@ def weather():
 def write_small_files():
     """The grid, its exact marginals and the weather, in this folder."""
     grid = small_grid()
-    hd.write_uai(grid, "grid.uai")
-    hd.write_mar(hd.infer(grid, hd.Exact()).marginals, "grid.MAR")
-    hd.write_bif(weather(), "weather.bif")
+    hd.io.write_uai(grid, "grid.uai")
+    hd.io.write_mar(hd.infer(grid, hd.Exact()).marginals, "grid.MAR")
+    hd.io.write_bif(weather(), "weather.bif")
 
 
 def run(capsys, *arguments):

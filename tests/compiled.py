@@ -30,22 +30,22 @@ def assert_equal(found, expected):
     np.testing.assert_array_equal(found[1], expected[1])
 
 
-def advance(method, plan, x0, sweeps, chain=0, cuts=(), pool=None):
+def advance(method, layout, x0, sweeps, chain=0, cuts=(), pool=None):
     """The samples (sweeps, N), the sums (N, .) of conditionals, and the state after them.
 
     The sweeps are run in blocks that end at `cuts`.
     """
-    state = method.init(plan, x0, chain=chain, tally=True, total=sweeps)
+    state = method.init(layout, x0, chain=chain, tally=True, total=sweeps)
     parts = []
     for a, b in zip([0, *cuts], [*cuts, sweeps], strict=True):
-        block = np.empty((b - a, plan.n_stored), plan.state_type)
-        if plan.lattice is None:
-            block[:] = plan.store(x0)
-        method.advance(plan, state, block, pool)
-        parts.append(np.array(plan.unstore(block)))
+        block = np.empty((b - a, layout.n_stored), layout.state_type)
+        if layout.lattice is None:
+            block[:] = layout.store(x0)
+        method.advance(layout, state, block, pool)
+        parts.append(np.array(layout.unstore(block)))
     assert state.sweep == sweeps
-    tally = state.memory.tally.reshape(plan.n_stored, -1)
-    return np.concatenate(parts), plan.unstore(tally.T).T, state
+    tally = state.memory.tally.reshape(layout.n_stored, -1)
+    return np.concatenate(parts), layout.unstore(tally.T).T, state
 
 
 @st.composite

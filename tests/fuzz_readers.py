@@ -186,7 +186,7 @@ def check(reader: str, path: Path) -> bool:
     """Whether the file is valid; anything but a model or one of our errors is raised."""
     capped = reader in ("read_uai", "read_bif", "read_xmlbif", "load_model", "read_model")
     try:
-        found = getattr(hd, reader)(path, **({"cap": CAP} if capped else {}))
+        found = getattr(hd, reader)(path, **({"max_memory": CAP} if capped else {}))
     except HerdedError as error:
         said = str(error)
     else:

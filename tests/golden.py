@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import herded as hd
-from herded.models.chain import chain
+from herded.models.chain import chain_model
 
 FILE = Path(__file__).with_name("golden.json")
 SWEEPS, BURN_IN = 140, 3  # pooled weights split at sweep 128
@@ -70,7 +70,7 @@ def models() -> dict[str, Any]:
         "nine states": graph(6, 9, 12),
         "mixed": mixed(),
         "mixed with evidence": mixed().given({2: 3}),
-        "chain": chain(numbers((8, 3), 13), numbers((3, 3), 14)),
+        "chain": chain_model(numbers((8, 3), 13), numbers((3, 3), 14)),
     }
 
 
@@ -134,7 +134,8 @@ def hashed() -> list[Any]:
 
 def annealed() -> list[Any]:
     """Methods whose temperature falls."""
-    return [hd.AnnealedGibbs(), hd.AnnealedHerdedGibbs(), hd.AnnealedHerdedGibbs(weights="pooled")]
+    lazy, pooled = (hd.HerdedGibbs(word, schedule="linear") for word in ("lazy", "pooled"))
+    return [hd.Gibbs(schedule="linear"), lazy, pooled]
 
 
 def fingerprint(model: Any, method: Any, kind: str | None, chains: int) -> dict[str, str]:
@@ -144,7 +145,7 @@ def fingerprint(model: Any, method: Any, kind: str | None, chains: int) -> dict[
     keep = [hd.Marginals(rao_blackwell=not solver), hd.BestState()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = hd.infer(model, method, sweeps=SWEEPS, keep=keep, plan=kind, **options)
+        result = hd.infer(model, method, sweeps=SWEEPS, keep=keep, layout=kind, **options)
     found = {"tables": result.provenance["tables"]}
     if result.kept.get("chain_marginals") is not None:
         found["marginals"] = hash_of(result.kept["chain_marginals"])

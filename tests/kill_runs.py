@@ -63,7 +63,7 @@ def kill_runs(count, seed=0, sweeps=100_000, tasks=tuple(TASKS), say=lambda text
     rng, done, wholes = random.Random(seed), Count(), {}
     with tempfile.TemporaryDirectory(prefix="herded-kills-") as name:
         folder = Path(name)
-        hd.write_uai(small_grid(12), folder / "grid.uai")
+        hd.io.write_uai(small_grid(12), folder / "grid.uai")
         while done.kills < count:
             task = tasks[done.runs % len(tasks)]
             if task not in wholes:
@@ -129,9 +129,9 @@ def _check_left(place, task):
             data = path.read_bytes()
             assert data.endswith(b"\n")
             if task == "map":
-                assert hd.read_mpe(path).shape == (144,)
+                assert hd.io.read_mpe(path).shape == (144,)
             else:
-                np.testing.assert_allclose(hd.read_mar(path).sum(axis=1), 1.0, atol=1e-6)
+                np.testing.assert_allclose(hd.io.read_mar(path).sum(axis=1), 1.0, atol=1e-6)
             left.append("out")
         elif path.name == "run.ckpt":
             header, arrays = checkpoint.read(path)

@@ -15,7 +15,7 @@ def ising(edges, n, J, seed=0):
     """A sparse model with couplings from -J to J."""
     rng = np.random.default_rng(seed)
     tables = np.array([[1.0, -1.0], [-1.0, 1.0]]) * rng.uniform(-J, J, len(edges))[:, None, None]
-    return hd.pairwise(0.5 * rng.uniform(-1, 1, (n, 2)), edges, tables)
+    return hd.pairwise_model(0.5 * rng.uniform(-1, 1, (n, 2)), edges, tables)
 
 
 RING = [(i, (i + 1) % 8) for i in range(8)]

@@ -101,7 +101,7 @@ def sampled_models(
 
 
 def binary_pairs(max_variables=14):
-    """Some variables have more neighbours than a field plan keeps near."""
+    """Some variables have more neighbours than a field layout keeps near."""
     return linked_pairs(2, 2, max_variables)
 
 

@@ -11,7 +11,7 @@ from strategies import sampled_models, seeds
 import herded as hd
 from herded.draws.herded import ONE, herd_scalar, herd_vector
 from herded.errors import MethodError
-from herded.methods.annealed_herded_gibbs import MOST_STATES
+from herded.methods.herded_gibbs import MOST_STATES
 from herded.models.support import start_state
 from herded.system.stream import stream_key
 
@@ -73,7 +73,7 @@ def test_at_temperature_1_it_is_herded_gibbs(weights, model, phases, seed):
     plain = hd.HerdedGibbs(**options)
     keep = [hd.Samples(), hd.Marginals(rao_blackwell=True)]
     one = hd.infer(model, annealed, sweeps=60, chains=2, keep=keep)
-    other = hd.infer(model, plain, sweeps=60, chains=2, keep=keep, plan="factor")
+    other = hd.infer(model, plain, sweeps=60, chains=2, keep=keep, layout="factor")
     np.testing.assert_array_equal(one.samples, other.samples)
     np.testing.assert_array_equal(one.marginals, other.marginals)
 
@@ -86,13 +86,15 @@ def test_at_temperature_0_it_climbs(states):
     """Every visit takes a best state of its conditional, and no weight moves."""
     rng = np.random.default_rng(states)
     edges = [(i, i + 1) for i in range(11)]
-    model = hd.pairwise(rng.normal(size=(12, states)), edges, rng.normal(size=(states, states)))
+    model = hd.pairwise_model(
+        rng.normal(size=(12, states)), edges, rng.normal(size=(states, states))
+    )
     method = hd.AnnealedHerdedGibbs(lambda sweep, total: 0, phases="random")
-    plan, x0 = method.compile(model), rng.integers(0, states, 12)
-    state = method.init(plan, x0, total=20)
+    layout, x0 = method.compile(model), rng.integers(0, states, 12)
+    state = method.init(layout, x0, total=20)
     block, before = np.zeros((1, 12), np.uint8), np.array(x0)
     for _ in range(20):
-        method.advance(plan, state, block)
+        method.advance(layout, state, block)
         for i in range(12):
             choices = np.repeat(before[None], states, axis=0)
             choices[:, i] = range(states)
@@ -100,7 +102,7 @@ def test_at_temperature_0_it_climbs(states):
             before[i] = block[0, i]
     met = state.memory.keys > 0
     again = state.copy()
-    method.advance(plan, again, block)
+    method.advance(layout, again, block)
     np.testing.assert_array_equal(again.memory.w, state.memory.w)
     assert met.sum() == state.memory.filled.sum() > 12
 
@@ -117,16 +119,18 @@ def test_equals_take_turns_at_temperature_0():
 @pytest.mark.parametrize("weights", ["lazy", "pooled"])
 def test_finds_the_best_of_chains(weights):
     rng = np.random.default_rng(1)
-    model = hd.chain(2 * rng.normal(size=(80, 4)), rng.normal(size=(4, 4)), lengths=[8] * 10)
-    method = hd.AnnealedHerdedGibbs(weights=weights)
+    model = hd.chain_model(2 * rng.normal(size=(80, 4)), rng.normal(size=(4, 4)), lengths=[8] * 10)
+    method = hd.HerdedGibbs(weights, phases="half", schedule="linear")
     found = hd.infer(model, method, sweeps=400, keep=[hd.BestState()]).best.log_score
     np.testing.assert_allclose(found, hd.infer(model, hd.Viterbi()).best.log_score)
 
 
 @pytest.mark.parametrize("kind", ["table", "lattice"])
 def test_other_plans_are_refused(kind):
-    with pytest.raises(MethodError, match="expected a factor plan for annealed herding"):
-        hd.AnnealedHerdedGibbs().compile(hd.ising_grid(np.zeros((3, 3))), kind=kind)
+    with pytest.raises(MethodError, match="expected a factor layout for annealed herding"):
+        hd.HerdedGibbs("lazy", phases="half", schedule="linear").compile(
+            hd.ising_grid(np.zeros((3, 3))), kind=kind
+        )
 
 
 # -- weights ------------------------------------------------------------------------------------
@@ -214,19 +218,27 @@ def test_phases_never_leave_their_range(seed):
 def test_runs_stay_within_the_bound(weights, model, schedule, chain):
     """Weights as a run leaves them, also where several contexts share one."""
     method = hd.AnnealedHerdedGibbs(schedule, weights, max_weights=1)
-    plan, x0 = method.compile(model), start_state(model, stream_key(0, 0, 3))
-    state = advance(method, plan, x0, 300, chain=int(chain))[2]
+    layout, x0 = method.compile(model), start_state(model, stream_key(0, 0, 3))
+    state = advance(method, layout, x0, 300, chain=int(chain))[2]
     w = state.memory.w.astype(np.int64)
-    if plan.scalar:
+    if layout.scalar:
         assert (w < 2**31).all()
     else:
-        assert np.abs(w).max(initial=0) <= most(plan.width, 1)
+        assert np.abs(w).max(initial=0) <= most(layout.width, 1)
 
 
 def test_more_states_than_weights_can_hold():
     wide = hd.FactorGraph([MOST_STATES + 1, 2], [((0, 1), np.zeros((MOST_STATES + 1, 2)))])
     with pytest.raises(MethodError, match=r"at most 254 states.*got 255: use AnnealedGibbs"):
-        hd.infer(wide, hd.AnnealedHerdedGibbs(), sweeps=1)
-    assert hd.infer(wide.given({0: 254}), hd.AnnealedHerdedGibbs(), sweeps=1).sweeps == 1
+        hd.infer(wide, hd.HerdedGibbs("lazy", phases="half", schedule="linear"), sweeps=1)
+    assert (
+        hd.infer(
+            wide.given({0: 254}), hd.HerdedGibbs("lazy", phases="half", schedule="linear"), sweeps=1
+        ).sweeps
+        == 1
+    )
     just = hd.FactorGraph([MOST_STATES], [((0,), np.zeros(MOST_STATES))])
-    assert hd.infer(just, hd.AnnealedHerdedGibbs(), sweeps=1).sweeps == 1
+    assert (
+        hd.infer(just, hd.HerdedGibbs("lazy", phases="half", schedule="linear"), sweeps=1).sweeps
+        == 1
+    )

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.solvers import naive_belief_propagation
 
-from herded.errors import CapError, MethodError, SupportError
+from herded.errors import InfeasibleError, MemoryLimitError, MethodError
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.protocol import Solver
-from herded.models.chain import chain
+from herded.models.chain import chain_model
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import ising_grid
 
@@ -52,12 +52,12 @@ def models(draw, tree=False):
 
 
 def run(model, sweeps, **options):
-    """The plan's way: compile, init, advance, answer."""
+    """The layout's way: compile, init, advance, answer."""
     method = BeliefPropagation(**options)
-    plan = method.compile(model)
-    state = method.init(plan)
-    method.advance(plan, state, sweeps)
-    return method.answer(plan, state), state
+    layout = method.compile(model)
+    state = method.init(layout)
+    method.advance(layout, state, sweeps)
+    return method.answer(layout, state), state
 
 
 def assert_exact(model, answer):
@@ -101,7 +101,7 @@ def test_exact_on_trees(model, damping, updates):
 
 def test_two_sequential_sweeps_do_a_chain():
     rng = np.random.default_rng(1)
-    model = chain(rng.normal(size=(7, 3)), rng.normal(size=(6, 3, 3))).given({4: 2})
+    model = chain_model(rng.normal(size=(7, 3)), rng.normal(size=(6, 3, 3))).given({4: 2})
     answer, state = run(model, 100)
     assert state.sweep == 3 and answer.converged  # the third sees that nothing moved
     assert_exact(model, answer)
@@ -140,12 +140,12 @@ def test_an_empty_support_is_told():
     equal = np.where(np.eye(2, dtype=bool), 0.0, -np.inf)
     model = FactorGraph([2, 2, 2], [((0, 1), equal), ((1, 2), equal)], names=["a", "b", "c"])
     for updates in ("sequential", "parallel"):
-        with pytest.raises(SupportError, match="every state of variable 'b'"):
+        with pytest.raises(InfeasibleError, match="every state of variable 'b'"):
             run(model.given({"a": 0, "c": 1}), 1, updates=updates)
     unaries = [((0,), [0.0, -np.inf]), ((1,), [-np.inf, 0.0])]
     model = FactorGraph([2, 2], [((0, 1), equal), *unaries])
     assert run(model, 0)[0].log_z == -np.inf
-    with pytest.raises(SupportError, match="every state of variable"):
+    with pytest.raises(InfeasibleError, match="every state of variable"):
         run(model, 5)
 
 
@@ -161,12 +161,12 @@ def test_it_stops_when_converged_and_a_resumed_run_is_the_same():
     whole, state = run(model, 1000)
     assert state.converged and state.change < 1e-9 and state.sweep < 100
     method = BeliefPropagation()
-    plan = method.compile(model)
-    parts = method.init(plan)
+    layout = method.compile(model)
+    parts = method.init(layout)
     for sweeps in (1, 2, 997):
-        method.advance(plan, parts, sweeps)
+        method.advance(layout, parts, sweeps)
     assert parts.sweep == state.sweep
-    np.testing.assert_array_equal(method.answer(plan, parts).marginals, whole.marginals)
+    np.testing.assert_array_equal(method.answer(layout, parts).marginals, whole.marginals)
 
 
 def test_close_on_a_weakly_coupled_grid():
@@ -201,8 +201,8 @@ def test_other_plans_are_refused(kind):
 
 
 def test_messages_above_the_cap_are_refused():
-    with pytest.raises(CapError, match="expected messages of at most 100 bytes"):
-        BeliefPropagation().compile(ising_grid(np.zeros((8, 8))), cap=100)
+    with pytest.raises(MemoryLimitError, match="expected messages of at most 100 bytes"):
+        BeliefPropagation().compile(ising_grid(np.zeros((8, 8))), max_memory=100)
 
 
 def test_it_is_a_solver():

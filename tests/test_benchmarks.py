@@ -14,11 +14,11 @@ from tests.command import small_grid
 def write(folder, name, model, reference=None, evidence=None):
     (folder / name).mkdir()
     path = folder / name / f"{name}.uai"
-    hd.write_uai(model, path)
+    hd.io.write_uai(model, path)
     if evidence:
-        hd.write_evidence(evidence, f"{path}.evid")
+        hd.io.write_evidence(evidence, f"{path}.evid")
     if reference is not None:
-        hd.write_mar(reference, f"{path}.MAR")
+        hd.io.write_mar(reference, f"{path}.MAR")
 
 
 def cells(line):

@@ -18,10 +18,10 @@ quick = settings(max_examples=60, deadline=None)
 
 def recorded(model, samples, kind, cuts=(), pool=None):
     """What the recorder keeps of samples that come in blocks."""
-    plan = hd.Gibbs().compile(model, kind=kind)
-    recorder = BestRecorder(plan)
+    layout = hd.Gibbs().compile(model, kind=kind)
+    recorder = BestRecorder(layout)
     for block in np.split(samples, cuts):
-        recorder.add(plan.store(block), None, pool)
+        recorder.add(layout.store(block), None, pool)
     return recorder.arrays["score"], recorder.arrays["state"]
 
 
@@ -59,7 +59,9 @@ def test_threads_do_not_matter(workers, monkeypatch):
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
     rng = np.random.default_rng(workers)
     lengths = rng.integers(1, 9, 40)
-    model = hd.chain(rng.normal(size=(lengths.sum(), 3)), rng.normal(size=(3, 3)), lengths=lengths)
+    model = hd.chain_model(
+        rng.normal(size=(lengths.sum(), 3)), rng.normal(size=(3, 3)), lengths=lengths
+    )
     samples = random_samples(model, 150, rng)  # more than are scored at once
     with ThreadPoolExecutor(workers) as pool:
         found = recorded(model, samples, "table", [7, 80], pool)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from nets import bayes_nets, same_net, shipped_nets
 
 import herded as hd
-from herded.errors import CapError, FileError, ModelError
+from herded.errors import FileError, MemoryLimitError, ModelError
 from herded.io.bif import read_bif, write_bif
 
 GARDEN = """
@@ -250,12 +250,14 @@ def test_a_default_may_not_stand_for_more_than_memory_has(tmp_path):
     names = [f"v{i}" for i in range(41)]
     blocks = [f"variable {name} {{ type discrete [ 2 ] {{ x, y }}; }}" for name in names]
     blocks += [f"probability ( {name} ) {{ table 0.5 0.5; }}" for name in names[1:]]
-    for parents, cap in ((40, None), (20, 2**25)):
+    for parents, max_memory in ((40, None), (20, 2**25)):
         given_ = " ".join(names[1 : 1 + parents])
         text = "\n".join([*blocks, f"probability ( v0 | {given_} ) {{ default 1 0; }}"])
         tracemalloc.start()
-        with pytest.raises(CapError, match="expected the table of 'v0' and those before it"):
-            parse(tmp_path, text, cap=cap)
+        with pytest.raises(
+            MemoryLimitError, match="expected the table of 'v0' and those before it"
+        ):
+            parse(tmp_path, text, max_memory=max_memory)
         assert tracemalloc.get_traced_memory()[1] < 2**21
         tracemalloc.stop()
     many = [f"variable w{i} {{ type discrete [ 2 ] {{ x, y }}; }}" for i in range(20_000)]
@@ -265,7 +267,7 @@ def test_a_default_may_not_stand_for_more_than_memory_has(tmp_path):
         with pytest.raises(FileError, match=r"at most 2\^48 states together, got .* in line 20082"):
             parse(tmp_path, text)
     text = "\n".join([*blocks, "probability ( v0 | v1 v2 v3 ) { default 1 0; }"])
-    assert parse(tmp_path, text, cap=2**25).n_variables == 41
+    assert parse(tmp_path, text, max_memory=2**25).n_variables == 41
 
 
 def test_short_rows_take_no_memory_for_long_ones(tmp_path):
@@ -360,8 +362,8 @@ def test_shipped_networks(tmp_path):
         np.testing.assert_allclose(np.concatenate([s.ravel() for s in sums]), 1, atol=0.01)
         write_bif(model, tmp_path / "again.bif")
         same_net(read_bif(tmp_path / "again.bif"), model)
-        hd.write_xmlbif(model, tmp_path / "again.xml")
-        same_net(hd.read_xmlbif(tmp_path / "again.xml"), model)
+        hd.io.write_xmlbif(model, tmp_path / "again.xml")
+        same_net(hd.io.read_xmlbif(tmp_path / "again.xml"), model)
 
 
 def test_asia(tmp_path):

@@ -64,7 +64,7 @@ LIES = {
 def test_a_checkpoint_that_lies_is_refused(tmp_path, lie, weights):
     """Kernels believe their arrays, so nothing that a file says may reach them unseen."""
     rng = np.random.default_rng(0)
-    model = hd.pairwise(rng.normal(size=(9, 3)), [(i, i + 1) for i in range(8)], np.eye(3))
+    model = hd.pairwise_model(rng.normal(size=(9, 3)), [(i, i + 1) for i in range(8)], np.eye(3))
     path = tmp_path / "run.ckpt"
     options = {
         "keep": [hd.Marginals(rao_blackwell=True), hd.BestState(), hd.Samples()],
@@ -94,7 +94,7 @@ def test_a_run_stopped_in_its_burn_in_goes_on(tmp_path):
 
 def test_hash_tables_that_are_full_are_refused(tmp_path):
     """One would be searched for ever."""
-    model = hd.pairwise(np.zeros((9, 2)), [(i, i + 1) for i in range(8)], np.eye(2))
+    model = hd.pairwise_model(np.zeros((9, 2)), [(i, i + 1) for i in range(8)], np.eye(2))
     path = tmp_path / "run.ckpt"
     method = hd.HerdedGibbs(weights="full")
     hd.infer(model, method, sweeps=20, checkpoint=path)

@@ -25,7 +25,7 @@ def kept_run(path, model=CHAIN, method=None, **options):
         ("model", {"model": GRID}),
         (r"method .Gibbs\(seed=1", {"method": hd.Gibbs(seed=1)}),
         ("method", {"method": hd.HerdedGibbs()}),
-        ("plan", {"plan": "factor"}),
+        ("layout", {"layout": "factor"}),
         ("burn_in", {"burn_in": 1}),
         ("chains", {"chains": 2}),
         ("keep", {"keep": [hd.Samples(every=3)]}),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.layouts.choose import compile_plan, plan_memory
+from herded.layouts.choose import choose_layout, layout_memory
 from herded.methods.elimination_order import elimination_order
 from herded.run.auto import LinearFrom, annealed, choose, exact_seconds, largest_blanket
 from herded.run.memory import footprint
@@ -46,11 +46,11 @@ def test_exact_where_elimination_fits():
 )
 def test_without_elimination(task, name, kind):
     small = elimination_order(GRID).memory - 1
-    for options in ({"cap": small}, {"exact": False}, {"seconds": 1e-6}):
+    for options in ({"max_memory": small}, {"exact": False}, {"seconds": 1e-6}):
         chosen = choose(GRID, task, seed=0, **options)
         assert chosen.name == name and isinstance(chosen.method, kind)
         assert chosen.reason
-    assert "needs more than" in choose(GRID, task, cap=small).reason
+    assert "needs more than" in choose(GRID, task, max_memory=small).reason
     assert "would take about" in choose(GRID, task, seconds=1e-6).reason
     assert "goes on" in choose(GRID, task, exact=False).reason
 
@@ -68,7 +68,7 @@ def test_herded_as_it_is_recommended():
     for leaves in (4, 12):
         model = star(leaves)
         chosen = choose(model, exact=False, seed=3)
-        assert chosen.method == hd.recommended(model, seed=3)
+        assert chosen.method == hd.recommend(model, seed=3)
         assert f"at most {2**leaves} contexts" in chosen.reason
 
 
@@ -116,9 +116,9 @@ def test_the_time_of_elimination_grows_with_its_memory():
 )
 def test_memory_is_told_without_being_taken(model, weights, vector):
     vector = vector and weights is not None
-    told = plan_memory(model, weights=weights, vector=vector)
-    plan = compile_plan(model, weights=weights, vector=vector)
-    assert told == (plan.kind, plan.memory, plan.chain_memory)
+    told = layout_memory(model, weights=weights, vector=vector)
+    layout = choose_layout(model, weights=weights, vector=vector)
+    assert told == (layout.kind, layout.memory, layout.chain_memory)
 
 
 def wide():
@@ -136,7 +136,7 @@ def scattered():
 BUILDERS = {
     "picture": lambda: hd.ising_grid(RNG.normal(size=(80, 80)), 0.3),
     "potts": lambda: hd.potts_grid(RNG.normal(size=(25, 25, 4)), 0.5),
-    "chain": lambda: hd.chain(RNG.normal(size=(500, 4)), RNG.normal(size=(4, 4))),
+    "chain": lambda: hd.chain_model(RNG.normal(size=(500, 4)), RNG.normal(size=(4, 4))),
     "wide": wide,
     "scattered": scattered,
     "star": lambda: star(12),
@@ -148,7 +148,7 @@ RUNS = [
     hd.HerdedGibbs(weights="pooled", slack=1.5),
     hd.HerdedGibbs(weights="lazy", max_weights=2**12),
     hd.HerdedGibbs(weights="full", max_weights=2**12),
-    hd.AnnealedHerdedGibbs(weights="pooled"),
+    hd.HerdedGibbs("pooled", phases="half", schedule="linear"),
     hd.MeanField(),
     hd.BeliefPropagation(damping=0.5),
     hd.Exact(),
@@ -158,13 +158,13 @@ RUNS = [
 @pytest.mark.parametrize("method", RUNS, ids=lambda m: f"{type(m).__name__}-{vars(m)!s:.24}")
 @pytest.mark.parametrize("name", BUILDERS)
 def test_a_run_stays_under_its_estimate(name, method):
-    cap = 300e6
+    max_memory = 300e6
     try:
-        need = footprint(BUILDERS[name](), method, chains=2, cap=cap)
-    except hd.CapError:
+        need = footprint(BUILDERS[name](), method, chains=2, max_memory=max_memory)
+    except hd.MemoryLimitError:
         assert method == hd.Exact() and name in ("scattered", "picture", "potts")
         return
-    assert need < cap
+    assert need < max_memory
     options = {}
     if hasattr(method, "init") and not hasattr(method, "one_shot"):
         options = {"chains": 2, "keep": [hd.Marginals(rao_blackwell=True), hd.BestState()]}
@@ -189,5 +189,5 @@ def test_footprint_of_every_method_on_odd_models(name):
 def test_footprint_counts_chains_and_refuses_what_cannot_be():
     one, four = (footprint(GRID, hd.HerdedGibbs(), chains=c) for c in (1, 4))
     assert one < four < 4 * one
-    with pytest.raises(hd.CapError, match="exact inference"):
-        footprint(GRID, hd.Exact(), cap=1000)
+    with pytest.raises(hd.MemoryLimitError, match="exact inference"):
+        footprint(GRID, hd.Exact(), max_memory=1000)

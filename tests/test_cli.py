@@ -10,7 +10,7 @@ import pytest
 
 from herded import MethodError, __version__
 from herded.cli.main import main
-from herded.errors import CapError, CheckpointError, FileError, ModelError, SupportError
+from herded.errors import CheckpointError, FileError, InfeasibleError, MemoryLimitError, ModelError
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -51,8 +51,8 @@ def test_help(arguments, capsys):
         ["infer"],
         ["infer", "a.uai", "--sweeps", "5", "--seconds", "2"],
         ["infer", "a.uai", "--method", "magic"],
-        ["infer", "a.uai", "--cap", "much"],
-        ["infer", "a.uai", "--cap", "0"],
+        ["infer", "a.uai", "--max-memory", "much"],
+        ["infer", "a.uai", "--max-memory", "0"],
         ["info"],
         ["compare", "a.uai", "--seconds", "soon"],
     ],
@@ -151,7 +151,13 @@ def test_a_signal_waits_for_the_imports(monkeypatch):
 
 @pytest.mark.parametrize(
     ("error", "code"),
-    [(FileError, 3), (CheckpointError, 3), (CapError, 4), (ModelError, 1), (SupportError, 1)],
+    [
+        (FileError, 3),
+        (CheckpointError, 3),
+        (MemoryLimitError, 4),
+        (ModelError, 1),
+        (InfeasibleError, 1),
+    ],
 )
 def test_files_and_memory_have_exit_codes_of_their_own(error, code, capsys, monkeypatch):
     def fail(options):

@@ -105,8 +105,8 @@ def test_a_sampler_tells_of_its_error(capsys):
 
 
 def test_without_exact_inference_auto_says_what_it_does_instead(capsys):
-    hd.write_uai(small_grid(30), "large.uai")
-    _, out, _ = run(capsys, "infer", "large.uai", "--cap", "30M", "--sweeps", 20)
+    hd.io.write_uai(small_grid(30), "large.uai")
+    _, out, _ = run(capsys, "infer", "large.uai", "--max-memory", "30M", "--sweeps", 20)
     assert (
         "method     herded (weights blanket, seed 0): elimination needs more than 30.0 MiB; " in out
     )
@@ -127,7 +127,7 @@ def test_names_of_variables_and_states(capsys):
 
 
 def test_evidence_from_a_file(capsys):
-    hd.write_evidence({0: 1, 5: 0}, "grid.evid")
+    hd.io.write_evidence({0: 1, 5: 0}, "grid.evid")
     answer = found(capsys, "infer", "grid.uai", "--evidence", "grid.evid", "--given", "7=1")
     exact = hd.infer(GRID.given({0: 1, 5: 0, 7: 1}), hd.Exact())
     np.testing.assert_allclose(answer["marginals"], exact.marginals)
@@ -137,7 +137,7 @@ def test_evidence_from_a_file(capsys):
 def test_many_states_are_shown_by_probability(capsys):
     table = np.zeros(12)
     table[7], table[2] = 3.0, 2.0
-    hd.write_uai(hd.FactorGraph([12, 2], [((0,), table), ((1,), [0, 0])]), "wide.uai")
+    hd.io.write_uai(hd.FactorGraph([12, 2], [((0,), table), ((1,), [0, 0])]), "wide.uai")
     _, out, _ = run(capsys, "infer", "wide.uai")
     assert "7: 0.53598, 2: 0.19718, 0: 0.02668, 1: 0.02668, ..." in out
     assert "0: 0.50000, 1: 0.50000\n" in out
@@ -230,8 +230,8 @@ def test_log_z(method, kind, capsys):
 
 
 def test_log_z_without_exact_inference(capsys):
-    hd.write_uai(small_grid(30), "large.uai")
-    answer = found(capsys, "infer", "large.uai", "--task", "pr", "--cap", "30M")
+    hd.io.write_uai(small_grid(30), "large.uai")
+    answer = found(capsys, "infer", "large.uai", "--task", "pr", "--max-memory", "30M")
     assert answer["method"] == "bp" and "samplers give no estimate" in answer["reason"]
 
 
@@ -240,7 +240,7 @@ def test_a_bound_of_minus_infinity_is_null_in_json(capsys):
     assert answer["log_z"] is None or math.isfinite(answer["log_z"])
     forbidden = np.log([[0.5, 1e-320], [1e-320, 0.5]])
     forbidden[0, 1] = forbidden[1, 0] = -np.inf
-    hd.write_uai(hd.FactorGraph([2, 2], [((0, 1), forbidden)]), "hard.uai")
+    hd.io.write_uai(hd.FactorGraph([2, 2], [((0, 1), forbidden)]), "hard.uai")
     answer = found(capsys, "infer", "hard.uai", "--task", "pr", "--method", "mean-field")
     assert answer["log_z"] is None and answer["log10_z"] is None
 
@@ -252,11 +252,11 @@ def test_answers_as_uai_files(capsys):
     code, out, _ = run(capsys, "infer", "grid.uai", "--out", "out.MAR")
     assert code == 0 and out.endswith("wrote out.MAR\n")
     exact = hd.infer(hd.read_model("grid.uai"), hd.Exact())
-    np.testing.assert_array_equal(hd.read_mar("out.MAR"), exact.marginals)
+    np.testing.assert_array_equal(hd.io.read_mar("out.MAR"), exact.marginals)
     run(capsys, "infer", "grid.uai", "--task", "map", "--out", "out.MPE")
-    assert (hd.read_mpe("out.MPE") == TRUTH.best.state).all()
+    assert (hd.io.read_mpe("out.MPE") == TRUTH.best.state).all()
     run(capsys, "infer", "grid.uai", "--task", "pr", "--out", "out.PR")
-    assert hd.read_pr("out.PR") == exact.log_z
+    assert hd.io.read_pr("out.PR") == exact.log_z
     run(capsys, "infer", "weather.bif", "--out", "out.MAR")
     with open("out.MAR") as file:
         assert file.read().split()[:3] == ["MAR", "3", "2"]

@@ -102,35 +102,37 @@ def test_a_checkpoint_of_another_run(capsys):
 
 def test_memory_above_the_cap(capsys):
     factors = [((0, i), np.zeros((2, 2))) for i in range(1, 31)]
-    hd.write_uai(hd.FactorGraph([2] * 31, factors), "star.uai")
-    options = ("--method", "herded", "--cap", "100M")
+    hd.io.write_uai(hd.FactorGraph([2] * 31, factors), "star.uai")
+    options = ("--method", "herded", "--max-memory", "100M")
     said = fails(capsys, 4, "infer", "star.uai", *options, "--weights", "blanket")
-    assert "variable 0 has 30 neighbours" in said and said.endswith("or raise --cap\n")
+    assert "variable 0 has 30 neighbours" in said and said.endswith("or raise --max-memory\n")
     assert "Use --weights pooled or lazy (--weights pooled --slack 1.5 is a good choice)" in said
     said = fails(capsys, 4, "infer", "star.uai", *options, "--weights", "lazy")
-    assert "raise --cap" in said
-    assert "treewidth" in run(capsys, "infer", "star.uai", "--cap", "100M")[1]
-    hd.write_uai(small_grid(14), "large.uai")
-    said = fails(capsys, 4, "infer", "large.uai", "--method", "exact", "--cap", "2M")
-    assert "exact inference" in said and "use --method herded, or raise --cap" in said
-    said = fails(capsys, 4, "infer", "grid.uai", "--cap", "1K")
-    assert "grid.uai" in said and "raise --cap" in said
-    options = ("--cap", "2M", "--methods", "herded")
-    assert "use --methods herded, or raise --cap" in fails(
+    assert "raise --max-memory" in said
+    assert "treewidth" in run(capsys, "infer", "star.uai", "--max-memory", "100M")[1]
+    hd.io.write_uai(small_grid(14), "large.uai")
+    said = fails(capsys, 4, "infer", "large.uai", "--method", "exact", "--max-memory", "2M")
+    assert "exact inference" in said and "use --method herded, or raise --max-memory" in said
+    said = fails(capsys, 4, "infer", "grid.uai", "--max-memory", "1K")
+    assert "grid.uai" in said and "raise --max-memory" in said
+    options = ("--max-memory", "2M", "--methods", "herded")
+    assert "use --methods herded, or raise --max-memory" in fails(
         capsys, 4, "compare", "large.uai", *options
     )
-    out = run(capsys, "many", "grid.uai", "--out", "all", "--workers", 1, "--cap", "1K")[1]
-    assert "grid.uai: expected" in out and "raise --cap" in out and "cap=" not in out
+    out = run(capsys, "many", "grid.uai", "--out", "all", "--workers", 1, "--max-memory", "1K")[1]
+    assert "grid.uai: expected" in out and "raise --max-memory" in out and "max_memory=" not in out
 
 
 def test_advice_where_there_is_no_such_option():
-    sentence = "expected little, but it needs much: use a smaller model, or raise cap="
-    without, with_it = argparse.Namespace(), argparse.Namespace(cap=None)
+    sentence = "expected little, but it needs much: use a smaller model, or raise max_memory="
+    without, with_it = argparse.Namespace(), argparse.Namespace(max_memory=None)
     assert (
         in_options(sentence, without) == "expected little, but it needs much: use a smaller model"
     )
-    assert in_options(sentence, with_it).endswith("use a smaller model, or raise --cap")
-    assert in_options("expected a file, got cap=1.uai", with_it).endswith("got cap=1.uai")
+    assert in_options(sentence, with_it).endswith("use a smaller model, or raise --max-memory")
+    assert in_options("expected a file, got max_memory=1.uai", with_it).endswith(
+        "got max_memory=1.uai"
+    )
 
 
 def test_seconds_that_do_not_suffice_for_the_burn_in(capsys):

@@ -19,8 +19,8 @@ GRID = small_grid()
 @pytest.fixture(autouse=True)
 def _files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    hd.write_uai(GRID, "grid.uai")
-    hd.write_bif(weather(), "weather.bif")
+    hd.io.write_uai(GRID, "grid.uai")
+    hd.io.write_bif(weather(), "weather.bif")
 
 
 def told(capsys, *arguments):
@@ -41,7 +41,7 @@ def test_the_numbers_of_a_model(capsys):
     assert seen["largest_blanket"] == pytest.approx(3) and seen["components"] == 1
     assert seen["named"] and seen["treewidth"] == 1 and seen["auto"] == "exact"
     parts = hd.FactorGraph([2] * 5, [((0, 1), np.zeros((2, 2))), ((2, 3), np.zeros((2, 2)))])
-    hd.write_uai(parts, "parts.uai")
+    hd.io.write_uai(parts, "parts.uai")
     assert told(capsys, "parts.uai")["components"] == 3
 
 
@@ -68,8 +68,8 @@ def test_every_method_that_can_run_does(capsys):
 
 def test_why_a_method_cannot_run(capsys):
     factors = [((0, i), np.zeros((2, 2))) for i in range(1, 41)]
-    hd.write_uai(hd.FactorGraph([2] * 41, factors), "star.uai")
-    seen = {m["method"]: m for m in told(capsys, "star.uai", "--cap", "50M")["methods"]}
+    hd.io.write_uai(hd.FactorGraph([2] * 41, factors), "star.uai")
+    seen = {m["method"]: m for m in told(capsys, "star.uai", "--max-memory", "50M")["methods"]}
     assert {name for name, m in seen.items() if not m["can_run"]} == {
         "herded, blanket",
         "herded, shared",
@@ -77,7 +77,7 @@ def test_why_a_method_cannot_run(capsys):
         "herded, full",
     }
     assert seen["herded, blanket"]["reason"] == "more than 50.0 MiB"
-    hd.write_uai(small_grid(70), "large.uai")
+    hd.io.write_uai(small_grid(70), "large.uai")
     seen = told(capsys, "large.uai")
     assert seen["treewidth"] is None and seen["auto"] == "herded"
     assert seen["methods"][0] == {
@@ -92,7 +92,7 @@ def test_a_model_without_a_possible_state(capsys):
     with np.errstate(divide="ignore"):
         unequal, equal = np.log(1 - np.eye(2)), np.log(np.eye(2))
     odd = hd.FactorGraph([2] * 3, [((0, 1), unequal), ((1, 2), equal), ((0, 2), equal)])
-    hd.write_uai(odd, "odd.uai")
+    hd.io.write_uai(odd, "odd.uai")
     seen = {m["method"]: m for m in told(capsys, "odd.uai")["methods"]}
     assert not seen["gibbs"]["can_run"] and not seen["herded, pooled"]["can_run"]
     assert "positive probability" in seen["gibbs"]["reason"]
@@ -100,7 +100,7 @@ def test_a_model_without_a_possible_state(capsys):
 
 def test_numbers_beyond_a_float_are_null(capsys):
     factors = [((0, i), np.zeros((2, 2))) for i in range(1, 1200)]
-    hd.write_uai(hd.FactorGraph([2] * 1200, factors), "star.uai")
+    hd.io.write_uai(hd.FactorGraph([2] * 1200, factors), "star.uai")
     seen = told(capsys, "star.uai")
     assert seen["weights_memory"]["blanket"] is None or seen["weights_memory"]["blanket"] > 1e290
     assert run(capsys, "info", "star.uai")[0] == 0
@@ -154,7 +154,7 @@ def test_compare_against_the_exact_answer(capsys):
 
 
 def test_compare_with_a_given_reference(capsys):
-    hd.write_mar(np.full((16, 2), 0.5), "flat.MAR")
+    hd.io.write_mar(np.full((16, 2), 0.5), "flat.MAR")
     options = ("--methods", "mean-field", "--seconds", "0.1", "--reference", "flat.MAR")
     code, out, _ = run(capsys, "compare", "grid.uai", *options)
     assert code == 0 and "reference  flat.MAR\n" in out
@@ -164,8 +164,8 @@ def test_compare_with_a_given_reference(capsys):
 
 def test_compare_names_what_cannot_run(capsys):
     factors = [((0, i), np.zeros((2, 2))) for i in range(1, 41)]
-    hd.write_uai(hd.FactorGraph([2] * 41, factors), "star.uai")
-    options = ("--seconds", "0.1", "--cap", "50M")
+    hd.io.write_uai(hd.FactorGraph([2] * 41, factors), "star.uai")
+    options = ("--seconds", "0.1", "--max-memory", "50M")
     code, out, _ = run(capsys, "compare", "star.uai", "--methods", "gibbs,blanket", *options)
     assert code == 0 and "cannot run blanket: expected tables of at most 50.0 MiB" in out
     code, out, err = run(capsys, "compare", "star.uai", "--methods", "blanket", *options)
@@ -179,15 +179,15 @@ def test_compare_wrong_options(capsys):
     assert "above 0" in fails(capsys, 1, "compare", "grid.uai", "--seconds", "0")
     assert "file" in fails(capsys, 3, "compare", "grid.uai", "--out", "file")
     assert "file/x" in fails(capsys, 3, "compare", "grid.uai", "--out", "file/x")
-    hd.write_uai(small_grid(30), "large.uai")
-    assert "expected --reference" in fails(capsys, 4, "compare", "large.uai", "--cap", "30M")
+    hd.io.write_uai(small_grid(30), "large.uai")
+    assert "expected --reference" in fails(capsys, 4, "compare", "large.uai", "--max-memory", "30M")
 
 
 def test_compare_slack_is_for_herded_methods():
     model = hd.read_model("grid.uai")
 
     class Options:
-        slack, seed, cap = 0.7, 3, None
+        slack, seed, max_memory = 0.7, 3, None
 
     for name in ("herded", "blanket", "pooled"):
         method = comparing._method(name, model, Options)

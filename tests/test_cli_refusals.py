@@ -46,14 +46,14 @@ def test_refused(folder_of_files, capsys, options, says):
 @pytest.fixture
 def folder_of_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    hd.write_uai(small_grid(4), "grid.uai")
+    hd.io.write_uai(small_grid(4), "grid.uai")
     (tmp_path / "grid.evid").write_text("1 0 1\n")
     (tmp_path / "two.evid").write_text("2\n1 0 1\n1 0 0\n")
     states = np.full(16, 2)
     states[3] = 3
-    hd.write_mar(np.full((16, 3), 0.3), "other.MAR", states)
-    hd.write_mar(np.full((15, 2), 0.5), "fewer.MAR")
-    hd.write_mar(np.zeros((16, 2)), "zeros.MAR")
+    hd.io.write_mar(np.full((16, 3), 0.3), "other.MAR", states)
+    hd.io.write_mar(np.full((15, 2), 0.5), "fewer.MAR")
+    hd.io.write_mar(np.zeros((16, 2)), "zeros.MAR")
     return tmp_path
 
 
@@ -122,7 +122,7 @@ def test_seconds_that_a_checkpoint_has_had(folder_of_files, capsys):
 
 def test_identical_chains_say_so(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    hd.write_uai(hd.FactorGraph([2], [((0,), np.log([0.25, 0.75]))]), "one.uai")
+    hd.io.write_uai(hd.FactorGraph([2], [((0,), np.log([0.25, 0.75]))]), "one.uai")
     assert main(["infer", "one.uai", "--method", "herded", "--sweeps", "400"]) == 0
     assert "all chains came out identical" in capsys.readouterr().out
 
@@ -138,7 +138,7 @@ def test_a_model_without_a_possible_state(tmp_path, monkeypatch, capsys, method)
     monkeypatch.chdir(tmp_path)
     same, other = np.where(np.eye(2) > 0, 0.0, -np.inf), np.where(np.eye(2) > 0, -np.inf, 0.0)
     model = hd.FactorGraph([2] * 3, [((0, 1), same), ((1, 2), same), ((0, 2), other)])
-    hd.write_uai(model, "no.uai")
+    hd.io.write_uai(model, "no.uai")
     assert main(["infer", "no.uai", "--method", method]) == 1
     assert "positive probability" in capsys.readouterr().err
     assert main(["info", "no.uai", "--json"]) == 0
@@ -150,7 +150,7 @@ def test_an_annealed_state_behind_walls_is_doubted(tmp_path, monkeypatch, capsys
     monkeypatch.chdir(tmp_path)
     same = np.where(np.eye(2) > 0, 0.0, -np.inf)
     model = hd.FactorGraph([2] * 6, [((i, i + 1), same) for i in (0, 2, 4)])
-    hd.write_uai(model, "pairs.uai")
+    hd.io.write_uai(model, "pairs.uai")
     words = ["infer", "pairs.uai", "--task", "map", "--method", "herded", "--sweeps", "50"]
     assert main(words) == 0
     assert "cannot reach every state" in capsys.readouterr().out
@@ -159,11 +159,11 @@ def test_an_annealed_state_behind_walls_is_doubted(tmp_path, monkeypatch, capsys
 def test_the_cap_is_for_all_that_exact_inference_takes(tmp_path, monkeypatch, capsys):
     """Its joint is more than its clusters here: `auto` samples instead of failing."""
     monkeypatch.chdir(tmp_path)
-    model = hd.pairwise(np.zeros((20, 2)), [(i, i + 1) for i in range(19)], np.eye(2))
-    hd.write_uai(model, "chain.uai")
-    assert main(["infer", "chain.uai", "--cap", "15M", "--sweeps", "50", "--json"]) == 0
+    model = hd.pairwise_model(np.zeros((20, 2)), [(i, i + 1) for i in range(19)], np.eye(2))
+    hd.io.write_uai(model, "chain.uai")
+    assert main(["infer", "chain.uai", "--max-memory", "15M", "--sweeps", "50", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["method"] == "herded"
-    assert main(["info", "chain.uai", "--cap", "15M", "--json"]) == 0
+    assert main(["info", "chain.uai", "--max-memory", "15M", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["auto"] == "herded"
 
 
@@ -173,6 +173,6 @@ def test_mean_field_with_zeros_is_doubted_and_a_bound_of_nothing_is_printed(
     monkeypatch.chdir(tmp_path)
     with np.errstate(divide="ignore"):
         model = hd.FactorGraph([2, 2], [((0, 1), np.log([[1.0, 1.0], [2000.0, 0.0]]))])
-    hd.write_uai(model, "m.uai")
+    hd.io.write_uai(model, "m.uai")
     assert main(["infer", "m.uai", "--method", "mean-field"]) == 0
     assert "mean field is a heuristic" in capsys.readouterr().out

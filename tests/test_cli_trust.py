@@ -24,7 +24,7 @@ KEPT = ("--checkpoint", "run.ckpt", "--out", "out.MAR")
 @pytest.fixture(autouse=True)
 def _files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    hd.write_uai(GRID, "grid.uai")
+    hd.io.write_uai(GRID, "grid.uai")
 
 
 def signalled(monkeypatch, number, after):
@@ -68,7 +68,7 @@ def test_a_stopped_run_says_what_it_leaves_and_goes_on(number, code, word, capsy
         chains=4,
         keep=[hd.Marginals(rao_blackwell=True)],
     )
-    assert (hd.read_mar("out.MAR") == part.marginals).all()
+    assert (hd.io.read_mar("out.MAR") == part.marginals).all()
     rest = found(capsys, *SAMPLE, *KEPT)
     assert rest["marginals"] == whole["marginals"] and rest["sweeps"] == 600
     with open("out.MAR", "rb") as one, open("whole.MAR", "rb") as other:
@@ -96,11 +96,11 @@ def test_a_stopped_run_in_json(capsys, monkeypatch):
 
 def test_stopped_while_it_is_compiled(capsys, monkeypatch):
     """A compiler may lose an exception: the signal waits, and no sweep is done."""
-    compile_plan = hd.Gibbs.compile
+    choose_layout = hd.Gibbs.compile
 
     def compiling(*args, **kwargs):
         os.kill(os.getpid(), signal.SIGTERM)
-        return compile_plan(*args, **kwargs)
+        return choose_layout(*args, **kwargs)
 
     monkeypatch.setattr(hd.Gibbs, "compile", compiling)
     left, _, err = run(capsys, *SAMPLE)
@@ -144,7 +144,7 @@ def test_a_stopped_search_for_the_best_state(capsys, monkeypatch):
     options = ("--task", "map", "--method", "herded", "--seconds", "60", "--out", "out.MPE")
     left, _, err = run(capsys, "infer", "grid.uai", *options)
     assert left == 130 and "; out.MPE holds the answer of these\n" in err
-    assert GRID.log_score(hd.read_mpe("out.MPE")) > GRID.log_score(np.zeros(16, int))
+    assert GRID.log_score(hd.io.read_mpe("out.MPE")) > GRID.log_score(np.zeros(16, int))
 
 
 def test_one_signal_stops_exact_inference_at_once(capsys, monkeypatch):
@@ -177,7 +177,7 @@ def test_standard_output_on_a_full_disk():
         _, err = child.communicate(timeout=120)
     assert child.returncode == 3
     assert err == "herded: expected to write what was found, but: No space left on device\n"
-    assert hd.read_mar("out.MAR").shape == (16, 2)  # the file is there all the same
+    assert hd.io.read_mar("out.MAR").shape == (16, 2)  # the file is there all the same
 
 
 def test_nobody_reads_the_output():
@@ -240,7 +240,7 @@ def test_two_processes_in_one_folder(capsys):
         out, err = child.communicate(timeout=300)
         assert child.returncode == 0 and err == ""
         assert json.loads(out)["marginals"] == whole["marginals"]
-    assert hd.read_mar("both.MAR").tolist() == whole["marginals"]
+    assert hd.io.read_mar("both.MAR").tolist() == whole["marginals"]
     assert sorted(os.listdir()) == ["a.ckpt", "b.ckpt", "both.MAR", "grid.uai"]
 
 
@@ -258,7 +258,7 @@ def seen_at_a_terminal(*arguments):
 
 
 def test_progress_at_a_terminal():
-    hd.write_mar(hd.infer(GRID, hd.Exact()).marginals, "grid.MAR")
+    hd.io.write_mar(hd.infer(GRID, hd.Exact()).marginals, "grid.MAR")
     method = ("infer", "grid.uai", "--method", "herded", "--seconds", "3")
     shown = seen_at_a_terminal(*method, "--reference", "grid.MAR")
     assert "HerdedGibbs" in shown and "seconds" in shown

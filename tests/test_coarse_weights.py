@@ -56,8 +56,8 @@ def test_joint_of_a_small_lattice(weights, periodic):
     distance = {}
     for bits in (16, 32):
         method = hd.HerdedGibbs(weights=weights, phases="random", bits=bits)
-        plan = method.compile(model, kind="lattice")
-        samples, *_ = advance(method, plan, np.zeros(16, int), 200_000)
+        layout = method.compile(model, kind="lattice")
+        samples, *_ = advance(method, layout, np.zeros(16, int), 200_000)
         numbers = samples @ (1 << np.arange(15, -1, -1))
         found = np.bincount(numbers, minlength=2**16) / len(samples)
         distance[bits] = 0.5 * np.abs(found - joint).sum()
@@ -70,11 +70,11 @@ def test_joint_of_a_small_lattice(weights, periodic):
 
 def test_half_the_memory():
     model = hd.ising_grid(np.zeros((300, 400)), 0.3)
-    plans = {bits: hd.HerdedGibbs("shared", bits=bits).compile(model) for bits in (16, 32)}
-    assert plans[16].memory == plans[32].memory / 2
-    assert plans[16].lattice.p.nbytes == plans[32].lattice.p.nbytes / 2
+    layouts = {bits: hd.HerdedGibbs("shared", bits=bits).compile(model) for bits in (16, 32)}
+    assert layouts[16].memory == layouts[32].memory / 2
+    assert layouts[16].lattice.p.nbytes == layouts[32].lattice.p.nbytes / 2
     estimates = {b: footprint(model, hd.HerdedGibbs("shared", bits=b)) for b in (16, 32)}
-    assert estimates[32] - estimates[16] == plans[32].memory / 2
+    assert estimates[32] - estimates[16] == layouts[32].memory / 2
 
 
 def test_a_run_goes_on_with_the_same_bits(tmp_path):
@@ -106,7 +106,7 @@ LATTICE = hd.ising_grid(np.zeros((4, 4)), 0.3)
         (LATTICE, {"weights": "pooled"}, None, "not for lattices of two states"),
         (LATTICE, {"slack": 1.0}, None, "slack needs weight vectors"),
         (LATTICE, {"scan": "sequential"}, None, "the scan is 'sequential', not the checkerboard"),
-        (LATTICE, {}, "table", "plan='table' was asked for"),
+        (LATTICE, {}, "table", "layout='table' was asked for"),
     ],
 )
 def test_models_that_they_are_not_for(model, options, kind, reason):
@@ -118,7 +118,7 @@ def test_models_that_they_are_not_for(model, options, kind, reason):
 
 
 def test_a_plan_is_for_one_number_of_bits():
-    plan = hd.HerdedGibbs("shared", bits=16).compile(LATTICE)
-    hd.infer(LATTICE, hd.HerdedGibbs("shared", bits=16, seed=3), sweeps=5, plan=plan)
-    with pytest.raises(hd.MethodError, match="expected a plan from compile"):
-        hd.infer(LATTICE, hd.HerdedGibbs("shared"), sweeps=5, plan=plan)
+    layout = hd.HerdedGibbs("shared", bits=16).compile(LATTICE)
+    hd.infer(LATTICE, hd.HerdedGibbs("shared", bits=16, seed=3), sweeps=5, layout=layout)
+    with pytest.raises(hd.MethodError, match="expected a layout from compile"):
+        hd.infer(LATTICE, hd.HerdedGibbs("shared"), sweeps=5, layout=layout)

@@ -22,8 +22,8 @@ few = settings(deadline=None, max_examples=20)
 EVERY = [
     *(hd.HerdedGibbs(w, s, phases="random") for w in MODES for s in (0.0, 1.0)),
     hd.Gibbs(),
-    hd.AnnealedGibbs(),
-    hd.AnnealedHerdedGibbs(),
+    hd.Gibbs(schedule="linear"),
+    hd.HerdedGibbs("lazy", phases="half", schedule="linear"),
 ]
 
 
@@ -41,12 +41,12 @@ def test_support_is_never_left(method, model, seed):
 @given(model=sampled_models(1, 4), vector=st.booleans())
 def test_shared_merges_equal_conditionals_only(model, vector):
     """One weight for all rows of a variable with one conditional, and for no others."""
-    plan = hd.HerdedGibbs("shared", slack=float(vector)).compile(model)
-    owner, first = row_entries(plan.tables)
-    weight = plan.contexts.shared.astype(int)
-    width = plan.tables.width[owner]
+    layout = hd.HerdedGibbs("shared", slack=float(vector)).compile(model)
+    owner, first = row_entries(layout.tables)
+    weight = layout.contexts.shared.astype(int)
+    width = layout.tables.width[owner]
     rows = [
-        (int(i), tuple(plan.tables.p[a : a + w].tolist()))
+        (int(i), tuple(layout.tables.p[a : a + w].tolist()))
         for i, a, w in zip(owner, first, width, strict=True)
     ]
     of_weight, of_row = {}, {}
@@ -55,7 +55,7 @@ def test_shared_merges_equal_conditionals_only(model, vector):
         assert of_row.setdefault(row, at) == at
     taken = sorted((at, at + len(p)) for (_, p), at in of_row.items())
     assert all(a[1] <= b[0] for a, b in itertools.pairwise(taken))  # and none overlap
-    assert not taken or (taken[0][0], taken[-1][1]) == (0, plan.contexts.size)
+    assert not taken or (taken[0][0], taken[-1][1]) == (0, layout.contexts.size)
 
 
 @pytest.mark.parametrize("weights", MODES)
@@ -92,9 +92,9 @@ def test_pooled_counts(model, seed, random):
     """
     method = hd.HerdedGibbs("pooled", phases="random" if random else "half", seed=seed)
     x0 = start_state(model, stream_key(seed, 0, 3))
-    plan = method.compile(model)
+    layout = method.compile(model)
     for sweeps, bins in ((127, 1), (400, 2), (900, 4)):
-        samples, tally, _ = advance(method, plan, x0, sweeps)
+        samples, tally, _ = advance(method, layout, x0, sweeps)
         ones = samples.sum(axis=0, dtype=np.int64)
         free = model.evidence < 0
         assert (np.abs(ones * SCALAR - tally[:, 0])[free] <= bins * SCALAR).all()

@@ -75,7 +75,7 @@ def quadratic_models(draw):
 @settings(deadline=None)
 @given(quadratic_models(), st.sampled_from(["SPIN", "BINARY"]), st.sampled_from([1.0, 0.25]))
 def test_scores_become_energies(dimod, model, vartype, beta):
-    bqm = hd.to_bqm(model, beta=beta, vartype=vartype)
+    bqm = hd.qubo.to_bqm(model, beta=beta, vartype=vartype)
     free = np.flatnonzero(model.evidence < 0).tolist()
     assert set(bqm.variables) == {model.names[i] if model.names else i for i in free}
     assert bqm.vartype.name == vartype
@@ -86,7 +86,7 @@ def test_scores_become_energies(dimod, model, vartype, beta):
 
 
 def test_a_lattice_becomes_a_quadratic_model(dimod):
-    bqm = hd.to_bqm(hd.ising_grid([[0.5, -1.0]], 2.0), vartype="SPIN")
+    bqm = hd.qubo.to_bqm(hd.ising_grid([[0.5, -1.0]], 2.0), vartype="SPIN")
     assert bqm.linear == {0: -0.5, 1: 1.0}
     assert bqm.quadratic[0, 1] == -2.0 and bqm.offset == 0
 
@@ -105,7 +105,7 @@ def test_a_lattice_becomes_a_quadratic_model(dimod):
 )
 def test_what_is_not_quadratic_is_refused(dimod, model, options, message):
     with pytest.raises(ModelError, match=message):
-        hd.to_bqm(model, **options)
+        hd.qubo.to_bqm(model, **options)
 
 
 def test_other_things_are_not_quadratic_models(dimod):
@@ -123,7 +123,7 @@ def test_other_things_are_not_quadratic_models(dimod):
 def test_dimod_may_be_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "dimod", None)
     with pytest.raises(ModelError, match=r"pip install 'herded\[dimod\]'"):
-        hd.to_bqm(hd.FactorGraph([2], []))
+        hd.qubo.to_bqm(hd.FactorGraph([2], []))
 
 
 # -- pgmpy -------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def test_the_true_pgmpy():
     paths = [path for path in shipped_nets() if path.name.split(".")[0] in small]
     assert len(paths) == len(small)
     for path in paths:
-        ours = hd.read_bif(path)
+        ours = hd.io.read_bif(path)
         theirs = hd.from_pgmpy(
             BIFReader(string=gzip.decompress(path.read_bytes()).decode()).get_model()
         )

@@ -37,7 +37,7 @@ def hubs(seed):
     rng = np.random.default_rng(seed)
     edges = [(0, 1)] + [(hub, leaf) for leaf in range(2, 42) for hub in (0, 1)]
     coupling = rng.uniform(-0.3, 0.3, len(edges))[:, None, None] * [[1, -1], [-1, 1]]
-    return hd.pairwise(rng.normal(0, 0.3, (42, 2)), edges, coupling)
+    return hd.pairwise_model(rng.normal(0, 0.3, (42, 2)), edges, coupling)
 
 
 def mean_error(model, truth, method, seeds=3):
@@ -51,8 +51,8 @@ def test_uai_models_of_high_degree(name):
     if not (UAI / name).is_dir():
         pytest.skip("the UAI models are not on this machine")
     model, truth = read(name)
-    plan = hd.HerdedGibbs(**POOLED).compile(model)
-    assert plan.kind == "factor" and plan.memory < 2000 * model.n_variables
+    layout = hd.HerdedGibbs(**POOLED).compile(model)
+    assert layout.kind == "factor" and layout.memory < 2000 * model.n_variables
     herded = mean_error(model, truth, lambda seed: hd.HerdedGibbs(**POOLED, seed=seed))
     assert herded < mean_error(model, truth, hd.Gibbs)
 
@@ -62,7 +62,7 @@ def test_hubs_of_high_degree():
     errors = np.zeros(2)
     for seed in range(3):
         model = hubs(seed)
-        with pytest.raises(hd.CapError, match="variable 0 has 41 neighbours"):
+        with pytest.raises(hd.MemoryLimitError, match="variable 0 has 41 neighbours"):
             hd.HerdedGibbs().compile(model)
         truth = hd.infer(model, hd.Exact()).marginals
         errors += [

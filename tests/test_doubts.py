@@ -24,7 +24,7 @@ def double_well(n=30, coupling=2.0):
     """All spins alike, up or down: two modes that single moves hardly cross."""
     edges = list(itertools.combinations(range(n), 2))
     tables = coupling / n * 2 * np.array([[1.0, -1.0], [-1.0, 1.0]])
-    return hd.pairwise(np.zeros((n, 2)), edges, tables)
+    return hd.pairwise_model(np.zeros((n, 2)), edges, tables)
 
 
 # -- chains that disagree -------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def test_two_modes_are_seen_and_said(method):
 
 
 def test_an_easy_model_is_not_doubted():
-    model = hd.pairwise(np.zeros((10, 2)), [(i, i + 1) for i in range(9)], 0.1 * np.eye(2))
+    model = hd.pairwise_model(np.zeros((10, 2)), [(i, i + 1) for i in range(9)], 0.1 * np.eye(2))
     with warnings.catch_warnings():
         warnings.simplefilter("error", hd.HerdedWarning)
         for method in (hd.Gibbs(), hd.HerdedGibbs()):
@@ -94,7 +94,7 @@ def test_an_easy_model_is_not_doubted():
 
 
 def test_annealing_ends_in_one_mode_and_is_not_doubted():
-    assert hd.infer(double_well(), hd.AnnealedGibbs(), sweeps=50, chains=4).warnings == ()
+    assert hd.infer(double_well(), hd.Gibbs(schedule="linear"), sweeps=50, chains=4).warnings == ()
 
 
 # -- dispersed starts -----------------------------------------------------------------------------

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from strategies import models
 
-from herded.errors import CapError
+from herded.errors import MemoryLimitError
 from herded.methods import elimination_order as orders
 from herded.methods.elimination import cluster_marginals, eliminate, sum_out
 from herded.methods.elimination_order import elimination_order
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import ising_grid, potts_grid
-from herded.models.pairwise import pairwise
+from herded.models.pairwise import pairwise_model
 
 
 def peak_of(model, order):
@@ -33,7 +33,7 @@ def peak_of(model, order):
 def test_trees_have_treewidth_one():
     rng = np.random.default_rng(3)
     edges = [(int(rng.integers(0, i)), i) for i in range(1, 2000)]
-    found = elimination_order(pairwise(np.zeros((2000, 2)), edges, np.zeros((2, 2))))
+    found = elimination_order(pairwise_model(np.zeros((2000, 2)), edges, np.zeros((2, 2))))
     assert found.treewidth == 1
     assert found.log2_largest == 2.0
     assert sorted(found.order) == list(range(2000))
@@ -86,7 +86,7 @@ def test_every_heuristic_tells_its_cost(model):
         found = propose(None)
         assert sorted(found.order) == sorted(around)
         if around:
-            with pytest.raises(CapError, match="use HerdedGibbs, or raise cap="):
+            with pytest.raises(MemoryLimitError, match="use HerdedGibbs, or raise max_memory="):
                 propose(found.memory - 1)
 
 
@@ -127,12 +127,12 @@ def test_the_cheapest_order_is_taken_and_always_the_same():
     assert costs[0] > orders.CHEAP and found.memory == min(costs) < costs[0]
     assert found.order.tolist() == elimination_order(model).order.tolist()
     assert elimination_order(model, found.memory).memory == found.memory
-    with pytest.raises(CapError, match="expected clusters of at most"):
+    with pytest.raises(MemoryLimitError, match="expected clusters of at most"):
         elimination_order(model, found.memory - 1)
 
 
 def test_parts_that_share_no_factor_are_swept_one_after_another():
-    model = pairwise(np.zeros((6, 2)), [(0, 2), (2, 4), (1, 3)], np.zeros((2, 2)))
+    model = pairwise_model(np.zeros((6, 2)), [(0, 2), (2, 4), (1, 3)], np.zeros((2, 2)))
     around = orders._free_neighbours(model)
     swept = orders._sweep(around)
     assert sorted(swept) == list(range(6))
@@ -142,7 +142,7 @@ def test_parts_that_share_no_factor_are_swept_one_after_another():
 def test_large_lattices_are_refused_at_once():
     model = ising_grid(np.zeros((1000, 2000)))
     began = time.process_time()
-    with pytest.raises(CapError, match="with 1001 variables in a cluster"):
+    with pytest.raises(MemoryLimitError, match="with 1001 variables in a cluster"):
         elimination_order(model, 1e12)
     assert time.process_time() - began < 1.0
     assert elimination_order(ising_grid(np.zeros((3, 500))), 1e6).treewidth == 3
@@ -150,10 +150,10 @@ def test_large_lattices_are_refused_at_once():
 
 def test_costs_beyond_any_float():
     lattice = potts_grid(np.zeros((400, 400, 9)), 1.0)
-    with pytest.raises(CapError, match=r"needs 8e[+]300 bytes or more"):
+    with pytest.raises(MemoryLimitError, match=r"needs 8e[+]300 bytes or more"):
         elimination_order(lattice, np.inf)
     n = 220  # 30^220 is about 10^325
-    dense = pairwise(
+    dense = pairwise_model(
         np.zeros((n, 30)), list(itertools.combinations(range(n), 2)), np.zeros((30, 30))
     )
     assert elimination_order(dense).memory == 8e300

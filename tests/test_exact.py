@@ -11,23 +11,23 @@ from hypothesis import given, settings
 from naive.joint import naive_joint, naive_log_z, naive_viterbi
 from strategies import models
 
-from herded.errors import CapError, MethodError, SupportError
+from herded.errors import InfeasibleError, MemoryLimitError, MethodError
 from herded.methods.exact import Exact
 from herded.methods.protocol import Solver
-from herded.models.chain import chain
+from herded.models.chain import chain_model
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import ising_grid, potts_grid
-from herded.models.pairwise import pairwise
+from herded.models.pairwise import pairwise_model
 
 UAI = Path(__file__).parents[2] / "shared" / "data" / "uai"
 
 
 def solve(model, **options):
     method = Exact()
-    plan = method.compile(model, **options)
-    state = method.init(plan)
-    method.advance(plan, state, 1)
-    return method.answer(plan, state)
+    layout = method.compile(model, **options)
+    state = method.init(layout)
+    method.advance(layout, state, 1)
+    return method.answer(layout, state)
 
 
 def marginal(joint, *kept):
@@ -37,13 +37,13 @@ def marginal(joint, *kept):
 def test_is_a_solver():
     assert isinstance(Exact(), Solver)
     assert Exact.one_shot
-    plan = Exact().compile(FactorGraph([2], []))
-    state = Exact().init(plan)
+    layout = Exact().compile(FactorGraph([2], []))
+    state = Exact().init(layout)
     assert (state.sweep, state.converged) == (0, False)
-    assert not Exact().answer(plan, state).converged
-    Exact().advance(plan, state, 0)
+    assert not Exact().answer(layout, state).converged
+    Exact().advance(layout, state, 0)
     assert (state.sweep, state.converged) == (1, True)
-    with pytest.raises(MethodError, match='expected the plan "factor"'):
+    with pytest.raises(MethodError, match='expected the layout "factor"'):
         Exact().compile(FactorGraph([2], []), kind="table")
 
 
@@ -87,7 +87,7 @@ def test_impossible_states_have_probability_zero(model):
 
 
 def test_clamped_variables_are_one_hot():
-    model = pairwise(np.zeros((3, 3)), [(0, 1), (1, 2)], np.eye(3)).given({0: 2, 1: 1})
+    model = pairwise_model(np.zeros((3, 3)), [(0, 1), (1, 2)], np.eye(3)).given({0: 2, 1: 1})
     answer = solve(model)
     np.testing.assert_array_equal(answer.marginals[:2], np.eye(3)[[2, 1]])
     np.testing.assert_array_equal(answer.pairs[0, 1], np.outer(np.eye(3)[2], np.eye(3)[1]))
@@ -115,7 +115,7 @@ def test_impossible_models_are_refused():
     with np.errstate(divide="ignore"):
         differ, equal = np.log(1 - np.eye(2)), np.log(np.eye(2))
     model = FactorGraph([2, 2], [((0, 1), differ), ((0, 1), equal)])
-    with pytest.raises(SupportError, match="expected some state of positive probability"):
+    with pytest.raises(InfeasibleError, match="expected some state of positive probability"):
         solve(model)
 
 
@@ -143,7 +143,7 @@ def test_huge_potentials_cancel():
 def test_a_long_chain_neither_overflows_nor_underflows():
     for coupling in (50.0, -50.0):
         table = coupling * (2 * np.eye(2) - 1)
-        answer = solve(chain(np.zeros((3000, 2)), table))
+        answer = solve(chain_model(np.zeros((3000, 2)), table))
         log_z = np.log(2) + 2999 * np.logaddexp(coupling, -coupling)
         assert answer.log_z == pytest.approx(log_z, rel=1e-12)
         np.testing.assert_allclose(answer.marginals, 0.5)
@@ -246,8 +246,10 @@ def read_uai(path):
 def test_large_grids_are_refused_before_anything_is_allocated():
     model = ising_grid(np.zeros((40, 40)))
     tracemalloc.start()
-    with pytest.raises(CapError, match=r"at most 100\.0 MiB.*use HerdedGibbs, or raise cap="):
-        solve(model, cap=100 * 2**20)
+    with pytest.raises(
+        MemoryLimitError, match=r"at most 100\.0 MiB.*use HerdedGibbs, or raise max_memory="
+    ):
+        solve(model, max_memory=100 * 2**20)
     assert tracemalloc.get_traced_memory()[1] < 20e6
     tracemalloc.stop()
 
@@ -255,22 +257,22 @@ def test_large_grids_are_refused_before_anything_is_allocated():
 def test_dense_models_are_refused_at_once():
     n = 500
     edges = list(itertools.combinations(range(n), 2))
-    model = pairwise(np.zeros((n, 2)), edges, np.zeros((2, 2)))
+    model = pairwise_model(np.zeros((n, 2)), edges, np.zeros((2, 2)))
     began = time.process_time()
-    with pytest.raises(CapError, match="with 500 variables in a cluster"):
-        solve(model, cap=np.inf)  # more axes than an array can have
+    with pytest.raises(MemoryLimitError, match="with 500 variables in a cluster"):
+        solve(model, max_memory=np.inf)  # more axes than an array can have
     assert time.process_time() - began < 5.0
 
 
 def test_the_estimate_covers_what_is_allocated():
     model = ising_grid(*random_grid(9, 16, 0.5)[:1])
-    plan = Exact().compile(model)
-    state = Exact().init(plan)
+    layout = Exact().compile(model)
+    state = Exact().init(layout)
     tracemalloc.start()
-    Exact().advance(plan, state, 1)
+    Exact().advance(layout, state, 1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 1.5 * plan.memory + 2e6
+    assert peak < 1.5 * layout.memory + 2e6
 
 
 def test_variables_of_one_state_cost_nothing():

@@ -1,4 +1,4 @@
-"""The field plan: whole-number couplings and a tabulated sigmoid, equal to its twin bit for bit."""
+"""The field layout: whole-number couplings, a tabulated sigmoid, and its twin bit for bit."""
 
 import itertools
 import math
@@ -56,10 +56,10 @@ def test_equal_to_the_naive_twin(weights, data):
         options["phases"] = data.draw(st.sampled_from(("half", "random")))
         method = hd.HerdedGibbs(weights=weights, **options)
         expected = naive_herded_gibbs(model, weights=weights, **options, **told)
-    plan = method.compile(model, kind="field")
-    assert plan.kind == "field"
+    layout = method.compile(model, kind="field")
+    assert layout.kind == "field"
     cut = data.draw(st.integers(0, sweeps))
-    assert_equal(advance(method, plan, x0, sweeps, chain, cuts=[cut]), expected)
+    assert_equal(advance(method, layout, x0, sweeps, chain, cuts=[cut]), expected)
 
 
 def many_spins(n, degree, strength, seed=0, apart=0):
@@ -68,7 +68,7 @@ def many_spins(n, degree, strength, seed=0, apart=0):
     ends = rng.integers(0, n - apart, (n * degree // 2, 2))
     ends = ends[ends[:, 0] != ends[:, 1]]
     tables = strength * rng.normal(size=(len(ends), 2, 2))
-    model = hd.pairwise(rng.normal(size=(n, 2)), ends, tables)
+    model = hd.pairwise_model(rng.normal(size=(n, 2)), ends, tables)
     return model.given({int(i): int(i) % 2 for i in rng.choice(n, 3, replace=False)})
 
 
@@ -86,22 +86,22 @@ def test_fields_that_follow_flips_equal_the_naive_twin(weights, degree, strength
     else:
         method = hd.HerdedGibbs(weights=weights, scan=scan)
         expected = naive_herded_gibbs(model, weights=weights, **told)
-    plan = method.compile(model, kind="field")
+    layout = method.compile(model, kind="field")
     cuts = [2] if UNCOMPILED else [3, 3 + LONG, 60]  # too few to follow, just enough, many
-    assert_equal(advance(method, plan, x0, sweeps, cuts=cuts), expected)
+    assert_equal(advance(method, layout, x0, sweeps, cuts=cuts), expected)
 
 
 @pytest.mark.parametrize("weights", ["pooled", None])
 def test_followed_fields_are_what_sums_would_be(weights):
     method = hd.Gibbs() if weights is None else hd.HerdedGibbs(weights=weights)
-    plan = method.compile(many_spins(90, 10, 0.5, apart=7), kind="field")
-    f, order = plan.field, plan.scan.order
-    state = method.init(plan, start_state(plan.model, stream_key(1)))
+    layout = method.compile(many_spins(90, 10, 0.5, apart=7), kind="field")
+    f, order = layout.field, layout.scan.order
+    state = method.init(layout, start_state(layout.model, stream_key(1)))
     x, w = state.memory.x, state.memory.w
     fields, flipped = np.zeros(90, np.int64), np.zeros(90, np.uint32)
     sum_fields(f, order, x, fields)
     for sweep in range(4):
-        told = plan.contexts.mode, stream_key(0), np.uint64(90 * sweep), 90, np.uint32(31)
+        told = layout.contexts.mode, stream_key(0), np.uint64(90 * sweep), 90, np.uint32(31)
         before, row = x.copy(), np.zeros(90, np.uint8)
         flips = follow(f, told, order, f.batch_start, x, w, row, np.zeros(0), fields, flipped)
         assert flips == (x != before).sum() > 0
@@ -115,16 +115,16 @@ def test_followed_fields_are_what_sums_would_be(weights):
 @given(model=binary_pairs(), shuffled=st.randoms(use_true_random=False))
 def test_batches_have_no_neighbours_and_are_as_long_as_can_be(model, shuffled):
     scan = shuffled.sample(range(model.n_variables), model.n_variables)
-    plan = hd.Gibbs(scan=scan).compile(model, kind="field")
+    layout = hd.Gibbs(scan=scan).compile(model, kind="field")
     couplings, _ = field_couplings(model)
     linked = set(zip(couplings.first.tolist(), couplings.second.tolist(), strict=True))
-    starts, order = plan.field.batch_start, plan.scan.order
+    starts, order = layout.field.batch_start, layout.scan.order
     assert (np.diff(starts) > 0).all() and starts[-1] == len(order)
     batches = [order[a:b].tolist() for a, b in itertools.pairwise(starts)]
     for batch in batches:
         assert not any((i, j) in linked for i in batch for j in batch)
-    segments = plan.scan.segment_start
-    assert np.array_equal(starts[plan.field.first_batch], segments)
+    segments = layout.scan.segment_start
+    assert np.array_equal(starts[layout.field.first_batch], segments)
     for batch, after, start in zip(batches, batches[1:], starts[1:], strict=False):
         assert start in segments or any((after[0], i) in linked for i in batch)
 
@@ -132,7 +132,7 @@ def test_batches_have_no_neighbours_and_are_as_long_as_can_be(model, shuffled):
 @quick(60)
 @given(model=binary_pairs(), seed=st.integers(0, 9))
 def test_conditionals_are_within_their_bound(model, seed):
-    """2^-24 for the table, 2^-26 for each factor and a quantum, of what the other plans have."""
+    """2^-24 for the table, 2^-26 for each factor and a quantum, of what the other layouts have."""
     x = start_state(model, stream_key(seed))
     exact, fixed = Naive(model, False), Naive(model, False, "field")
     for i in exact.free:
@@ -169,7 +169,7 @@ def in_order(n):
 def star(leaves, coupling=1.0):
     table = [[0.0, 0.0], [0.0, coupling]]
     ends = [(0, leaf) for leaf in range(1, leaves + 1)]
-    return hd.pairwise(np.zeros((leaves + 1, 2)), ends, table)
+    return hd.pairwise_model(np.zeros((leaves + 1, 2)), ends, table)
 
 
 def test_neighbours_beyond_the_near_ones():
@@ -210,7 +210,7 @@ def test_chosen_where_tables_would_be_large():
 @pytest.mark.parametrize(
     ("model", "method", "reason"),
     [
-        (hd.pairwise(np.zeros((2, 3)), [(0, 1)], np.eye(3)), hd.Gibbs(), "not binary"),
+        (hd.pairwise_model(np.zeros((2, 3)), [(0, 1)], np.eye(3)), hd.Gibbs(), "not binary"),
         (hd.FactorGraph([2] * 3, [((0, 1, 2), np.zeros((2, 2, 2)))]), hd.Gibbs(), "more than two"),
         (star(2, -math.inf), hd.Gibbs(), "log-potentials beyond"),
         (star(2, 128.0), hd.Gibbs(), "couplings beyond 127"),
@@ -228,17 +228,17 @@ def test_marginals_are_those_of_the_model():
     """Gibbs on fields against exact inference: 4 standard errors of independent draws, or so."""
     rng = np.random.default_rng(5)
     ends = [(i, j) for i in range(10) for j in range(i)]
-    model = hd.pairwise(rng.normal(size=(10, 2)), ends, 0.2 * rng.normal(size=(45, 2, 2)))
+    model = hd.pairwise_model(rng.normal(size=(10, 2)), ends, 0.2 * rng.normal(size=(45, 2, 2)))
     truth = hd.infer(model, hd.Exact()).marginals
-    found = hd.infer(model, hd.Gibbs(), sweeps=20_000, plan="field", keep=[hd.Marginals(True)])
+    found = hd.infer(model, hd.Gibbs(), sweeps=20_000, layout="field", keep=[hd.Marginals(True)])
     assert np.abs(found.marginals - truth).max() < 0.01
-    assert found.provenance["plan"] == "field" and len(found.provenance["tables"]) == 16
+    assert found.provenance["layout"] == "field" and len(found.provenance["tables"]) == 16
 
 
 @quick(15)
 @given(model=binary_pairs(max_variables=11), seed=st.integers(0, 3))
 def test_tables_of_more_neighbours_than_near_ones(model, seed):
-    """The table plan reads its first NEAR neighbours apart from the others too."""
+    """The table layout reads its first NEAR neighbours apart from the others too."""
     method = hd.HerdedGibbs(seed=seed, phases="random")
     x0 = start_state(model, stream_key(seed))
     expected = naive_herded_gibbs(model, seed=seed, phases="random", x0=x0, sweeps=12)

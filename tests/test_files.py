@@ -6,7 +6,7 @@ import zlib
 
 import pytest
 
-from herded.errors import CapError, FileError, MethodError
+from herded.errors import FileError, MemoryLimitError, MethodError
 from herded.io import files
 from herded.io.files import EXPANSION, read_bytes, write_bytes
 
@@ -29,9 +29,11 @@ def test_plain_and_packed_files_read_the_same(tmp_path):
 def test_no_more_is_read_than_the_cap_allows(tmp_path, pack):
     path = tmp_path / "file"
     path.write_bytes(pack(CONTENT))
-    assert read_bytes(path, cap=len(CONTENT) * EXPANSION) == CONTENT
-    with pytest.raises(CapError, match=r"expected at most 5\.0 KiB in .*: free some memory"):
-        read_bytes(path, cap=(len(CONTENT) - 1) * EXPANSION)
+    assert read_bytes(path, max_memory=len(CONTENT) * EXPANSION) == CONTENT
+    with pytest.raises(
+        MemoryLimitError, match=r"expected at most 5\.0 KiB in .*: free some memory"
+    ):
+        read_bytes(path, max_memory=(len(CONTENT) - 1) * EXPANSION)
 
 
 def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
@@ -58,8 +60,8 @@ def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
             return self.file.read(size)
 
     monkeypatch.setattr(files.gzip, "open", Counting)
-    with pytest.raises(CapError, match=r"expected at most 4\.0 MiB"):
-        read_bytes(tmp_path / "bomb.uai.gz", cap=2**22 * EXPANSION)
+    with pytest.raises(MemoryLimitError, match=r"expected at most 4\.0 MiB"):
+        read_bytes(tmp_path / "bomb.uai.gz", max_memory=2**22 * EXPANSION)
     assert sum(unpacked) <= 6 * 2**20
 
 
@@ -103,8 +105,8 @@ def test_unreadable_and_unwritable_paths(tmp_path, monkeypatch, name, message):
 
 
 def test_wrong_caps(tmp_path):
-    with pytest.raises(MethodError, match="cap="):
-        read_bytes(tmp_path / "file", cap="much")
+    with pytest.raises(MethodError, match="max_memory="):
+        read_bytes(tmp_path / "file", max_memory="much")
 
 
 # -- writing -----------------------------------------------------------------------------------

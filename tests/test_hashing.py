@@ -73,18 +73,18 @@ def test_every_part_has_its_table(states, scan):
     sizes = [1, 6, 2, 5, 1, 4]
     model = parts(np.full(sum(sizes), states), sizes, rng)
     method = hd.HerdedGibbs(weights="lazy", phases="random", scan=scan)
-    plan, x0 = method.compile(model, kind="factor"), rng.integers(0, states, sum(sizes))
-    assert sorted(plan.scan.segments) == sorted(sizes)
+    layout, x0 = method.compile(model, kind="factor"), rng.integers(0, states, sum(sizes))
+    assert sorted(layout.scan.segments) == sorted(sizes)
     expected = naive_herded_gibbs(
         model, weights="lazy", phases="random", scan=scan, x0=x0, sweeps=100, kind="factor"
     )
     states_after = []
     for cuts in ([], range(1, 100), [0, 7, 50]):
-        *found, state = advance(method, plan, x0, 100, cuts=cuts)
+        *found, state = advance(method, layout, x0, 100, cuts=cuts)
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one, other)
         states_after.append(kept(state))
-    first = first_slots(plan.scan.segments)
+    first = first_slots(layout.scan.segments)
     assert len(set((state.memory.slots // first).tolist())) > 2  # some grew more than others
     assert states_after[0] == states_after[1] == states_after[2]  # gaps leave no trace
 
@@ -102,9 +102,9 @@ def test_lazy_on_tables_is_blanket(model, data):
     runs = []
     for weights in ("lazy", "blanket"):
         method = hd.HerdedGibbs(weights=weights, **options)
-        plan = method.compile(model, kind="table")
-        *found, state = advance(method, plan, x0, 30)
-        runs.append([plan.memory, kept(state), *(array.tolist() for array in found)])
+        layout = method.compile(model, kind="table")
+        *found, state = advance(method, layout, x0, 30)
+        runs.append([layout.memory, kept(state), *(array.tolist() for array in found)])
     assert runs[0] == runs[1]
 
 
@@ -119,7 +119,7 @@ def test_threads_and_blocks_do_not_matter(states, max_weights, monkeypatch):
     sizes = rng.integers(1, 8, 60)
     model = parts(np.full(sizes.sum(), states), sizes, rng)
     method = hd.HerdedGibbs(weights="lazy", max_weights=max_weights)
-    options = {"sweeps": 6000, "keep": [hd.Samples(every=7)], "plan": "factor"}
+    options = {"sweeps": 6000, "keep": [hd.Samples(every=7)], "layout": "factor"}
     one = hd.infer(model, method, threads=1, **options)
     monkeypatch.setattr(hd.sampling, "BLOCK", model.n_variables * 1111)
     two = hd.infer(model, method, threads=2, **options)
@@ -141,7 +141,7 @@ def test_a_grown_state_goes_on(weights, tmp_path):
     rng = np.random.default_rng(2)
     model = parts(np.full(12, 3), [5, 4, 3], rng)
     method, keep = hd.HerdedGibbs(weights=weights, phases="random"), [hd.Samples()]
-    options = {"keep": keep, "plan": "factor"}
+    options = {"keep": keep, "layout": "factor"}
     whole = hd.infer(model, method, sweeps=300, **options)
     for sweeps in (40, 170, 300):
         path = tmp_path / "run.ckpt"
@@ -150,15 +150,15 @@ def test_a_grown_state_goes_on(weights, tmp_path):
     np.testing.assert_array_equal(part.samples, whole.samples)
     assert kept(part.state[0]) == kept(whole.state[0])
     half = hd.infer(model, method, sweeps=150, **options)
-    rest = hd.infer(model, method, sweeps=150, state=half.state, **options)
+    rest = hd.infer(model, method, sweeps=150, start=half.state, **options)
     np.testing.assert_array_equal(rest.samples[0], whole.samples[0, 150:])
 
 
 def test_tables_of_another_run_are_refused():
     model = parts(np.full(12, 3), [5, 4, 3], np.random.default_rng(2))
     method = hd.HerdedGibbs(weights="lazy")
-    plan, x0 = method.compile(model, kind="factor"), np.zeros(12, int)
-    state = advance(method, plan, x0, 200)[2]
+    layout, x0 = method.compile(model, kind="factor"), np.zeros(12, int)
+    state = advance(method, layout, x0, 200)[2]
     wrong = {
         "slots": lambda a: a[::-1].copy(),
         "slot_start": lambda a: a + 1,
@@ -167,12 +167,12 @@ def test_tables_of_another_run_are_refused():
         "filled": lambda a: a[:1],
     }
     for name, spoil in wrong.items():
-        fresh = method.init(plan, x0, tally=True)
+        fresh = method.init(layout, x0, tally=True)
         arrays = state.arrays()
         fresh.restore(arrays)
         arrays[name] = spoil(arrays[name])
         with pytest.raises(CheckpointError, match="another run"):
-            method.init(plan, x0, tally=True).restore(arrays)
+            method.init(layout, x0, tally=True).restore(arrays)
 
 
 # -- tables -------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ def test_continuing_is_one_long_run(method):
     whole = hd.infer(model, method, sweeps=1000, chains=2, keep=keep)
     first = hd.infer(model, method, sweeps=300, chains=2, keep=keep)
     before = [state.sweep for state in first.state]
-    rest = hd.infer(model, method, sweeps=700, chains=2, keep=keep, state=first.state)
+    rest = hd.infer(model, method, sweeps=700, chains=2, keep=keep, start=first.state)
     assert (np.concatenate([first.samples, rest.samples], axis=1) == whole.samples).all()
     parts = 0.3 * first.chain_marginals + 0.7 * rest.chain_marginals
     np.testing.assert_allclose(parts, whole.chain_marginals, atol=1e-12)
@@ -139,7 +139,7 @@ def test_continuing_on_a_lattice():
     for method in (hd.HerdedGibbs(), hd.HerdedGibbs(weights="shared"), hd.Gibbs()):
         whole = hd.infer(model, method, sweeps=50, keep=[hd.Samples()])
         first = hd.infer(model, method, sweeps=20, keep=[hd.Samples()])
-        rest = hd.infer(model, method, sweeps=30, keep=[hd.Samples()], state=first.state)
+        rest = hd.infer(model, method, sweeps=30, keep=[hd.Samples()], start=first.state)
         assert (np.concatenate([first.samples, rest.samples], axis=1) == whole.samples).all()
 
 
@@ -157,25 +157,25 @@ def test_a_state_of_another_run_is_refused():
         (hd.HerdedGibbs(slack=1), full),
     ]:
         with pytest.raises(CheckpointError, match="another run"):
-            hd.infer(model, method, sweeps=2, state=state)
+            hd.infer(model, method, sweeps=2, start=state)
     wide = hd.infer(hd.FactorGraph([9] * 5, []), hd.Gibbs(), sweeps=2).state
     with pytest.raises(ModelError, match="expected states of variable"):
-        hd.infer(model, hd.Gibbs(), sweeps=2, state=wide)
+        hd.infer(model, hd.Gibbs(), sweeps=2, start=wide)
     with pytest.raises(ModelError, match="agrees with the evidence"):
         hd.infer(model.given({0: 1 - int(gibbs[0].values(hd.Gibbs().compile(model))[0])}),
-                 hd.Gibbs(), sweeps=2, state=gibbs)  # fmt: skip
+                 hd.Gibbs(), sweeps=2, start=gibbs)  # fmt: skip
     with pytest.raises(MethodError, match="states of 2 chains, got 1"):
-        hd.infer(model, hd.Gibbs(), sweeps=2, chains=2, state=gibbs)
+        hd.infer(model, hd.Gibbs(), sweeps=2, chains=2, start=gibbs)
 
 
 def first_sweep_keeps(model, state, chains=1):
     """The start is used: at zero temperature and at a best state, nothing moves."""
     return hd.infer(
         model,
-        hd.AnnealedGibbs(schedule=lambda sweep, total: 0.0),
+        hd.Gibbs(schedule=lambda sweep, total: 0.0),
         sweeps=1,
         chains=chains,
-        state=state,
+        start=state,
         keep=[hd.Samples()],
     ).samples[:, 0]
 
@@ -191,7 +191,7 @@ def test_a_start_of_ones_own():
     both = first_sweep_keeps(strong, np.stack([ones, zeros]), chains=2)
     assert (both[0] == 1).all() and (both[1] == 0).all()
     # (chains, N) for a chain, and a picture whose height happens to be the number of chains
-    chain = hd.chain(np.zeros((3, 2)), 5 * np.eye(2))
+    chain = hd.chain_model(np.zeros((3, 2)), 5 * np.eye(2))
     assert first_sweep_keeps(chain, [[0, 0, 0], [1, 1, 1]], chains=2).tolist() == [[0] * 3, [1] * 3]
     assert (first_sweep_keeps(strong, ones, chains=2) == 1).all()
 
@@ -209,18 +209,18 @@ def test_a_start_of_ones_own():
 )
 def test_wrong_starts(match, state):
     with pytest.raises(ModelError, match=match):
-        hd.infer(MODELS["chain"], hd.Gibbs(), sweeps=1, state=state)
+        hd.infer(MODELS["chain"], hd.Gibbs(), sweeps=1, start=state)
 
 
 @every_sampler
 def test_chains_are_distinct(method):
     rng = np.random.default_rng(7)
-    model = hd.chain(0.1 * rng.normal(size=(12, 2)), 0.1 * rng.normal(size=(2, 2)))
+    model = hd.chain_model(0.1 * rng.normal(size=(12, 2)), 0.1 * rng.normal(size=(2, 2)))
     start = np.zeros(12, int)
-    kept = hd.infer(model, method, sweeps=30, chains=3, state=start, keep=[hd.Samples()]).samples
+    kept = hd.infer(model, method, sweeps=30, chains=3, start=start, keep=[hd.Samples()]).samples
     for a, b in itertools.combinations(kept, 2):
         assert (a != b).any()
-    alone = hd.infer(model, method, sweeps=30, state=start, keep=[hd.Samples()]).samples
+    alone = hd.infer(model, method, sweeps=30, start=start, keep=[hd.Samples()]).samples
     assert (kept[0] == alone[0]).all()
 
 
@@ -231,7 +231,7 @@ def test_chains_are_distinct(method):
 @pytest.mark.parametrize("rows", [1, 7, 64])
 def test_bits_do_not_depend_on_blocks(method, rows, monkeypatch):
     rng = np.random.default_rng(7)
-    model = hd.chain(rng.normal(size=(9, 2)), rng.normal(size=(2, 2)), lengths=[4, 5])
+    model = hd.chain_model(rng.normal(size=(9, 2)), rng.normal(size=(2, 2)), lengths=[4, 5])
     keep = [hd.Samples(), hd.Marginals(rao_blackwell=True)]
     whole = hd.infer(model, method, sweeps=150, chains=2, keep=keep)
     monkeypatch.setattr(herded.run.loop, "BLOCK", rows * 9)
@@ -246,7 +246,7 @@ def test_bits_do_not_depend_on_threads(method, chains, monkeypatch):
     monkeypatch.setattr(herded.run.loop, "WORTH_THREADS", 0)
     monkeypatch.setattr("herded.system.threads.WORTH_A_THREAD", 1)
     rng = np.random.default_rng(1)
-    model = hd.chain(rng.normal(size=(60, 3)), rng.normal(size=(3, 3)), lengths=[4, 6] * 6)
+    model = hd.chain_model(rng.normal(size=(60, 3)), rng.normal(size=(3, 3)), lengths=[4, 6] * 6)
     kept = [
         hd.infer(model, method, sweeps=40, chains=chains, threads=threads, keep=[hd.Samples()])
         for threads in (1, 2, 5, None)
@@ -263,8 +263,8 @@ def test_table_and_factor_plans_agree(weights):
     for method in (hd.HerdedGibbs(weights=weights), hd.Gibbs(), hd.Gibbs(scan="random")):
         keep = [hd.Samples()]
         table, factor = (
-            hd.infer(model, method, sweeps=300, keep=keep, plan=plan).samples
-            for plan in ("table", "factor")
+            hd.infer(model, method, sweeps=300, keep=keep, layout=layout).samples
+            for layout in ("table", "factor")
         )
         if weights != "lazy" or isinstance(method, hd.Gibbs):
             assert (table == factor).all()

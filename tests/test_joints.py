@@ -39,7 +39,7 @@ def sparse(seed, name):
         return hd.ising_grid(rng.uniform(-0.5, 0.5, (2, 3)), pair if name == "grid" else 0.3)
     edges = [(i, (i + 1) % 6) for i in range(6 if name == "ring" else 5)]
     tables = rng.uniform(-0.5, 0.5, (len(edges), 2, 2))
-    return hd.pairwise(rng.uniform(-0.5, 0.5, (6, 2)), edges, tables)
+    return hd.pairwise_model(rng.uniform(-0.5, 0.5, (6, 2)), edges, tables)
 
 
 @functools.cache
@@ -220,7 +220,7 @@ def test_joints_of_sparse_graphs(weights, slack, T, name):
 
 @pytest.mark.parametrize("name", ["ring", "chain", "grid", "even grid"])
 def test_gibbs_on_sparse_graphs(name):
-    """The baseline of the test above, also on the lattice plan."""
+    """The baseline of the test above, also on the lattice layout."""
     runs = [(sparse(s, name), hd.Gibbs(seed=seed)) for s in SEEDS for seed in (s, s + 10)]
     found = np.mean([total_variations(*run, [20_000])[0] for run in runs])
     drawn = np.mean([drawn_variation(model, 20_000) for model, _ in runs])
@@ -265,5 +265,5 @@ def test_advance_and_infer_agree():
     model = sparse(0, "ring")
     for method in (hd.HerdedGibbs(), hd.Gibbs()):
         samples, *_ = advance(method, method.compile(model), np.zeros(6, int), 50)
-        run = hd.infer(model, method, sweeps=50, state=np.zeros(6, int), keep=[hd.Samples()])
+        run = hd.infer(model, method, sweeps=50, start=np.zeros(6, int), keep=[hd.Samples()])
         np.testing.assert_array_equal(run.samples[0], samples)

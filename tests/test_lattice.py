@@ -55,17 +55,17 @@ def test_periodic_lattice_equal_to_the_naive_twin(weights, data):
         options["phases"] = data.draw(st.sampled_from(("half", "random")))
         options["bits"] = data.draw(st.sampled_from((16, 32)))
     method = method_of(weights, **options)
-    plan = method.compile(model)
-    assert plan.kind == "lattice"
+    layout = method.compile(model)
+    assert layout.kind == "lattice"
     x0 = np.maximum(model.evidence, 0)
     expected = naive_lattice(model, weights=weights, **options, x0=x0, sweeps=9)
-    assert_equal(advance(method, plan, x0, 9, cuts=(4,)), expected)
+    assert_equal(advance(method, layout, x0, 9, cuts=(4,)), expected)
 
 
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_periodic_lattice_plan_is_the_checkerboard_scan(data):
-    """The bits of the table plan: its conditionals are sums in the same order."""
+    """The bits of the table layout: its conditionals are sums in the same order."""
     model = data.draw(periodic_lattices(equal=data.draw(st.booleans()), evidence=(0.0,)))
     method = hd.HerdedGibbs(scan="checkerboard")
     x0 = np.maximum(model.evidence, 0)
@@ -91,14 +91,14 @@ def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
     model = hd.ising_grid(rng.normal(size=shape), 0.4, periodic=periodic)
     options = {} if weights is None else {"phases": "random", "bits": 16 if periodic else 32}
     method = method_of(weights, **options)
-    plan = method.compile(model)
-    assert plan.lattice.p.shape[1] > 10
+    layout = method.compile(model)
+    assert layout.lattice.p.shape[1] > 10
     x0 = rng.integers(0, 2, model.n_variables)
     expected = naive_lattice(model, weights=weights, **options, x0=x0, sweeps=5)
     for count, near in itertools.product((1, 2, 5), (2**14, 2**18, 2**30)):
         monkeypatch.setattr(waves, "NEAR", near)
         with ThreadPoolExecutor(count) as pool:
-            assert_equal(advance(method, plan, x0, 5, pool=pool), expected)
+            assert_equal(advance(method, layout, x0, 5, pool=pool), expected)
 
 
 @settings(max_examples=200, deadline=None)

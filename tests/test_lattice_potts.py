@@ -1,4 +1,4 @@
-"""Potts lattices on kernels of their own: bits of the naive twin, plans, threads, marginals."""
+"""Potts lattices on kernels of their own: bits of the naive twin, layouts, threads, marginals."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -52,11 +52,11 @@ def test_potts_lattice_equal_to_the_naive_twin(weights, data):
     if weights is not None:
         options["phases"] = data.draw(st.sampled_from(("half", "random")))
     method = method_of(weights, **options)
-    plan = method.compile(model)
-    assert plan.kind == "lattice"
+    layout = method.compile(model)
+    assert layout.kind == "lattice"
     x0 = np.ones(model.n_variables, int)
     twin = naive_potts(model, weights=weights, **options, chain=chain, x0=x0, sweeps=9)
-    assert_equal(advance(method, plan, x0, 9, chain, cuts=(2, 2, 3)), twin)
+    assert_equal(advance(method, layout, x0, 9, chain, cuts=(2, 2, 3)), twin)
 
 
 @pytest.mark.parametrize("cuts", [(), (128,), (127, 129, 400, 512)])
@@ -76,13 +76,13 @@ def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
     rng = np.random.default_rng(3)
     model = hd.potts_grid(rng.normal(size=(*shape, 3)), 0.6, periodic=periodic)
     method = method_of(weights)
-    plan, x0 = method.compile(model), rng.integers(0, 3, model.n_variables)
-    assert plan.lattice.strips > 4
+    layout, x0 = method.compile(model), rng.integers(0, 3, model.n_variables)
+    assert layout.lattice.strips > 4
     expected = naive_potts(model, weights=weights, x0=x0, sweeps=3)
     for count, near in ((1, 2**14), (1, 2**30), (3, 2**18)):
         monkeypatch.setattr(waves, "NEAR", near)
         with ThreadPoolExecutor(count) as pool:
-            assert_equal(advance(method, plan, x0, 3, pool=pool), expected)
+            assert_equal(advance(method, layout, x0, 3, pool=pool), expected)
 
 
 @pytest.mark.parametrize("periodic", [False, True])
@@ -108,7 +108,7 @@ def test_marginals_approach_the_exact_ones(periodic, method, rao_blackwell):
     ],
 )
 def test_no_lattice_plan_for(reason, model, method):
-    """These go by other plans, which run them as before."""
+    """These go by other layouts, which run them as before."""
     assert method.compile(model).kind != "lattice"
     with pytest.raises(hd.MethodError, match=reason):
         method.compile(model, kind="lattice")

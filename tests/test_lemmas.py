@@ -74,13 +74,13 @@ def test_certain_states_stay_certain():
 def test_lemma_1_in_a_long_run():
     """Every prefix of 300,000 sweeps: nothing drifts."""
     fields = np.random.default_rng(0).normal(size=6) * 3
-    model = hd.pairwise(np.stack([-fields, fields], axis=1), [], [])
+    model = hd.pairwise_model(np.stack([-fields, fields], axis=1), [], [])
     method = hd.HerdedGibbs()
-    plan = method.compile(model)
-    samples, *_ = advance(method, plan, np.zeros(6, int), 300_000)
+    layout = method.compile(model)
+    samples, *_ = advance(method, layout, np.zeros(6, int), 300_000)
     ones = np.cumsum(samples, axis=0, dtype=np.int64)
     T = np.arange(1, len(samples) + 1)[:, None]
-    excess = ones * SCALAR - T * plan.tables.p.astype(np.int64)
+    excess = ones * SCALAR - T * layout.tables.p.astype(np.int64)
     assert np.abs(excess).max() <= SCALAR
 
 
@@ -187,7 +187,7 @@ def test_two_states_are_the_scalar_rule(p):
 @given(p=distributions(5).filter(lambda p: len(p) > 1), T=st.integers(1, 400))
 def test_herding_frequencies(p, T):
     """herding(p, T), every prefix: counts within K - 1 of T p; zeros never occur."""
-    states = hd.herding(p / VECTOR, T)
+    states = hd.herd_distribution(p / VECTOR, T)
     counts = np.cumsum(states[:, None] == np.arange(len(p)), axis=0)
     gap = np.abs(counts - np.arange(1, T + 1)[:, None] * (p / VECTOR))
     assert gap.max() <= len(p) - 1 + T * 2.0**-24  # p is rounded to the quantum
@@ -198,7 +198,7 @@ def test_herding_frequencies(p, T):
 
 
 def coins(n):
-    return hd.pairwise(np.zeros((n, 2)), [], [])
+    return hd.pairwise_model(np.zeros((n, 2)), [], [])
 
 
 @pytest.mark.parametrize("n", [1, 3, 6])
@@ -236,7 +236,7 @@ def test_moments_of_a_cube(moments):
     """Equation (1) over {0, 1}^d herds each coordinate by itself: within 1 / T, at every T."""
     T = 2000
     corners = np.array(list(itertools.product((0.0, 1.0), repeat=len(moments))))
-    rows = hd.herd(corners, moments, T)
+    rows = hd.herd_moments(corners, moments, T)
     gap = np.cumsum(corners[rows] - moments, axis=0)
     assert np.abs(gap).max() <= 1.0 + 1e-9
 
@@ -251,7 +251,7 @@ def test_moment_error_falls_as_one_over_t():
     for _ in range(5):
         phi = rng.normal(size=(12, 3))
         mu = rng.dirichlet(np.full(12, 3.0)) @ phi
-        rows = hd.herd(phi, mu, 50_000)
+        rows = hd.herd_moments(phi, mu, 50_000)
         gap = np.linalg.norm(np.cumsum(phi[rows] - mu, axis=0), axis=1)
         assert gap[5000:].max() <= 1.1 * gap[:5000].max()
         drawn = np.linalg.norm(np.cumsum(phi[rng.integers(0, 12, 50_000)] - phi.mean(0), 0), axis=1)

@@ -39,12 +39,12 @@ def models(draw, zeros=True):
 
 
 def run(model, sweeps, **options):
-    """The plan's way: compile, init, advance, answer."""
+    """The layout's way: compile, init, advance, answer."""
     method = MeanField(**options)
-    plan = method.compile(model)
-    state = method.init(plan)
-    method.advance(plan, state, sweeps)
-    return method.answer(plan, state), state
+    layout = method.compile(model)
+    state = method.init(layout)
+    method.advance(layout, state, sweeps)
+    return method.answer(layout, state), state
 
 
 def exact_log_z(model):
@@ -67,14 +67,14 @@ def test_twin(model, damping, updates, sweeps):
 @given(models(), DAMPING, UPDATES)
 def test_bound(model, damping, updates):
     method = MeanField(damping=damping, updates=updates, tolerance=0.0)
-    plan = method.compile(model)
-    state = method.init(plan)
+    layout = method.compile(model)
+    state = method.init(layout)
     log_z = exact_log_z(model)
     for _ in range(5):
-        answer = method.answer(plan, state)
+        answer = method.answer(layout, state)
         assert answer.log_z <= log_z + 1e-9
         np.testing.assert_allclose(answer.marginals.sum(axis=1), 1.0, rtol=1e-12)
-        method.advance(plan, state, 1)
+        method.advance(layout, state, 1)
 
 
 @settings(deadline=None, max_examples=60)
@@ -82,14 +82,14 @@ def test_bound(model, damping, updates):
 def test_sequential_sweeps_never_lower_the_bound(model, damping):
     # True of damped steps too: the bound is concave in each q_i.
     method = MeanField(damping=damping, tolerance=0.0)
-    plan = method.compile(model)
-    state = method.init(plan)
+    layout = method.compile(model)
+    state = method.init(layout)
     before = -np.inf
     for _ in range(8):
-        now = method.answer(plan, state).log_z
+        now = method.answer(layout, state).log_z
         assert now >= before - 1e-10
         before = now
-        method.advance(plan, state, 1)
+        method.advance(layout, state, 1)
 
 
 @pytest.mark.parametrize("updates", ["sequential", "parallel"])
@@ -153,12 +153,12 @@ def test_it_stops_when_converged_and_a_resumed_run_is_the_same():
     whole, state = run(model, 1000)
     assert state.converged and state.change < 1e-9 and state.sweep < 100
     method = MeanField()
-    plan = method.compile(model)
-    parts = method.init(plan)
+    layout = method.compile(model)
+    parts = method.init(layout)
     for sweeps in (1, 2, 997):
-        method.advance(plan, parts, sweeps)
+        method.advance(layout, parts, sweeps)
     assert parts.sweep == state.sweep
-    np.testing.assert_array_equal(method.answer(plan, parts).marginals, whole.marginals)
+    np.testing.assert_array_equal(method.answer(layout, parts).marginals, whole.marginals)
 
 
 def test_grid_obeys_the_mean_field_equations():

@@ -178,27 +178,35 @@ def test_states_refused(match, states):
         ("sigma above 0", hd.denoising_model, [Z22, 1e-300]),
         ("one number as sigma", hd.denoising_model, [Z22, [1.0, 2.0]]),
         ("numbers in sigma", hd.denoising_model, [Z22, "1"]),
-        ("non-empty 2-D", hd.pairwise, [Z2, [], []]),
-        (r"shape \(E, 2\)", hd.pairwise, [Z22, [0, 1], Z22]),
-        ("whole numbers as edges", hd.pairwise, [Z22, [(0, 0.5)], Z22]),
-        ("whole numbers as edges", hd.pairwise, [Z22, "ab", Z22]),
-        ("whole numbers as edges in rows of one", hd.pairwise, [Z22, [(0, 1), (0,)], Z22]),
-        ("variables from 0 to 1 in edge 1, got 2", hd.pairwise, [Z22, [(0, 1), (0, 2)], Z22]),
-        ("once in edge 0, got variable 1 twice", hd.pairwise, [Z22, [(1, 1)], Z22]),
-        ("nan in edge 0 over", hd.pairwise, [Z22, [(0, 1)], [[0, np.nan], [0, 0]]]),
-        ("nan in row 1 of log_unary", hd.pairwise, [[Z2, [0, np.nan]], [], []]),
-        ("edge 0 over variables .* -inf every", hd.pairwise, [Z22, [(0, 1)], Z22 - INF]),
-        ("rows of one length, got .*: use FactorGraph", hd.pairwise, [[[0, 1], [0, 1, 2]], [], []]),
-        ("rows of one length, got .*: use FactorGraph", hd.chain, [[[0, 1], [0, 1, 2]], Z22]),
-        ("from 0 to 1 in skip edge 0, got 2", hd.skip_chain, [Z22, Z22, [(0, 2)], Z22]),
-        ("the link from 0 to 1 over", hd.skip_chain, [Z22, Z22 - INF, [(0, 1)], Z22]),
-        ("log_pairwise of shape", hd.pairwise, [Z22, [(0, 1)], np.zeros((3, 3))]),
-        ("in log_pairwise in rows of one length", hd.pairwise, [Z22, [(0, 1)], [[0, 1], [0]]]),
-        ("log_pairwise of shape", hd.chain, [Z22, np.zeros((3, 3))]),
-        ("numbers in log_pairwise", hd.chain, [Z22, "abc"]),
-        ("log_skip of shape", hd.skip_chain, [Z22, Z22, [(0, 1)], Z2]),
-        (r"shape \(E, 2\)", hd.skip_chain, [Z22, Z22, [0, 1, 1], Z22]),
-        ("whole numbers as skip_edges", hd.skip_chain, [Z22, Z22, [(0.5, 1)], Z22]),
+        ("non-empty 2-D", hd.pairwise_model, [Z2, [], []]),
+        (r"shape \(E, 2\)", hd.pairwise_model, [Z22, [0, 1], Z22]),
+        ("whole numbers as edges", hd.pairwise_model, [Z22, [(0, 0.5)], Z22]),
+        ("whole numbers as edges", hd.pairwise_model, [Z22, "ab", Z22]),
+        ("whole numbers as edges in rows of one", hd.pairwise_model, [Z22, [(0, 1), (0,)], Z22]),
+        ("variables from 0 to 1 in edge 1, got 2", hd.pairwise_model, [Z22, [(0, 1), (0, 2)], Z22]),
+        ("once in edge 0, got variable 1 twice", hd.pairwise_model, [Z22, [(1, 1)], Z22]),
+        ("nan in edge 0 over", hd.pairwise_model, [Z22, [(0, 1)], [[0, np.nan], [0, 0]]]),
+        ("nan in row 1 of log_unary", hd.pairwise_model, [[Z2, [0, np.nan]], [], []]),
+        ("edge 0 over variables .* -inf every", hd.pairwise_model, [Z22, [(0, 1)], Z22 - INF]),
+        (
+            "rows of one length, got .*: use FactorGraph",
+            hd.pairwise_model,
+            [[[0, 1], [0, 1, 2]], [], []],
+        ),
+        ("rows of one length, got .*: use FactorGraph", hd.chain_model, [[[0, 1], [0, 1, 2]], Z22]),
+        ("from 0 to 1 in skip edge 0, got 2", hd.skip_chain_model, [Z22, Z22, [(0, 2)], Z22]),
+        ("the link from 0 to 1 over", hd.skip_chain_model, [Z22, Z22 - INF, [(0, 1)], Z22]),
+        ("log_pairwise of shape", hd.pairwise_model, [Z22, [(0, 1)], np.zeros((3, 3))]),
+        (
+            "in log_pairwise in rows of one length",
+            hd.pairwise_model,
+            [Z22, [(0, 1)], [[0, 1], [0]]],
+        ),
+        ("log_pairwise of shape", hd.chain_model, [Z22, np.zeros((3, 3))]),
+        ("numbers in log_pairwise", hd.chain_model, [Z22, "abc"]),
+        ("log_skip of shape", hd.skip_chain_model, [Z22, Z22, [(0, 1)], Z2]),
+        (r"shape \(E, 2\)", hd.skip_chain_model, [Z22, Z22, [0, 1, 1], Z22]),
+        ("whole numbers as skip_edges", hd.skip_chain_model, [Z22, Z22, [(0.5, 1)], Z22]),
     ],
 )
 def test_builders_refuse(match, call, args):
@@ -207,7 +215,7 @@ def test_builders_refuse(match, call, args):
 
 @pytest.mark.parametrize("lengths", [[3], [0, 2], [1.5, 0.5], "ab", [[2]], 2])
 def test_chain_lengths_refused(lengths):
-    refused("chain lengths", hd.chain, Z22, Z22, lengths=lengths)
+    refused("chain lengths", hd.chain_model, Z22, Z22, lengths=lengths)
 
 
 def test_small_periodic_grids_are_refused():
@@ -293,12 +301,12 @@ def test_garbage_for_builders(a, b, c):
         only_our_errors(build, Z22 if build is hd.ising_grid else np.zeros((1, 1, 2)), b)
     only_our_errors(hd.denoising_model, a, b, c)
     only_our_errors(hd.denoising_model, Z22, b, c)
-    only_our_errors(hd.pairwise, a, b, c)
-    only_our_errors(hd.pairwise, Z22, b, c)
-    only_our_errors(hd.pairwise, Z22, [(0, 1)], c)
-    only_our_errors(hd.chain, Z22, b, lengths=c)
-    only_our_errors(hd.chain, Z22, Z22, lengths=c)
-    only_our_errors(hd.skip_chain, Z22, Z22, b, c)
+    only_our_errors(hd.pairwise_model, a, b, c)
+    only_our_errors(hd.pairwise_model, Z22, b, c)
+    only_our_errors(hd.pairwise_model, Z22, [(0, 1)], c)
+    only_our_errors(hd.chain_model, Z22, b, lengths=c)
+    only_our_errors(hd.chain_model, Z22, Z22, lengths=c)
+    only_our_errors(hd.skip_chain_model, Z22, Z22, b, c)
 
 
 @settings(max_examples=60, deadline=None)

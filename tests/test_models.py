@@ -61,7 +61,7 @@ def test_log_score_in_parts_is_the_same():
     n = 3000
     edges = rng.integers(0, n, (n, 2))
     edges = edges[edges[:, 0] != edges[:, 1]]
-    model = hd.pairwise(rng.normal(size=(n, 2)), edges, rng.normal(size=(len(edges), 2, 2)))
+    model = hd.pairwise_model(rng.normal(size=(n, 2)), edges, rng.normal(size=(len(edges), 2, 2)))
     states = rng.integers(0, 2, (1500, n))
     np.testing.assert_allclose(model.log_score(states)[[0, -1]], model.log_score(states[[0, -1]]))
 
@@ -128,42 +128,42 @@ def test_potts_grid_rewards_equal_neighbours():
 def test_pairwise_takes_one_table_or_many():
     rng = np.random.default_rng(0)
     unary, table = rng.normal(size=(3, 2)), rng.normal(size=(2, 2))
-    one = hd.pairwise(unary, [(0, 1), (2, 1)], table)
-    many = hd.pairwise(unary, np.array([[0, 1], [2, 1]]), [table, table])
+    one = hd.pairwise_model(unary, [(0, 1), (2, 1)], table)
+    many = hd.pairwise_model(unary, np.array([[0, 1], [2, 1]]), [table, table])
     assert one.content_hash == many.content_hash
     score = unary[0, 1] + unary[1, 0] + unary[2, 1] + table[1, 0] + table[1, 0]
     np.testing.assert_allclose(one.log_score([1, 0, 1]), score)
-    assert hd.pairwise(unary, [], table).n_factors == 3
-    assert hd.pairwise(unary, [], np.zeros((0, 2, 2))).n_factors == 3
+    assert hd.pairwise_model(unary, [], table).n_factors == 3
+    assert hd.pairwise_model(unary, [], np.zeros((0, 2, 2))).n_factors == 3
 
 
 def test_chain_and_several_chains():
     rng = np.random.default_rng(0)
     unary, tables = rng.normal(size=(5, 3)), rng.normal(size=(4, 3, 3))
     x = [0, 1, 2, 1, 0]
-    whole = hd.chain(unary, tables)
+    whole = hd.chain_model(unary, tables)
     score = sum(unary[t, x[t]] for t in range(5))
     np.testing.assert_allclose(
         whole.log_score(x), score + sum(tables[t, x[t], x[t + 1]] for t in range(4))
     )
-    two = hd.chain(unary, tables, lengths=[2, 3])
+    two = hd.chain_model(unary, tables, lengths=[2, 3])
     np.testing.assert_allclose(
         two.log_score(x), score + sum(tables[t, x[t], x[t + 1]] for t in (0, 2, 3))
     )
     assert two.neighbours(1).tolist() == [0] and two.neighbours(2).tolist() == [3]
-    assert hd.chain(unary[:1], tables[0]).n_factors == 1
+    assert hd.chain_model(unary[:1], tables[0]).n_factors == 1
 
 
 def test_skip_chain_adds_its_edges():
     rng = np.random.default_rng(0)
     unary, table, skip = rng.normal(size=(4, 2)), rng.normal(size=(2, 2)), rng.normal(size=(2, 2))
-    model = hd.skip_chain(unary, table, [(0, 3), (2, 0)], skip)
+    model = hd.skip_chain_model(unary, table, [(0, 3), (2, 0)], skip)
     x = [1, 0, 1, 0]
-    extra = model.log_score(x) - hd.chain(unary, table).log_score(x)
+    extra = model.log_score(x) - hd.chain_model(unary, table).log_score(x)
     np.testing.assert_allclose(extra, skip[1, 0] + skip[1, 1])
     assert model.neighbours(0).tolist() == [1, 2, 3]
-    none = hd.skip_chain(unary, table, [], skip)
-    assert none.content_hash == hd.chain(unary, table).content_hash
+    none = hd.skip_chain_model(unary, table, [], skip)
+    assert none.content_hash == hd.chain_model(unary, table).content_hash
 
 
 def test_from_networkx():

@@ -240,17 +240,17 @@ def test_ctrl_c_keeps_the_last_whole_epoch(monkeypatch, sample):
     alone = CRF(bits=9, epochs=1).fit(sample[:5])
     real, seen = herded.ner.training.Learner.epoch, []
 
-    def epoch(self, watch):
+    def epoch(self, callback):
         seen.append(self.done)
         if len(seen) == 2:
-            real(self, watch)  # goes on to change the weights, and is then interrupted
+            real(self, callback)  # goes on to change the weights, and is then interrupted
             return None
-        return real(self, watch)
+        return real(self, callback)
 
     monkeypatch.setattr(herded.ner.training.Learner, "epoch", epoch)
     crf = CRF(bits=9, epochs=3).fit(sample[:5])
     assert same_chain(crf.chain_, alone.chain_) and len(crf.history_) == 1
-    monkeypatch.setattr(herded.ner.training.Learner, "epoch", lambda self, watch: None)
+    monkeypatch.setattr(herded.ner.training.Learner, "epoch", lambda self, callback: None)
     with pytest.raises(KeyboardInterrupt):
         CRF(bits=9).fit(sample[:5])
 

@@ -138,7 +138,7 @@ def test_viterbi_equals_the_twin_and_the_library(problem):
     unary = scores.copy()
     lengths = np.diff(starts)
     unary[starts[:-1][lengths > 0]] += transitions[-1]
-    model = hd.chain(unary, transitions[:-1], lengths=lengths[lengths > 0])
+    model = hd.chain_model(unary, transitions[:-1], lengths=lengths[lengths > 0])
     found = hd.infer(model, hd.Viterbi()).best
     assert found.state.tolist() == best.tolist()
     total = sum(

@@ -264,7 +264,7 @@ def test_repair(prefix):
     assert repaired("Bank/ORGANIZATION General/ORGANIZATION") == ["B-ORGANIZATION I-ORGANIZATION"]
     many = ["South/LOCATION Korea/LOCATION won"] * 20
     assert repaired(*many, "the South lost")[-1] == "O O O"
-    assert repaired("a U.S. plan", "U.S./ORGANIZATION") == ["O B-LOCATION O", "B-LOCATION"]
+    assert repaired("a U.S. layout", "U.S./ORGANIZATION") == ["O B-LOCATION O", "B-LOCATION"]
     assert repaired("the U.S./ORGANIZATION Army/ORGANIZATION") == [
         "O B-ORGANIZATION I-ORGANIZATION"
     ]

@@ -107,7 +107,7 @@ def test_samplers_are_right_or_say_that_they_are_not(name):
             warnings.simplefilter("ignore", hd.HerdedWarning)
             run = hd.infer(
                 given,
-                hd.recommended(given, seed=seed),
+                hd.recommend(given, seed=seed),
                 sweeps=10_000,
                 burn_in=1_000,
                 chains=4,

@@ -64,12 +64,12 @@ def test_wrong_models(model):
         lambda: hd.HerdedGibbs(seed=-1),
         lambda: hd.Gibbs(seed=0.5),
         lambda: hd.Gibbs(seed=None),
-        lambda: hd.AnnealedGibbs(schedule="fast"),
-        lambda: hd.AnnealedGibbs(schedule=None),
+        lambda: hd.Gibbs(schedule="fast"),
+        lambda: hd.Gibbs(schedule=None),
         lambda: hd.AnnealedHerdedGibbs(schedule="fast"),
-        lambda: hd.AnnealedHerdedGibbs(weights="blanket"),
-        lambda: hd.AnnealedHerdedGibbs(weights="full"),
-        lambda: hd.AnnealedHerdedGibbs(weights=None),
+        lambda: hd.HerdedGibbs("blanket", phases="half", schedule="linear"),
+        lambda: hd.HerdedGibbs("full", phases="half", schedule="linear"),
+        lambda: hd.HerdedGibbs(None, phases="half", schedule="linear"),
         lambda: hd.AnnealedHerdedGibbs(phases="full"),
         lambda: hd.AnnealedHerdedGibbs(seed=-1),
         lambda: hd.AnnealedHerdedGibbs(max_weights=0),
@@ -109,16 +109,20 @@ def test_annealed_gibbs_ends_in_a_local_best():
     """The last sweep of the linear schedule takes the best state of each conditional."""
     rng = np.random.default_rng(7)
     model = hd.ising_grid(rng.normal(size=(5, 5)), 0.7)
-    x = hd.infer(model, hd.AnnealedGibbs(), sweeps=200, keep=[hd.Samples(200)]).samples[0, 0]
+    x = hd.infer(model, hd.Gibbs(schedule="linear"), sweeps=200, keep=[hd.Samples(200)]).samples[
+        0, 0
+    ]
     greedy = hd.infer(
         model,
-        hd.AnnealedGibbs(schedule=lambda sweep, total: 0),
+        hd.Gibbs(schedule=lambda sweep, total: 0),
         sweeps=9,
-        state=x,
+        start=x,
         keep=[hd.Samples(9)],
     ).samples[0, 0]
     assert model.log_score(greedy) - model.log_score(x) < 1.0  # near a best state
-    alone = hd.infer(model, hd.AnnealedGibbs(), sweeps=1, state=x, keep=[hd.Samples()]).samples
+    alone = hd.infer(
+        model, hd.Gibbs(schedule="linear"), sweeps=1, start=x, keep=[hd.Samples()]
+    ).samples
     for i in range(25):  # with one sweep the schedule is 0: the argmax, site by site
         y = np.concatenate([alone[0, 0, : i + 1], x[i + 1 :]]).astype(int)
         other = y.copy()
@@ -129,7 +133,9 @@ def test_annealed_gibbs_ends_in_a_local_best():
 @pytest.mark.parametrize("name", ["chain", "mixed", "lattice", "clamped"])
 def test_annealed_gibbs_finds_the_best(name):
     model = MODELS[name]
-    result = hd.infer(model, hd.AnnealedGibbs(), sweeps=300, chains=3, keep=[hd.BestState()])
+    result = hd.infer(
+        model, hd.Gibbs(schedule="linear"), sweeps=300, chains=3, keep=[hd.BestState()]
+    )
     np.testing.assert_allclose(result.best.log_score, naive_viterbi(model)[1])
 
 
@@ -140,17 +146,17 @@ def test_schedules_see_every_sweep():
         seen.append((sweep, total))
         return np.float64(1.0)
 
-    hd.infer(SMALL, hd.AnnealedGibbs(schedule), sweeps=5, burn_in=2)
+    hd.infer(SMALL, hd.Gibbs(schedule=schedule), sweeps=5, burn_in=2)
     assert seen == [(s, 7) for s in range(7)]
-    annealed = hd.infer(SMALL, hd.AnnealedGibbs(schedule), sweeps=50, keep=[hd.Samples()]).samples
-    plain = hd.infer(SMALL, hd.Gibbs(), sweeps=50, keep=[hd.Samples()], plan="factor").samples
+    annealed = hd.infer(SMALL, hd.Gibbs(schedule=schedule), sweeps=50, keep=[hd.Samples()]).samples
+    plain = hd.infer(SMALL, hd.Gibbs(), sweeps=50, keep=[hd.Samples()], layout="factor").samples
     assert (annealed == plain).all()
 
 
 @pytest.mark.parametrize("temperature", [-1.0, np.nan, np.inf, None, "hot", 1j])
 def test_wrong_temperatures(temperature):
     with pytest.raises(MethodError, match=r"finite temperature of 0 or more.*sweep 0 of 3"):
-        hd.infer(SMALL, hd.AnnealedGibbs(lambda sweep, total: temperature), sweeps=3)
+        hd.infer(SMALL, hd.Gibbs(schedule=lambda sweep, total: temperature), sweeps=3)
 
 
 @pytest.mark.parametrize("annealed", [hd.AnnealedGibbs, hd.AnnealedHerdedGibbs])
@@ -207,31 +213,31 @@ def test_error_curves_of_solvers(method):
 
 
 def test_every_chain_counts_against_the_cap():
-    model = hd.pairwise(np.zeros((50, 2)), [(i, i + 1) for i in range(49)], np.eye(2))
+    model = hd.pairwise_model(np.zeros((50, 2)), [(i, i + 1) for i in range(49)], np.eye(2))
     one = hd.HerdedGibbs().compile(model)
-    cap = one.memory + 9 * one.chain_memory
-    assert hd.infer(model, sweeps=2, chains=10, cap=cap).sweeps == 2
-    with pytest.raises(hd.CapError, match="the weights of 11 chains"):
-        hd.infer(model, sweeps=2, chains=11, cap=cap)
+    max_memory = one.memory + 9 * one.chain_memory
+    assert hd.infer(model, sweeps=2, chains=10, max_memory=max_memory).sweeps == 2
+    with pytest.raises(hd.MemoryLimitError, match="the weights of 11 chains"):
+        hd.infer(model, sweeps=2, chains=11, max_memory=max_memory)
 
 
 @pytest.mark.parametrize("temperature", [np.inf, np.nan, -1.0])
 def test_a_temperature_is_a_finite_number(temperature):
     model = hd.FactorGraph([3], [((0,), [0, -np.inf, 0])])
     with pytest.raises(hd.MethodError, match=r"expected a .*temperature"):
-        hd.infer(model, hd.AnnealedGibbs(schedule=lambda sweep, total: temperature), sweeps=5)
+        hd.infer(model, hd.Gibbs(schedule=lambda sweep, total: temperature), sweeps=5)
 
 
 def test_sweeps_may_be_written_as_1e2_and_one_state_continues_one_chain():
     model = hd.FactorGraph([2], [((0,), [0.0, 1.0])])
     first = hd.infer(model, sweeps=1e2)
     assert first.sweeps == 100
-    again = hd.infer(model, sweeps=100, state=first.state[0])
+    again = hd.infer(model, sweeps=100, start=first.state[0])
     assert again.state[0].sweep == 200
 
 
 def test_shared_weights_without_coupling_are_one_weight_per_pixel():
     """Every neighbour state has the same conditional: lattices go by tables then."""
     lattice = hd.ising_grid(np.zeros((3, 3)), 0.0)
-    plan = hd.HerdedGibbs(weights="shared").compile(lattice)
-    assert (plan.kind, plan.contexts.size) == ("table", 9)
+    layout = hd.HerdedGibbs(weights="shared").compile(lattice)
+    assert (layout.kind, layout.contexts.size) == ("table", 9)

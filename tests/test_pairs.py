@@ -1,4 +1,4 @@
-"""The pairs plan: conditionals from products of rows, equal to its twin bit for bit."""
+"""The pairs layout: conditionals from products of rows, equal to its twin bit for bit."""
 
 import itertools
 import math
@@ -16,7 +16,7 @@ from strategies import linked_pairs
 from test_joints import drawn_variation, total_variations
 
 import herded as hd
-from herded.layouts.choose import plan_memory
+from herded.layouts.choose import layout_memory
 from herded.layouts.pairs import compile_pairs, pair_rows
 from herded.models.support import start_state
 from herded.run.memory import footprint
@@ -40,7 +40,7 @@ def _quiet():
 
 
 def drawn_model(data, least, most, zeros=(0.0, 0.2)):
-    """A model that the pairs plan is for."""
+    """A model that the pairs layout is for."""
     model = data.draw(linked_pairs(least, most, 5 if least > 6 else 9, zeros))
     assume(not pair_rows(model)[1])
     return model
@@ -69,16 +69,16 @@ def test_equal_to_the_naive_twin(weights, cardinalities, data):
         options["slack"] = 1.0 if weights == "slack" else 0.0
         method = hd.HerdedGibbs(weights="pooled", **options)
         expected = naive_herded_gibbs(model, weights="pooled", **options, **told)
-    plan = method.compile(model, kind="pairs")
-    assert plan.kind == "pairs"
+    layout = method.compile(model, kind="pairs")
+    assert layout.kind == "pairs"
     cut = data.draw(st.integers(0, sweeps))
-    assert_equal(advance(method, plan, x0, sweeps, chain, cuts=[cut]), expected)
+    assert_equal(advance(method, layout, x0, sweeps, chain, cuts=[cut]), expected)
 
 
 @quick(60)
 @given(data=st.data(), seed=st.integers(0, 9))
 def test_conditionals_are_within_their_bound(data, seed):
-    """2^-25 for each factor, and two quanta, of what the other plans have."""
+    """2^-25 for each factor, and two quanta, of what the other layouts have."""
     model = drawn_model(data, 2, 5)
     x = start_state(model, stream_key(seed))
     exact, fixed = Naive(model, True), Naive(model, True, "pairs")
@@ -92,7 +92,7 @@ def ring(states, n=5, seed=0, scale=0.5):
     rng = np.random.default_rng(seed)
     ends = [(i, (i + 1) % n) for i in range(n)]
     tables = rng.uniform(-scale, scale, (n, states, states))
-    return hd.pairwise(rng.uniform(-scale, scale, (n, states)), ends, tables)
+    return hd.pairwise_model(rng.uniform(-scale, scale, (n, states)), ends, tables)
 
 
 def mixed_ring():
@@ -127,7 +127,7 @@ def test_pools_have_no_plateau_while_they_split(monkeypatch):
         rng = np.random.default_rng(states)
         ends = list(itertools.combinations(range(4), 2))
         tables = rng.uniform(-0.5, 0.5, (len(ends), states, states))
-        model = hd.pairwise(rng.uniform(-0.5, 0.5, (4, states)), ends, tables)
+        model = hd.pairwise_model(rng.uniform(-0.5, 0.5, (4, states)), ends, tables)
         pooled = hd.HerdedGibbs("pooled")
         assert pooled.compile(model).kind == "pairs"
         first, last = total_variations(model, pooled, [1_000, 100_000])
@@ -136,7 +136,7 @@ def test_pools_have_no_plateau_while_they_split(monkeypatch):
 
 def star(leaves, table, states=3):
     ends = [(0, leaf) for leaf in range(1, leaves + 1)]
-    return hd.pairwise(np.zeros((leaves + 1, states)), ends, table)
+    return hd.pairwise_model(np.zeros((leaves + 1, states)), ends, table)
 
 
 def test_equal_tables_are_kept_once():
@@ -153,24 +153,24 @@ def test_rows_of_equal_tables_have_the_same_bits():
     table, odd = rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
     model = star(6, np.stack([table, odd, table, table, odd, table]))
     method, x0 = hd.HerdedGibbs("pooled"), np.zeros(7, int)
-    plan = method.compile(model, kind="pairs")
-    assert len(plan.pairs.rows) == 2 * 2 * 3 * 4
+    layout = method.compile(model, kind="pairs")
+    assert len(layout.pairs.rows) == 2 * 2 * 3 * 4
     expected = naive_herded_gibbs(model, weights="pooled", x0=x0, sweeps=50, kind="pairs")
-    assert_equal(advance(method, plan, x0, 50), expected)
+    assert_equal(advance(method, layout, x0, 50), expected)
 
 
 def test_chosen_where_tables_would_be_large():
     model = star(20, np.eye(3))
     for method in (hd.Gibbs(), hd.HerdedGibbs("pooled"), hd.HerdedGibbs("pooled", slack=1.0)):
-        plan = method.compile(model)
-        assert plan.kind == "pairs" and len(plan.table_hash) == 16
-        assert hd.infer(model, method, sweeps=3).provenance["plan"] == "pairs"
+        layout = method.compile(model)
+        assert layout.kind == "pairs" and len(layout.table_hash) == 16
+        assert hd.infer(model, method, sweeps=3).provenance["layout"] == "pairs"
     assert hd.HerdedGibbs("lazy").compile(model).kind == "factor"
     assert hd.Gibbs().compile(star(2, np.eye(3))).kind == "table"
-    kind, need, chain = plan_memory(model, weights="pooled")
-    plan = hd.HerdedGibbs("pooled").compile(model)
-    taken = sum(array.nbytes for array in plan.pairs[1:])
-    assert kind == "pairs" and need == plan.memory and taken < need - chain
+    kind, need, chain = layout_memory(model, weights="pooled")
+    layout = hd.HerdedGibbs("pooled").compile(model)
+    taken = sum(array.nbytes for array in layout.pairs[1:])
+    assert kind == "pairs" and need == layout.memory and taken < need - chain
 
 
 def test_not_chosen_where_rows_would_be_mostly_air():
@@ -185,9 +185,9 @@ def test_not_chosen_where_rows_would_be_mostly_air():
     model = star(20, rng.normal(size=(20, 30, 30)), 30)
     need = method.compile(model).memory
     assert method.compile(model).kind == "pairs"
-    assert method.compile(model, cap=need / 2).kind == "factor"
-    with pytest.raises(hd.CapError, match="couplings and weights"):
-        method.compile(model, kind="pairs", cap=need / 2)
+    assert method.compile(model, max_memory=need / 2).kind == "factor"
+    with pytest.raises(hd.MemoryLimitError, match="couplings and weights"):
+        method.compile(model, kind="pairs", max_memory=need / 2)
 
 
 def test_equal_tables_of_unequal_cardinalities_are_kept_once():
@@ -195,10 +195,10 @@ def test_equal_tables_of_unequal_cardinalities_are_kept_once():
     wide, narrow = rng.normal(size=(3, 5)), rng.normal(size=(3, 2))
     ends = [(0, 1, wide), (0, 2, narrow), (0, 3, wide), (0, 4, narrow), (5, 6, wide)]
     model = hd.FactorGraph([3, 5, 2, 5, 2, 3, 5], [((a, b), table) for a, b, table in ends])
-    plan, x0 = hd.Gibbs().compile(model, kind="pairs"), np.zeros(7, int)
-    assert len(plan.pairs.rows) == (5 + 3 + 2 + 3) * 5
+    layout, x0 = hd.Gibbs().compile(model, kind="pairs"), np.zeros(7, int)
+    assert len(layout.pairs.rows) == (5 + 3 + 2 + 3) * 5
     expected = naive_gibbs(model, x0=x0, sweeps=30, kind="pairs")
-    assert_equal(advance(hd.Gibbs(), plan, x0, 30), expected)
+    assert_equal(advance(hd.Gibbs(), layout, x0, 30), expected)
 
 
 @pytest.mark.parametrize("equal", [True, False])
@@ -217,11 +217,11 @@ def test_compiling_stays_under_its_estimate(equal):
     hd.Gibbs().compile(model, kind="pairs")  # compiles kernels
     tracemalloc.start()
     try:
-        plan = hd.Gibbs().compile(model, kind="pairs")
+        layout = hd.Gibbs().compile(model, kind="pairs")
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < footprint(model, hd.Gibbs()) and plan.memory > 0.5 * peak
+    assert peak < footprint(model, hd.Gibbs()) and layout.memory > 0.5 * peak
 
 
 @pytest.mark.parametrize(
@@ -236,12 +236,12 @@ def test_compiling_stays_under_its_estimate(equal):
     ],
 )
 def test_a_forced_plan_says_why_it_cannot(model, method, reason):
-    with pytest.raises(hd.MethodError, match=f"pairs plan.*{reason}.*drop plan="):
+    with pytest.raises(hd.MethodError, match=f"pairs layout.*{reason}.*drop layout="):
         method.compile(model, kind="pairs")
 
 
 def test_impossible_neighbours_leave_all_states_alike():
-    """A context that no state allows: as in the other plans, every state is as likely."""
+    """A context that no state allows: as in the other layouts, every state is as likely."""
     table = np.zeros((3, 3))
     table[0] = [0.0, -math.inf, -math.inf]
     table[1] = [-math.inf, 0.0, -math.inf]

@@ -1,4 +1,4 @@
-"""Plans: which is chosen, what it may cost, in which order it visits."""
+"""Layouts: which is chosen, what it may cost, in which order it visits."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from naive.factor import naive_factors
 from strategies import models
 
 import herded as hd
-from herded.errors import CapError, MethodError
+from herded.errors import MemoryLimitError, MethodError
 from herded.layouts.factor import compile_factors
 from herded.layouts.scan import colour, components
 from herded.system import memory
@@ -16,14 +16,14 @@ RNG = np.random.default_rng(0)
 GRID = hd.ising_grid(RNG.normal(size=(4, 5)), 0.4)
 UNEVEN = hd.ising_grid(RNG.normal(size=(3, 3)), (RNG.normal(size=(3, 2)), RNG.normal(size=(2, 3))))
 POTTS = hd.potts_grid(RNG.normal(size=(3, 3, 3)), 0.4)
-CHAIN = hd.chain(RNG.normal(size=(6, 3)), RNG.normal(size=(3, 3)))
+CHAIN = hd.chain_model(RNG.normal(size=(6, 3)), RNG.normal(size=(3, 3)))
 
 
 def star(rays=59, **options):
     """One variable with many neighbours, as in UAI's Alchemy_11."""
     edges = [(0, j) for j in range(1, rays + 1)]
     unary = np.linspace(-1, 1, 2 * (rays + 1)).reshape(-1, 2)
-    return hd.pairwise(unary, edges, [[0.3, -0.1], [0.0, 0.2]], **options)
+    return hd.pairwise_model(unary, edges, [[0.3, -0.1], [0.0, 0.2]], **options)
 
 
 # -- choosing and forcing ---------------------------------------------------------------------
@@ -52,8 +52,8 @@ def star(rays=59, **options):
         (hd.HerdedGibbs(weights="pooled"), star(), "field"),
         (hd.HerdedGibbs(weights="lazy"), star(), "factor"),
         (hd.HerdedGibbs(weights="full"), star(), "factor"),
-        (hd.AnnealedGibbs(), GRID, "factor"),
-        (hd.AnnealedHerdedGibbs(), GRID, "factor"),
+        (hd.Gibbs(schedule="linear"), GRID, "factor"),
+        (hd.HerdedGibbs("lazy", phases="half", schedule="linear"), GRID, "factor"),
         (hd.MeanField(), GRID, "factor"),
         (hd.Exact(), GRID, "factor"),
     ],
@@ -64,8 +64,8 @@ def test_which_plan(method, model, kind):
 
 @pytest.mark.parametrize("kind", ["lattice", "table", "field", "factor"])
 def test_forcing(kind):
-    result = hd.infer(GRID, hd.Gibbs(), sweeps=5, plan=kind)
-    assert result.provenance["plan"] == kind and result.marginals.shape == (4, 5, 2)
+    result = hd.infer(GRID, hd.Gibbs(), sweeps=5, layout=kind)
+    assert result.provenance["layout"] == kind and result.marginals.shape == (4, 5, 2)
 
 
 @pytest.mark.parametrize(
@@ -81,19 +81,19 @@ def test_forcing(kind):
     ],
 )
 def test_no_lattice_plan_for(reason, model, method):
-    with pytest.raises(MethodError, match=f"{reason}.*drop plan="):
+    with pytest.raises(MethodError, match=f"{reason}.*drop layout="):
         method.compile(model, kind="lattice")
 
 
 @pytest.mark.parametrize("kind", ["grid", 5, ["table"]])
 def test_no_such_plan(kind):
-    with pytest.raises(MethodError, match="expected a plan"):
+    with pytest.raises(MethodError, match="expected a layout"):
         hd.Gibbs().compile(GRID, kind=kind)
 
 
 @pytest.mark.parametrize("weights", ["blanket", "shared"])
 def test_tabulated_weights_need_tables(weights):
-    with pytest.raises(MethodError, match="factor plan"):
+    with pytest.raises(MethodError, match="factor layout"):
         hd.HerdedGibbs(weights=weights).compile(GRID, kind="factor")
 
 
@@ -101,26 +101,28 @@ def test_tabulated_weights_need_tables(weights):
 
 
 def test_high_degree_is_refused_before_anything_is_taken():
-    with pytest.raises(CapError, match=r"variable 0 has 59 neighbours.*weights=\"pooled\""):
+    with pytest.raises(MemoryLimitError, match=r"variable 0 has 59 neighbours.*weights=\"pooled\""):
         hd.infer(star())
     names = [f"v{i}" for i in range(60)]
-    with pytest.raises(CapError, match=r"variable 'v0' has 59 neighbours.*\"lazy\".*cap="):
+    with pytest.raises(
+        MemoryLimitError, match=r"variable 'v0' has 59 neighbours.*\"lazy\".*max_memory="
+    ):
         hd.infer(star(names=names), hd.HerdedGibbs(weights="shared"))
     with pytest.raises(MemoryError):
         hd.infer(star())
 
 
 def test_the_way_out_of_a_forced_table_is_to_drop_it():
-    with pytest.raises(CapError, match='Drop plan="table"'):
-        hd.infer(star(), hd.Gibbs(), plan="table")
+    with pytest.raises(MemoryLimitError, match='Drop layout="table"'):
+        hd.infer(star(), hd.Gibbs(), layout="table")
 
 
 @pytest.mark.parametrize("rays", [59, 590])
 def test_pooled_takes_linear_memory(rays):
     method = hd.HerdedGibbs(weights="pooled", slack=1.5)
-    plan = method.compile(star(rays))
-    assert plan.memory <= 1000 * (rays + 1)
-    result = hd.infer(plan.model, method, sweeps=20, plan=plan)
+    layout = method.compile(star(rays))
+    assert layout.memory <= 1000 * (rays + 1)
+    result = hd.infer(layout.model, method, sweeps=20, layout=layout)
     np.testing.assert_allclose(result.marginals.sum(axis=1), 1.0)
 
 
@@ -142,27 +144,27 @@ def test_evidence_lowers_the_degree():
     ],
 )
 def test_cap(model, method):
-    with pytest.raises(CapError, match=r"expected .* of at most 16 bytes.* cap="):
-        hd.infer(model, method, cap=16)
+    with pytest.raises(MemoryLimitError, match=r"expected .* of at most 16 bytes.* max_memory="):
+        hd.infer(model, method, max_memory=16)
     need = method.compile(model).memory
-    assert hd.infer(model, method, sweeps=2, cap=need).provenance["memory"] == need
+    assert hd.infer(model, method, sweeps=2, max_memory=need).provenance["memory"] == need
 
 
-@pytest.mark.parametrize("cap", [0, -5, "1GB", np.nan, True, [1]])
+@pytest.mark.parametrize("max_memory", [0, -5, "1GB", np.nan, True, [1]])
 @pytest.mark.parametrize("method", [hd.Gibbs(), hd.Exact(), hd.Viterbi(), hd.BeliefPropagation()])
-def test_cap_refused(cap, method):
+def test_cap_refused(max_memory, method):
     with pytest.raises(MethodError, match="number of bytes"):
-        hd.infer(CHAIN, method, cap=cap)
+        hd.infer(CHAIN, method, max_memory=max_memory)
 
 
-def tables_and_weights(plan, method):
+def tables_and_weights(layout, method):
     """Bytes of the fixed-point tables, of where weights are, and of the weights of a chain."""
-    x = np.zeros(plan.model.n_variables, np.int64)
-    memory = method.init(plan, x, chain=1, tally=False, total=1).memory
-    tables = [] if plan.tables is None else [plan.tables.p]
-    if plan.lattice is not None:
-        tables = plan.lattice.tables
-    places = plan.contexts.shared.nbytes if plan.contexts is not None else 0
+    x = np.zeros(layout.model.n_variables, np.int64)
+    memory = method.init(layout, x, chain=1, tally=False, total=1).memory
+    tables = [] if layout.tables is None else [layout.tables.p]
+    if layout.lattice is not None:
+        tables = layout.lattice.tables
+    places = layout.contexts.shared.nbytes if layout.contexts is not None else 0
     held = (memory.w, memory.keys, memory.slot_start, memory.slots, memory.filled)
     return places + sum(array.nbytes for array in (*tables, *held))
 
@@ -172,27 +174,27 @@ METHODS = [
     *(hd.HerdedGibbs(weights=w, slack=1) for w in ("blanket", "shared", "pooled", "lazy", "full")),
     hd.Gibbs(),
 ]
-WIDE = hd.chain(RNG.normal(size=(4, 40)), RNG.normal(size=(40, 40)))
+WIDE = hd.chain_model(RNG.normal(size=(4, 40)), RNG.normal(size=(40, 40)))
 NARROW = hd.ising_grid(RNG.normal(size=(513, 1)), 0.3)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 @pytest.mark.parametrize("model", [GRID, UNEVEN, POTTS, CHAIN, WIDE, NARROW])
 def test_the_estimate_covers_what_is_taken(model, method):
-    plan = method.compile(model)
-    assert tables_and_weights(plan, method) <= plan.memory
+    layout = method.compile(model)
+    assert tables_and_weights(layout, method) <= layout.memory
 
 
 @settings(max_examples=30, deadline=None)
 @given(models(max_variables=4, max_states=3))
 def test_the_estimate_covers_what_is_taken_by_any_model(model):
     for method in METHODS:
-        plan = method.compile(model)
-        assert tables_and_weights(plan, method) <= plan.memory
+        layout = method.compile(model)
+        assert tables_and_weights(layout, method) <= layout.memory
     for weights in ("pooled", "lazy", "full"):
         method = hd.HerdedGibbs(weights=weights)
-        plan = method.compile(model, kind="factor")
-        assert tables_and_weights(plan, method) <= plan.memory
+        layout = method.compile(model, kind="factor")
+        assert tables_and_weights(layout, method) <= layout.memory
 
 
 # -- scans ------------------------------------------------------------------------------------
@@ -286,14 +288,14 @@ def test_a_scan_goes_component_by_component():
 @pytest.mark.parametrize("scan", ["sequential", "checkerboard", "random", "jacobi"])
 def test_nothing_to_visit(scan):
     model = hd.FactorGraph([2, 3], [((0, 1), np.zeros((2, 3)))]).given({0: 1, 1: 2})
-    plan = hd.Gibbs(scan=scan).compile(model)
-    assert plan.scan.order.size == 0 and plan.scan.segment_start.tolist() == [0]
+    layout = hd.Gibbs(scan=scan).compile(model)
+    assert layout.scan.order.size == 0 and layout.scan.segment_start.tolist() == [0]
     marginals = hd.infer(model, hd.Gibbs(scan=scan), sweeps=3).marginals
     assert marginals.tolist() == [[0, 1, 0], [0, 0, 1]]
 
 
 def test_jacobi_and_hard_zeros():
-    hard = hd.pairwise(np.zeros((2, 2)), [(0, 1)], [[0, -np.inf], [-np.inf, 0]])
+    hard = hd.pairwise_model(np.zeros((2, 2)), [(0, 1)], [[0, -np.inf], [-np.inf, 0]])
     with pytest.raises(MethodError, match=r"strictly positive.*sequential"):
         hd.infer(hard, hd.HerdedGibbs(scan="jacobi"))
     lattice = hd.potts_grid([[[0.0, -np.inf], [0.0, 0.0]]])
@@ -301,15 +303,15 @@ def test_jacobi_and_hard_zeros():
         hd.infer(lattice, hd.Gibbs(scan="jacobi"))
 
 
-# -- plans never change -----------------------------------------------------------------------
+# -- layouts never change -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 @pytest.mark.parametrize("model", [GRID, CHAIN])
 def test_arrays_are_read_only(method, model):
-    plan = method.compile(model)
+    layout = method.compile(model)
     seen = 0
-    for part in (plan.factors, plan.tables, plan.lattice, plan.scan, plan.contexts):
+    for part in (layout.factors, layout.tables, layout.lattice, layout.scan, layout.contexts):
         for array in part or ():
             if isinstance(array, np.ndarray):
                 assert not array.flags.writeable
@@ -318,26 +320,26 @@ def test_arrays_are_read_only(method, model):
 
 
 def test_a_plan_belongs_to_its_model_and_method():
-    plan = hd.Gibbs().compile(CHAIN)
-    assert hd.infer(CHAIN, hd.Gibbs(seed=3), sweeps=2, plan=plan).sweeps == 2
+    layout = hd.Gibbs().compile(CHAIN)
+    assert hd.infer(CHAIN, hd.Gibbs(seed=3), sweeps=2, layout=layout).sweeps == 2
     with pytest.raises(MethodError, match="compiled for this model"):
-        hd.infer(GRID, hd.Gibbs(), plan=plan)
+        hd.infer(GRID, hd.Gibbs(), layout=layout)
     others = [
         hd.HerdedGibbs(),
         hd.Gibbs(scan="random"),
-        hd.AnnealedGibbs(),
-        hd.AnnealedHerdedGibbs(),
+        hd.Gibbs(schedule="linear"),
+        hd.HerdedGibbs("lazy", phases="half", schedule="linear"),
         hd.MeanField(),
         hd.Exact(),
         hd.Viterbi(),
     ]
     for method in others:
-        with pytest.raises(MethodError, match="expected a plan from compile"):
-            hd.infer(CHAIN, method, plan=plan)
+        with pytest.raises(MethodError, match="expected a layout from compile"):
+            hd.infer(CHAIN, method, layout=layout)
     blanket = hd.HerdedGibbs().compile(CHAIN)
     for method in (hd.HerdedGibbs(weights="pooled"), hd.HerdedGibbs(slack=1)):
-        with pytest.raises(MethodError, match="expected a plan from compile"):
-            hd.infer(CHAIN, method, plan=blanket)
+        with pytest.raises(MethodError, match="expected a layout from compile"):
+            hd.infer(CHAIN, method, layout=blanket)
 
 
 # -- memory -----------------------------------------------------------------------------------
@@ -347,7 +349,7 @@ def test_nobody_asks_the_system_about_little(monkeypatch):
     monkeypatch.setattr("herded.system.memory.available", lambda: 2 * 2**30)
     assert memory.fits(2**30, None) and not memory.fits(2**30 + 1, None)
     assert memory.fits(100, 100) and not memory.fits(100, 99)
-    with pytest.raises(CapError, match=r"at most 1\.0 GiB"):
+    with pytest.raises(MemoryLimitError, match=r"at most 1\.0 GiB"):
         memory.check(2**31, None, "it")
     monkeypatch.delattr("herded.system.memory.available")
     assert memory.fits(memory.LITTLE, None)

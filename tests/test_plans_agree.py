@@ -1,4 +1,4 @@
-"""One run, many ways: plans, waves, blocks and threads change no bit."""
+"""One run, many ways: layouts, waves, blocks and threads change no bit."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_tables_and_factors_agree(weights, data):
 @quick(60)
 @given(data=st.data())
 def test_lattice_plan_is_the_checkerboard_scan(weights, data):
-    """On the same grid the lattice plan and the table plan give the same bits.
+    """On the same grid the lattice layout and the table layout give the same bits.
 
     With "shared" only where the tables merge the contexts that the lattice counts together: five
     counts, all of different probability, so with a coupling that is not 0 and no saturation.
@@ -76,10 +76,10 @@ def test_waves_equal_one_sweep_at_a_time(shape, weights):
     rng = np.random.default_rng(3)
     model = hd.ising_grid(rng.normal(size=shape), 0.5)
     method = hd.Gibbs() if weights is None else hd.HerdedGibbs(weights)
-    x0, plan = rng.integers(0, 2, shape[0] * shape[1]), method.compile(model)
-    together = advance(method, plan, x0, 37)
-    assert_equal(advance(method, plan, x0, 37, cuts=range(1, 37)), together)
-    assert_equal(advance(method, plan, x0, 37, cuts=[5, 5, 21]), together)
+    x0, layout = rng.integers(0, 2, shape[0] * shape[1]), method.compile(model)
+    together = advance(method, layout, x0, 37)
+    assert_equal(advance(method, layout, x0, 37, cuts=range(1, 37)), together)
+    assert_equal(advance(method, layout, x0, 37, cuts=[5, 5, 21]), together)
 
 
 SAMPLERS = [
@@ -97,13 +97,13 @@ def test_blocks_do_not_matter(states):
     rng = np.random.default_rng(7)
     unary = rng.normal(size=(7, states))
     edges = [(0, 1), (1, 2), (0, 2), (2, 3), (4, 5)]  # three components
-    model = hd.pairwise(unary, edges, rng.normal(size=(5, states, states)))
+    model = hd.pairwise_model(unary, edges, rng.normal(size=(5, states, states)))
     x0, sweeps = np.zeros(7, int), 20 if UNCOMPILED else 150
     for method in SAMPLERS:
-        plan = method.compile(model)
-        together = advance(method, plan, x0, sweeps)
-        assert_equal(advance(method, plan, x0, sweeps, cuts=range(1, sweeps)), together)
-        assert_equal(advance(method, plan, x0, sweeps, cuts=[0, 3, sweeps // 2]), together)
+        layout = method.compile(model)
+        together = advance(method, layout, x0, sweeps)
+        assert_equal(advance(method, layout, x0, sweeps, cuts=range(1, sweeps)), together)
+        assert_equal(advance(method, layout, x0, sweeps, cuts=[0, 3, sweeps // 2]), together)
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="a million updates")
@@ -113,7 +113,7 @@ def test_threads_do_not_matter(scan):
     rng = np.random.default_rng(9)
     n, sweeps = 600, 2000
     edges = [(i, i + 1) for i in range(n - 1) if i % 3 != 2]  # 200 chains of three
-    model = hd.pairwise(rng.normal(size=(n, 2)), edges, rng.normal(size=(len(edges), 2, 2)))
+    model = hd.pairwise_model(rng.normal(size=(n, 2)), edges, rng.normal(size=(len(edges), 2, 2)))
     methods = [hd.HerdedGibbs(w, scan=scan) for w in MODES]
     for method in [*methods, hd.HerdedGibbs("pooled", 1.0, scan), hd.Gibbs(scan=scan)]:
         keep = [hd.Samples(every=50), hd.Marginals(rao_blackwell=True)]
@@ -129,7 +129,7 @@ def test_threads_do_not_matter(scan):
 )
 def test_random_scans_are_seeded(method):
     """Another seed, another order: two variables that copy each other show who went first."""
-    model = hd.pairwise(np.zeros((2, 2)), [(0, 1)], [[99.0, 0.0], [0.0, 99.0]])
+    model = hd.pairwise_model(np.zeros((2, 2)), [(0, 1)], [[99.0, 0.0], [0.0, 99.0]])
     ends = set()
     for seed in range(10):
         one = method(seed=seed, scan="random")

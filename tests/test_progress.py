@@ -18,20 +18,20 @@ from herded.run.loop import BRIEF
 from herded.run.progress import Progress
 from tests.terminal import terminal
 
-MODEL = hd.chain(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
+MODEL = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
 
 PROGRAM = """
     import sys, numpy as np, herded as hd, herded.run.loop
     herded.run.loop.BLOCK = 6000  # a thousand sweeps
     import herded.progress
     herded.run.progress.PATIENCE = 0.05
-    model = hd.chain(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
+    model = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
     def slow(sweep, total):
         import time
         if sweep % 1000 == 0:
             time.sleep(0.02)
         return 1.0
-    hd.infer(model, hd.AnnealedGibbs(slow), sweeps=20_000, progress=eval(sys.argv[1]))
+    hd.infer(model, hd.Gibbs(schedule=slow), sweeps=20_000, progress=eval(sys.argv[1]))
 """
 
 
@@ -169,10 +169,10 @@ def test_ctrl_c_in_the_burn_in(monkeypatch):
 def test_ctrl_c_stops_solvers(monkeypatch):
     method, advance = hd.MeanField(tolerance=0), hd.MeanField.advance
 
-    def pressed(self, plan, state, sweeps):
+    def pressed(self, layout, state, sweeps):
         if state.sweep >= 100:
             os.kill(os.getpid(), signal.SIGINT)
-        advance(self, plan, state, sweeps)
+        advance(self, layout, state, sweeps)
 
     monkeypatch.setattr(hd.MeanField, "advance", pressed)
     result = hd.infer(MODEL, method, sweeps=10**10)
@@ -234,7 +234,7 @@ def test_a_second_ctrl_c_raises():
 def test_the_handler_is_given_back_after_an_error():
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(hd.MethodError):
-        hd.infer(MODEL, hd.AnnealedGibbs(lambda sweep, total: -1.0), sweeps=3)
+        hd.infer(MODEL, hd.Gibbs(schedule=lambda sweep, total: -1.0), sweeps=3)
     assert signal.getsignal(signal.SIGINT) is before
 
 

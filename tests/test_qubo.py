@@ -22,7 +22,7 @@ from herded.qubo.cooling import Cooling, fitting_range
 dimod = pytest.importorskip("dimod", reason="quadratic models are dimod's")
 testing = importlib.import_module("dimod.testing")
 module = importlib.import_module("herded.qubo.sampler")
-SAMPLER = hd.HerdedSampler()
+SAMPLER = hd.qubo.HerdedSampler()
 FIXED, ANNEALED = {"beta": 0.8}, {"beta_range": (0.1, 5.0)}
 GRID = [(i, i + 1) for i in range(9) if i % 3 < 2] + [(i, i + 3) for i in range(6)]
 
@@ -136,7 +136,7 @@ def test_a_read_is_where_its_chain_ends():
     method = hd.HerdedGibbs(weights="lazy", phases="random", seed=4)
     keep = [hd.Samples()]
     chain = hd.infer(
-        hd.from_bqm(bqm, beta=0.7), method, sweeps=17, keep=keep, state=(start + 1) // 2
+        hd.from_bqm(bqm, beta=0.7), method, sweeps=17, keep=keep, start=(start + 1) // 2
     )
     assert (states(found, bqm)[0] == 2 * chain.samples[0, -1].astype(int) - 1).all()
 
@@ -163,12 +163,12 @@ def test_reads_run_in_several_parts_differ(monkeypatch):
 
 def test_little_room_means_few_reads_together(monkeypatch):
     model, method = hd.from_bqm(random_bqm(GRID)), hd.HerdedGibbs(weights="lazy")
-    plan = method.compile(model, kind="factor")
-    assert module._side_by_side(plan, method, 10) == module.MOST_TOGETHER
-    each = plan.chain_memory + 9000 + 9000 * module.CONTEXT_BYTES
+    layout = method.compile(model, kind="factor")
+    assert module._side_by_side(layout, method, 10) == module.MOST_TOGETHER
+    each = layout.chain_memory + 9000 + 9000 * module.CONTEXT_BYTES
     monkeypatch.setattr(module, "ROOM", 3.5 * each)
-    assert module._side_by_side(plan, method, 1000) == 3
-    assert module._side_by_side(plan, method, 10**9) == 1
+    assert module._side_by_side(layout, method, 1000) == 3
+    assert module._side_by_side(layout, method, 10**9) == 1
 
 
 # -- starts ------------------------------------------------------------------------------------
@@ -326,7 +326,7 @@ def test_dimod_may_be_missing(monkeypatch):
     monkeypatch.delitem(sys.modules, "herded.qubo.sampler")
     monkeypatch.delitem(vars(hd), "HerdedSampler", raising=False)
     with pytest.raises(HerdedError, match=r"pip install 'herded\[dimod\]'"):
-        _ = hd.HerdedSampler
+        _ = hd.qubo.HerdedSampler
     assert "HerdedSampler" in dir(hd)
     everything: dict = {}
     exec("from herded import *", everything)

@@ -15,7 +15,7 @@ def star(leaves, states=2, seed=0, scale=0.5):
     rng = np.random.default_rng(seed)
     edges = [(0, leaf) for leaf in range(1, leaves + 1)]
     tables = rng.normal(0, scale, (len(edges), states, states))
-    return hd.pairwise(rng.normal(0, 0.5, (leaves + 1, states)), edges, tables)
+    return hd.pairwise_model(rng.normal(0, 0.5, (leaves + 1, states)), edges, tables)
 
 
 @pytest.mark.parametrize(
@@ -28,12 +28,12 @@ def star(leaves, states=2, seed=0, scale=0.5):
         (star(10).given({3: 1}), STRICT),  # a clamped neighbour makes no contexts
         (star(10).given({0: 1}), STRICT),
         (hd.ising_grid(np.zeros((40, 50)), 0.3), STRICT),
-        (hd.pairwise(np.zeros((3, 100)), [], []), STRICT),
+        (hd.pairwise_model(np.zeros((3, 100)), [], []), STRICT),
         (star(1, 100), STRICT),
     ],
 )
 def test_the_rule(model, method):
-    found = hd.recommended(model)
+    found = hd.recommend(model)
     assert found == method
     found.compile(model)  # what is recommended can run
 
@@ -41,13 +41,13 @@ def test_the_rule(model, method):
 def test_the_number_of_contexts_is_the_rule_and_memory_its_bound():
     assert FEW_CONTEXTS == 512
     model = star(9)
-    assert hd.recommended(model, cap=100) == POOLED
-    assert hd.recommended(model, seed=3).seed == 3
+    assert hd.recommend(model, max_memory=100) == POOLED
+    assert hd.recommend(model, seed=3).seed == 3
 
 
 def test_a_model_is_expected():
     with pytest.raises(hd.ModelError, match="expected a model"):
-        hd.recommended("grid")
+        hd.recommend("grid")
 
 
 def spread(seed):
@@ -55,7 +55,7 @@ def spread(seed):
     rng = np.random.default_rng(seed)
     edges = [(4 * c + a, 4 * c + b) for c in range(4) for a in range(5) for b in range(a)]
     tables = rng.normal(0, 0.5, (len(edges), 12, 12))
-    return hd.pairwise(rng.normal(0, 0.5, (17, 12)), edges, tables)
+    return hd.pairwise_model(rng.normal(0, 0.5, (17, 12)), edges, tables)
 
 
 def triples(seed):
@@ -82,7 +82,7 @@ def test_the_choice_beats_gibbs(make):
     for seed in range(3):
         model = make(seed)
         truth = hd.infer(model, hd.Exact()).marginals
-        for m, method in enumerate((hd.recommended(model, seed=seed), hd.Gibbs(seed=seed))):
+        for m, method in enumerate((hd.recommend(model, seed=seed), hd.Gibbs(seed=seed))):
             keep = [hd.Marginals(rao_blackwell=True)]
             run = hd.infer(model, method, sweeps=10_000, chains=4, keep=keep)
             errors[m] += np.abs(run.marginals - truth).mean()
@@ -96,7 +96,7 @@ def test_variables_that_are_alike_do_not_move_in_step(field, coupling, periodic)
     truth = hd.infer(model, hd.Exact()).marginals
     keep = [hd.Marginals(rao_blackwell=True)]
     errors = {}
-    for method in (hd.recommended(model), hd.HerdedGibbs()):
+    for method in (hd.recommend(model), hd.HerdedGibbs()):
         result = hd.infer(model, method, sweeps=10_000, burn_in=1000, keep=keep)
         errors[method.phases] = np.abs(result.marginals - truth).mean()
     assert errors["random"] < 2e-3 and errors["half"] > 5 * errors["random"]

@@ -63,8 +63,8 @@ def naive_conditional(model, x, i):
 
 
 @pytest.mark.parametrize("name", ["lattice", "chain", "clamped", "wide evidence"])
-@pytest.mark.parametrize("plan", [None, "factor"])
-def test_rao_blackwell_is_the_mean_of_the_conditionals(name, plan):
+@pytest.mark.parametrize("layout", [None, "factor"])
+def test_rao_blackwell_is_the_mean_of_the_conditionals(name, layout):
     """Sequential: each is seen with the new values before it and the old ones after it."""
     model = MODELS[name]
     order = np.flatnonzero(model.evidence < 0)
@@ -73,7 +73,7 @@ def test_rao_blackwell_is_the_mean_of_the_conditionals(name, plan):
         order = np.argsort(colours, kind="stable")
     start = np.maximum(model.evidence, 0)
     keep = [hd.Marginals(rao_blackwell=True), hd.Samples()]
-    result = hd.infer(model, hd.Gibbs(), sweeps=15, state=start, keep=keep, plan=plan)
+    result = hd.infer(model, hd.Gibbs(), sweeps=15, start=start, keep=keep, layout=layout)
     width = int(model.cardinalities.max())
     expected, x = np.zeros((model.n_variables, width)), start.copy()
     for sample in result.samples[0]:
@@ -100,7 +100,9 @@ def test_rao_blackwell_error_curve():
 def test_best_of_each_part_not_the_best_moment():
     rng = np.random.default_rng(7)
     parts = 40
-    model = hd.chain(rng.normal(size=(3 * parts, 3)), rng.normal(size=(3, 3)), lengths=[3] * parts)
+    model = hd.chain_model(
+        rng.normal(size=(3 * parts, 3)), rng.normal(size=(3, 3)), lengths=[3] * parts
+    )
     keep = [hd.BestState(), hd.Samples()]
     result = hd.infer(model, hd.Gibbs(), sweeps=400, chains=2, keep=keep)
     best = hd.infer(model, hd.Viterbi()).best
@@ -109,13 +111,13 @@ def test_best_of_each_part_not_the_best_moment():
 
 
 def test_evidence_parts_a_lattice():
-    """A clamped column makes two parts of a picture, on every plan."""
+    """A clamped column makes two parts of a picture, on every layout."""
     rng = np.random.default_rng(7)
     field = rng.normal(size=(3, 5))
     model = hd.ising_grid(field, 0.1).given({(r, 2): 1 for r in range(3)})
-    for plan in ("lattice", "table", "factor"):
+    for layout in ("lattice", "table", "factor"):
         keep = [hd.BestState(), hd.Samples()]
-        result = hd.infer(model, hd.Gibbs(), sweeps=60, keep=keep, plan=plan)
+        result = hd.infer(model, hd.Gibbs(), sweeps=60, keep=keep, layout=layout)
         pictures = result.samples.reshape(-1, 3, 5)
         scores = []
         for part in (slice(0, 3), slice(2, 5)):

@@ -1,4 +1,4 @@
-"""Plans of small models are kept with them, and only those."""
+"""Layouts of small models are kept with them, and only those."""
 
 import copy
 import pickle
@@ -64,11 +64,11 @@ def test_few_plans_are_kept():
 )
 def test_a_copy_has_plans_of_its_own(again):
     model = pair()
-    plan = remembered(model, hd.HerdedGibbs(), None, None)
+    layout = remembered(model, hd.HerdedGibbs(), None, None)
     assert b"TableArrays" not in pickle.dumps(model)
     twin = again(model)
     found = remembered(twin, hd.HerdedGibbs(), None, None)
-    assert found is not plan and found.model is twin
+    assert found is not layout and found.model is twin
 
 
 def test_methods_that_may_change_are_asked_each_time():
@@ -76,8 +76,8 @@ def test_methods_that_may_change_are_asked_each_time():
     class Changing:
         seed: int = 0
 
-        def compile(self, model, *, kind=None, cap=None):
-            return hd.HerdedGibbs(seed=self.seed).compile(model, kind=kind, cap=cap)
+        def compile(self, model, *, kind=None, max_memory=None):
+            return hd.HerdedGibbs(seed=self.seed).compile(model, kind=kind, max_memory=max_memory)
 
     model, method = pair(), Changing()
     first = remembered(model, method, None, None)
@@ -86,9 +86,11 @@ def test_methods_that_may_change_are_asked_each_time():
     assert (first.made_for.seed, second.made_for.seed) == (0, 1)
 
 
-@pytest.mark.parametrize("wrong", [{"cap": [1]}, {"cap": True}, {"plan": ["table"]}, {"plan": {}}])
+@pytest.mark.parametrize(
+    "wrong", [{"max_memory": [1]}, {"max_memory": True}, {"layout": ["table"]}, {"layout": {}}]
+)
 def test_what_cannot_be_looked_up_is_refused_as_ever(wrong):
     model = pair()
-    hd.infer(model, hd.Gibbs(), sweeps=1, cap=1, plan="factor")
+    hd.infer(model, hd.Gibbs(), sweeps=1, max_memory=1, layout="factor")
     with pytest.raises(hd.MethodError, match="expected"):
-        hd.infer(model, hd.Gibbs(), sweeps=1, **({"plan": "factor"} | wrong))
+        hd.infer(model, hd.Gibbs(), sweeps=1, **({"layout": "factor"} | wrong))

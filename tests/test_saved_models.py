@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from strategies import lattices, models
 
 import herded as hd
-from herded.errors import CapError, FileError, ModelError
+from herded.errors import FileError, MemoryLimitError, ModelError
 from herded.io.arrays import load_model, save_model
 
 SUFFIXES = [".npz", ".safetensors"]
@@ -237,14 +237,14 @@ def test_bombs(tmp_path):
     zipped(path, npy("|u1", (2**27,), bytes(2**27)))
     assert path.stat().st_size < 2**18
     honest = path.read_bytes()
-    with pytest.raises(CapError, match=r"expected at most 8\.0 MiB"):
-        load_model(path, cap=2**26)
+    with pytest.raises(MemoryLimitError, match=r"expected at most 8\.0 MiB"):
+        load_model(path, max_memory=2**26)
     lying = honest.replace((2**27 + 128).to_bytes(4, "little"), (100).to_bytes(4, "little"))
     assert lying != honest
     path.write_bytes(lying)
     tracemalloc.start()
     with pytest.raises(FileError, match="unreadable"):
-        load_model(path, cap=2**26)
+        load_model(path, max_memory=2**26)
     assert tracemalloc.get_traced_memory()[1] < 2**23
     tracemalloc.stop()
     zipped(path, npy("|u1", (2**20,), bytes(2**20)), zipfile.ZIP_LZMA)

@@ -14,7 +14,7 @@ COUNT = 4
 def _files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for k in range(COUNT):
-        hd.write_uai(small_grid(4, seed=k), f"{k}.uai")
+        hd.io.write_uai(small_grid(4, seed=k), f"{k}.uai")
 
 
 @pytest.mark.parametrize("task", ["mar", "map"])
@@ -106,7 +106,7 @@ def test_several_mistakes_in_many_models(capsys, tmp_path):
 
 def test_answers_that_would_lie_in_one_place(capsys, tmp_path):
     (tmp_path / "a").mkdir()
-    hd.write_uai(small_grid(3), "a/0.uai")
+    hd.io.write_uai(small_grid(3), "a/0.uai")
     sentence = fails(capsys, 3, "many", "0.uai", "a/0.uai", "--out", "all")
     assert "models of different names, got 0.uai and a/0.uai" in sentence
     assert "expected --out as a folder" in fails(capsys, 3, "many", "0.uai", "--out", "1.uai")

@@ -125,7 +125,7 @@ def address(client):
 
 def test_infer_on_a_cluster(client, tmp_path, capsys):
     path = tmp_path / "grid.uai"
-    hd.write_uai(small_grid(4), path)
+    hd.io.write_uai(small_grid(4), path)
     asked = ["infer", str(path), "--method", "herded", "--sweeps", "200"]
     out = {}
     for name, more in {

@@ -150,12 +150,18 @@ def test_memory_decides_how_deep_a_pass_is(tmp_path, monkeypatch):
     band = 4 * 100 * Work(stored, SHARED, 0, False).site_bytes
     for deep in (1, 3):
         depths.clear()
-        cap = band * out_of_core.bands_in_memory(deep, 30)
-        result = hd.infer_tiled(stored, SHARED, out=tmp_path / "m.npy", sweeps=6, tile=4, cap=cap)
+        max_memory = band * out_of_core.bands_in_memory(deep, 30)
+        result = hd.infer_tiled(
+            stored, SHARED, out=tmp_path / "m.npy", sweeps=6, tile=4, max_memory=max_memory
+        )
         assert max(depths) == deep and sum(depths) == 6
         assert np.array_equal(result.marginals, whole(stored, SHARED, 6))
-    with pytest.raises(hd.CapError, match=r"the bands of one sweep of at most.*smaller tile="):
-        hd.infer_tiled(stored, SHARED, out=tmp_path / "n.npy", sweeps=6, tile=4, cap=cap / 4)
+    with pytest.raises(
+        hd.MemoryLimitError, match=r"the bands of one sweep of at most.*smaller tile="
+    ):
+        hd.infer_tiled(
+            stored, SHARED, out=tmp_path / "n.npy", sweeps=6, tile=4, max_memory=max_memory / 4
+        )
     assert not (tmp_path / "n.npy").exists()
 
 
@@ -182,9 +188,9 @@ def test_bands_are_as_small_as_memory_asks(tmp_path, rows):
     """Room for the whole lattice, for bands of a deep pass, or for two rows each in the least."""
     stored = lattice(130, 60)
     row = 60 * Work(stored, SHARED, 0, False).site_bytes
-    cap = row * min(130, rows * out_of_core.bands_in_memory(1, 130))
-    result = hd.infer_tiled(stored, SHARED, out=tmp_path / "m.npy", sweeps=5, cap=cap)
+    max_memory = row * min(130, rows * out_of_core.bands_in_memory(1, 130))
+    result = hd.infer_tiled(stored, SHARED, out=tmp_path / "m.npy", sweeps=5, max_memory=max_memory)
     assert np.array_equal(result.marginals, whole(stored, SHARED, 5))
     assert result.provenance["tile"][0] == {1000: 130, 30: 130, 12: 12, 2: 2}[rows]
-    with pytest.raises(hd.CapError, match="raise cap="):
-        hd.infer_tiled(stored, SHARED, out=tmp_path / "n.npy", sweeps=5, cap=19 * row)
+    with pytest.raises(hd.MemoryLimitError, match="raise max_memory="):
+        hd.infer_tiled(stored, SHARED, out=tmp_path / "n.npy", sweeps=5, max_memory=19 * row)

@@ -126,7 +126,7 @@ def test_no_worker_at_all(tmp_path):
 
 
 def test_workers_with_too_little_memory(tmp_path):
-    with pytest.raises(hd.CapError, match=r"on each of 2 workers, got one with 1\.0 KiB"):
+    with pytest.raises(hd.MemoryLimitError, match=r"on each of 2 workers, got one with 1\.0 KiB"):
         hd.infer_tiled(
             lattice(20, 20), out=tmp_path / "m.npy", sweeps=5, client=FakeClient(2, memory=1024)
         )

@@ -29,7 +29,7 @@ def models(count):
     rng = np.random.default_rng(3)
     edges = [[0, 1], [1, 2]]
     return [
-        hd.pairwise(rng.normal(size=(3, 2)), edges, rng.normal(size=(2, 2, 2)))
+        hd.pairwise_model(rng.normal(size=(3, 2)), edges, rng.normal(size=(2, 2, 2)))
         for _ in range(count)
     ]
 
@@ -111,7 +111,7 @@ def test_files_are_read_where_they_are_needed(tmp_path):
     paths = []
     for k in range(3):
         paths.append(tmp_path / f"{k}.uai")
-        hd.write_uai(small_grid(3, seed=k), paths[-1])
+        hd.io.write_uai(small_grid(3, seed=k), paths[-1])
     found = hd.infer_many(paths, sweeps=20)
     for path, result in zip(paths, found, strict=True):
         assert same(result, hd.infer(hd.read_model(path), sweeps=20))
@@ -129,7 +129,7 @@ def test_an_error_says_which_model(tmp_path):
         hd.infer_many([tmp_path / "none.uai"], sweeps=5)
 
 
-@pytest.mark.parametrize("name", ["state", "plan", "checkpoint", "watch"])
+@pytest.mark.parametrize("name", ["state", "layout", "checkpoint", "watch"])
 def test_options_about_one_model(name):
     with pytest.raises(hd.MethodError, match=f"no {name}= for many models"):
         hd.infer_many(models(1), **{name: None})
@@ -288,7 +288,7 @@ METHODS = [
     hd.HerdedGibbs(weights="lazy", phases="random"),
     hd.HerdedGibbs(weights="pooled", slack=1.5),
     hd.Gibbs(seed=2),
-    hd.AnnealedHerdedGibbs(),
+    hd.HerdedGibbs("lazy", phases="half", schedule="linear"),
 ]
 
 
@@ -327,13 +327,13 @@ def test_chains_on_processes_that_die(tmp_path):
         real, spread.workers.completed = spread.workers.completed, None
 
         def deadly(function, jobs):
-            jobs = [(c, Deadly(plan, tmp_path), *rest) for c, plan, *rest in jobs]
+            jobs = [(c, Deadly(layout, tmp_path), *rest) for c, layout, *rest in jobs]
             return real(function, jobs)
 
         spread.workers.completed = deadly
-        plan = hd.HerdedGibbs().compile(model)
+        layout = hd.HerdedGibbs().compile(model)
         run = sample(
-            plan, hd.HerdedGibbs(), {Marginals: Marginals()}, sweeps=400, burn_in=0, chains=3,
+            layout, hd.HerdedGibbs(), {Marginals: Marginals()}, sweeps=400, burn_in=0, chains=3,
             start=None, checkpoint=None, checkpoint_every=30, progress=False, threads=None,
             forward=spread,
         )  # fmt: skip

@@ -40,7 +40,7 @@ def test_shared_weights_need_one_coupling(tmp_path):
         ({"burn_in": -1}, "expected burn_in"),
         ({"checkpoint_every": -1}, "expected checkpoint_every"),
         ({"tile": (2, 2)}, "without client="),
-        ({"cap": 0}, "expected cap="),
+        ({"max_memory": 0}, "expected max_memory="),
     ],
 )
 def test_options_that_make_no_sense(tmp_path, monkeypatch, options, words):
@@ -129,6 +129,6 @@ def test_a_disk_that_is_too_small(tmp_path, monkeypatch):
     monkeypatch.setattr(
         snapshot.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000})
     )
-    with pytest.raises(hd.CapError, match="of free disk for two snapshots"):
+    with pytest.raises(hd.MemoryLimitError, match="of free disk for two snapshots"):
         hd.infer_tiled(lattice(20, 20), SHARED, out=tmp_path / "m.npy", sweeps=2)
     assert list(tmp_path.iterdir()) == []

@@ -17,7 +17,7 @@ from herded.run.interrupts import interrupted_afterwards, interrupted_together, 
 from herded.run.time_limit import LONGEST, Pace
 
 RNG = np.random.default_rng(3)
-MODEL = hd.chain(RNG.normal(size=(6, 3)), RNG.normal(size=(3, 3)))
+MODEL = hd.chain_model(RNG.normal(size=(6, 3)), RNG.normal(size=(3, 3)))
 TRUTH = hd.infer(MODEL, hd.Exact()).marginals
 
 
@@ -31,13 +31,13 @@ class Clock:
         monkeypatch.setattr(herded.run.infer, "time", fake)
         gibbs, mean_field = hd.Gibbs.advance, hd.MeanField.advance
 
-        def sampler(method, plan, state, block, pool=None):
+        def sampler(method, layout, state, block, pool=None):
             self.move(len(block), per_sweep)
-            gibbs(method, plan, state, block, pool)
+            gibbs(method, layout, state, block, pool)
 
-        def solver(method, plan, state, sweeps):
+        def solver(method, layout, state, sweeps):
             self.move(sweeps, per_sweep)
-            mean_field(method, plan, state, sweeps)
+            mean_field(method, layout, state, sweeps)
 
         monkeypatch.setattr(hd.Gibbs, "advance", sampler)
         monkeypatch.setattr(hd.MeanField, "advance", solver)
@@ -116,15 +116,17 @@ def test_real_seconds():
 def test_wrong_seconds(seconds):
     if seconds is None:
         with pytest.raises(hd.MethodError, match="expected sweeps for AnnealedGibbs"):
-            hd.infer(MODEL, hd.AnnealedGibbs(), seconds=1)
+            hd.infer(MODEL, hd.Gibbs(schedule="linear"), seconds=1)
     else:
         with pytest.raises(hd.MethodError, match="expected seconds above 0"):
             hd.infer(MODEL, hd.Gibbs(), seconds=seconds)
 
 
 def test_annealing_by_sweeps_and_seconds():
-    result = hd.infer(MODEL, hd.AnnealedGibbs(), sweeps=50, seconds=1000, keep=[hd.BestState()])
-    whole = hd.infer(MODEL, hd.AnnealedGibbs(), sweeps=50, keep=[hd.BestState()])
+    result = hd.infer(
+        MODEL, hd.Gibbs(schedule="linear"), sweeps=50, seconds=1000, keep=[hd.BestState()]
+    )
+    whole = hd.infer(MODEL, hd.Gibbs(schedule="linear"), sweeps=50, keep=[hd.BestState()])
     assert result.sweeps == 50 and result.best.log_score == whole.best.log_score
 
 
@@ -143,12 +145,14 @@ def test_a_watch_sees_every_block(monkeypatch):
     monkeypatch.setattr(herded.run.loop, "BLOCK", 600)
     seen = []
 
-    def watch(moment):
+    def callback(moment):
         marginals = moment.chain_marginals()
         seen.append((moment.sweeps, None if marginals is None else marginals.copy(), moment.best()))
 
     keep = [hd.Marginals(rao_blackwell=True), hd.BestState()]
-    result = hd.infer(MODEL, hd.Gibbs(), sweeps=300, burn_in=100, chains=2, keep=keep, watch=watch)
+    result = hd.infer(
+        MODEL, hd.Gibbs(), sweeps=300, burn_in=100, chains=2, keep=keep, callback=callback
+    )
     assert [sweeps for sweeps, _, _ in seen] == [0, 100, 200, 300]
     assert seen[0][1:] == (None, None)
     assert (seen[-1][1] == result.chain_marginals).all()
@@ -162,7 +166,7 @@ def test_a_watch_of_a_run_that_keeps_something_else():
         hd.Gibbs(),
         sweeps=9,
         keep=[hd.Joint()],
-        watch=lambda moment: seen.append((moment.chain_marginals(), moment.best())),
+        callback=lambda moment: seen.append((moment.chain_marginals(), moment.best())),
     )
     assert seen == [(None, None)]
 
@@ -170,10 +174,10 @@ def test_a_watch_of_a_run_that_keeps_something_else():
 def test_a_watch_of_a_solver():
     seen = []
     result = hd.infer(
-        MODEL, hd.BeliefPropagation(), watch=lambda moment: seen.append(moment.chain_marginals())
+        MODEL, hd.BeliefPropagation(), callback=lambda moment: seen.append(moment.chain_marginals())
     )
     assert (seen[-1] == result.chain_marginals).all()
-    hd.infer(MODEL, hd.Exact(), watch=lambda moment: seen.append(moment.best()))
+    hd.infer(MODEL, hd.Exact(), callback=lambda moment: seen.append(moment.best()))
     assert seen[-1] == hd.infer(MODEL, hd.Exact()).best.log_score
 
 
@@ -196,7 +200,7 @@ def _terminable():
 def test_sigterm_stops_after_the_sweep_where_the_program_handles_it():
     before = signal.getsignal(signal.SIGTERM)
     result = hd.infer(
-        MODEL, hd.Gibbs(), sweeps=10**10, watch=lambda _: os.kill(os.getpid(), signal.SIGTERM)
+        MODEL, hd.Gibbs(), sweeps=10**10, callback=lambda _: os.kill(os.getpid(), signal.SIGTERM)
     )
     assert result.provenance["interrupted"] and result.sweeps > 0
     assert signal.getsignal(signal.SIGTERM) is before
@@ -213,7 +217,7 @@ def test_sigterm_ends_all_runs_together():
                     MODEL,
                     hd.Gibbs(),
                     sweeps=5,
-                    watch=lambda _: os.kill(os.getpid(), signal.SIGTERM),
+                    callback=lambda _: os.kill(os.getpid(), signal.SIGTERM),
                 )
                 ended.append(1)
 
@@ -225,7 +229,10 @@ def test_sigterm_ends_all_runs_together():
 def test_sigterm_is_left_alone_where_the_program_leaves_it():
     seen = []
     hd.infer(
-        MODEL, hd.Gibbs(), sweeps=5, watch=lambda _: seen.append(signal.getsignal(signal.SIGTERM))
+        MODEL,
+        hd.Gibbs(),
+        sweeps=5,
+        callback=lambda _: seen.append(signal.getsignal(signal.SIGTERM)),
     )
     assert seen == [signal.SIG_DFL]
 
@@ -270,7 +277,7 @@ def test_who_is_deaf_to_ctrl_c_stays_so(sweeps):
 
 
 def test_ctrl_c_raises_at_once_where_there_is_no_part_to_keep(monkeypatch):
-    def pressed(self, plan, state, sweeps):
+    def pressed(self, layout, state, sweeps):
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(5)
         pytest.fail("nothing was raised")

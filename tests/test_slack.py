@@ -97,7 +97,7 @@ def test_slack_keeps_proportions():
 
 def test_slack_uses_its_room():
     """With c = 3 the error of a fair coin leaves the herded bound: the draws are draws."""
-    model = hd.pairwise(np.zeros((1, 2)), [], [])
+    model = hd.pairwise_model(np.zeros((1, 2)), [], [])
     method = hd.HerdedGibbs(slack=3.0)
     samples, *_ = advance(method, method.compile(model), np.zeros(1, int), 5000)
     error = np.abs(np.cumsum(samples[:, 0], dtype=int) - 0.5 * np.arange(1, 5001))

@@ -39,7 +39,7 @@ def test_herded_on_fields_agrees_with_the_expert():
     seed, x = np.array([88172645463325252], np.uint64), np.zeros(NODES, np.uint8)
     expert_exp(sparse.start, sparse.neighbour, sparse.strength, sparse.alone, x, seed, block)
     found = hd.infer(sparse.model, hd.Gibbs(), sweeps=sweeps, burn_in=20, progress=False)
-    assert found.provenance["plan"] == "field"
+    assert found.provenance["layout"] == "field"
     gap = found.marginals[:, 1] - block[20:].mean(axis=0)
     assert np.abs(gap).mean() < 0.06 and abs(gap.mean()) < 0.005
 
@@ -69,7 +69,7 @@ def test_the_expert_of_many_states_has_the_conditionals_of_the_model(shared):
 def test_herded_on_pairs_agrees_with_the_experts(shared):
     """Marginals of 200 variables: the root mean square of 2 standard errors of correlated draws."""
     sparse, sweeps = ManyStates(4, shared, nodes=200), 4000
-    found = hd.infer(sparse.model, hd.Gibbs(), sweeps=sweeps, burn_in=20, plan="pairs")
+    found = hd.infer(sparse.model, hd.Gibbs(), sweeps=sweeps, burn_in=20, layout="pairs")
     for kernel, change in ((expert_products, np.exp), (expert_sums, np.array)):
         block, seed = np.zeros((sweeps, 200), np.uint8), np.array([88172645463325252], np.uint64)
         tables = change(sparse.logs), change(sparse.alone)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from naive.stream import naive_draw
 from strategies import models
 
-from herded.errors import ModelError, SupportError
+from herded.errors import InfeasibleError, ModelError
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice, ising_grid, potts_grid
-from herded.models.pairwise import pairwise
+from herded.models.pairwise import pairwise_model
 from herded.models.support import check_start, start_state, uniform_state
 from herded.system.stream import stream_key
 
@@ -31,7 +31,7 @@ def key(chain: int = 0) -> np.uint64:
 
 def colouring(n: int, k: int, edges, names=None) -> FactorGraph:
     """The ends of every edge differ."""
-    return pairwise(np.zeros((n, k)), edges, np.where(np.eye(k), -np.inf, 0.0), names=names)
+    return pairwise_model(np.zeros((n, k)), edges, np.where(np.eye(k), -np.inf, 0.0), names=names)
 
 
 def ring(n: int) -> list[tuple[int, int]]:
@@ -119,7 +119,7 @@ def test_a_start_is_found_if_and_only_if_there_is_one(model, number):
     if possible:
         assert tuple(start_state(model, np.uint64(number))) in possible
     else:
-        with pytest.raises(SupportError, match="but no state of variable"):
+        with pytest.raises(InfeasibleError, match="but no state of variable"):
             start_state(model, np.uint64(number))
 
 
@@ -144,14 +144,14 @@ def test_every_state_of_the_support_may_come(model):
 
 
 def test_positive_models_start_uniformly():
-    model = pairwise(np.zeros((3000, 3)), [(0, 1)], np.ones((3, 3))).given({5: 2})
+    model = pairwise_model(np.zeros((3000, 3)), [(0, 1)], np.ones((3, 3))).given({5: 2})
     x = found(model)
     assert x[5] == 2
     assert np.abs(np.bincount(x) / 3000 - 1 / 3).max() < 0.04
 
 
 def test_variables_in_no_hard_factor_start_uniformly():
-    model = pairwise(np.zeros((3000, 3)), [(0, 1), (7, 9)], np.where(np.eye(3), -np.inf, 0.0))
+    model = pairwise_model(np.zeros((3000, 3)), [(0, 1), (7, 9)], np.where(np.eye(3), -np.inf, 0.0))
     x = found(model)
     assert np.abs(np.bincount(x) / 3000 - 1 / 3).max() < 0.04
     assert x[0] != x[1]
@@ -236,7 +236,7 @@ def test_one_possible_entry_in_a_million():
 
 
 def test_an_odd_ring_has_no_two_colours():
-    with pytest.raises(SupportError) as error:
+    with pytest.raises(InfeasibleError) as error:
         start_state(colouring(5, 2, ring(5), names=list("abcde")), key())
     assert "expected a state of positive probability, but no state of variable '" in str(
         error.value
@@ -246,15 +246,15 @@ def test_an_odd_ring_has_no_two_colours():
 
 def test_propagation_alone_may_prove_it():
     model = colouring(4, 2, [(0, 1), (1, 2), (2, 3)]).given({0: 0, 3: 0})
-    with pytest.raises(SupportError, match=r"no state of variable [0123] fits"):
+    with pytest.raises(InfeasibleError, match=r"no state of variable [0123] fits"):
         start_state(model, key(), tries=0)
 
 
 def test_pigeons_without_holes():
     model = colouring(6, 5, pairs([range(6)]))
-    with pytest.raises(SupportError, match="no state of variable"):
+    with pytest.raises(InfeasibleError, match="no state of variable"):
         start_state(model, key())
-    with pytest.raises(SupportError, match="within 10 tries: pass state="):
+    with pytest.raises(InfeasibleError, match="within 10 tries: pass state="):
         start_state(model, key(), tries=10)
 
 
@@ -263,7 +263,7 @@ def test_one_empty_component_among_many_is_named():
     edges = [(6 * m + a, 6 * m + b) for m in range(n) for a, b in ring(6)]
     triangle = [(6 * n + a, 6 * n + b) for a, b in ring(3)]
     model = colouring(6 * n + 3, 2, edges + triangle)
-    with pytest.raises(SupportError, match=r"no state of variable 24[012] fits"):
+    with pytest.raises(InfeasibleError, match=r"no state of variable 24[012] fits"):
         start_state(model, key(), tries=4)  # the rings take none
 
 
@@ -288,7 +288,7 @@ RING = 20 if UNCOMPILED else 3000
     "model",
     [
         colouring(H * W, 3, grid(H, W)),
-        pairwise(np.zeros((H * W, 2)), grid(H, W), [[0, 0], [0, -np.inf]]),
+        pairwise_model(np.zeros((H * W, 2)), grid(H, W), [[0, 0], [0, -np.inf]]),
         colouring(RING, 20, ring(RING)),
         colouring(2 * RING, 2, ring(2 * RING)),
     ],

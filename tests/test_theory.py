@@ -30,7 +30,7 @@ def test_random_phases_and_given_starts_too():
     model = SMALL["ternary"]
     path = theory.within_sweep_path(model, 200, phases="random", seed=3, state=[2, 0, 1])
     method = hd.HerdedGibbs(scan="sequential", phases="random", seed=3)
-    run = hd.infer(model, method, sweeps=200, keep=[hd.Samples()], state=[2, 0, 1])
+    run = hd.infer(model, method, sweeps=200, keep=[hd.Samples()], start=[2, 0, 1])
     assert np.array_equal(path[3::3], run.samples[0])
 
 
@@ -252,7 +252,7 @@ def test_strong_sparse_couplings_are_told_from_weak():
 
 def test_the_predictor_takes_more_states_and_hard_zeros():
     rng = np.random.default_rng(0)
-    ring = hd.pairwise(
+    ring = hd.pairwise_model(
         np.zeros((5, 3)), [(i, (i + 1) % 5) for i in range(5)], 2 * rng.normal(size=(5, 3, 3))
     )
     assert theory.plateau_predictor(ring, 40_000).excess > 0.003

@@ -36,34 +36,34 @@ def _quiet():
         yield
 
 
-def starts(method, plan, chains, tally=False):
+def starts(method, layout, chains, tally=False):
     keys = [stream_key(method.seed, c, 3) for c in range(chains)]
     return [
-        method.init(plan, x, chain=c, tally=tally)
-        for c, x in enumerate(dispersed_starts(plan.model, keys))
+        method.init(layout, x, chain=c, tally=tally)
+        for c, x in enumerate(dispersed_starts(layout.model, keys))
     ]
 
 
-def anywhere(method, plan, chains, tally):
+def anywhere(method, layout, chains, tally):
     """Starts that `infer` would refuse: where no state of some variables is possible."""
-    rng, model = np.random.default_rng(chains), plan.model
+    rng, model = np.random.default_rng(chains), layout.model
     x = rng.integers(0, model.cardinalities, (chains, model.n_variables))
     x = np.where(model.evidence < 0, x, model.evidence)
-    return [method.init(plan, one, chain=c, tally=tally) for c, one in enumerate(x)]
+    return [method.init(layout, one, chain=c, tally=tally) for c, one in enumerate(x)]
 
 
-def both_ways(method, plan, chains, sweeps, cut, tally=True, begin=starts):
+def both_ways(method, layout, chains, sweeps, cut, tally=True, begin=starts):
     """States and samples of chains one by one, and side by side in two steps."""
-    alone = begin(method, plan, chains, tally)
-    group = together.gather(begin(method, plan, chains, tally))
-    block = np.zeros((chains, sweeps, plan.n_stored), plan.state_type)
-    blocks = np.zeros((chains, sweeps, plan.n_stored), plan.state_type)
+    alone = begin(method, layout, chains, tally)
+    group = together.gather(begin(method, layout, chains, tally))
+    block = np.zeros((chains, sweeps, layout.n_stored), layout.state_type)
+    blocks = np.zeros((chains, sweeps, layout.n_stored), layout.state_type)
     for state, rows, common in zip(alone, block, blocks, strict=True):
         rows[:] = common[:] = state.memory.x
-        method.advance(plan, state, rows)
-    method.advance_together(plan, group, blocks, cut)
+        method.advance(layout, state, rows)
+    method.advance_together(layout, group, blocks, cut)
     first = blocks[:, :cut].copy()
-    method.advance_together(plan, group, blocks, sweeps - cut)
+    method.advance_together(layout, group, blocks, sweeps - cut)
     found = np.concatenate([first, blocks[:, : sweeps - cut]], axis=1)
     return alone, block, group.states, found
 
@@ -78,12 +78,12 @@ def test_the_bits_of_one_by_one(name, kind, data):
     method = METHODS[name]
     small = binary_pairs() if kind == "field" else sampled_models(2, 2)
     model = data.draw(small)
-    plan = method.compile(model, kind=kind)
+    layout = method.compile(model, kind=kind)
     chains = data.draw(st.sampled_from((8, 9, 17, 64)))
     sweeps = data.draw(st.sampled_from((1, 9, 130)))
     cut = data.draw(st.integers(0, sweeps))
-    assert_the_same(*both_ways(method, plan, chains, sweeps, cut))
-    assert together.can_run_together(plan, starts(method, plan, chains))
+    assert_the_same(*both_ways(method, layout, chains, sweeps, cut))
+    assert together.can_run_together(layout, starts(method, layout, chains))
 
 
 def assert_the_same(alone, expected, states, found):
@@ -103,12 +103,12 @@ def test_pairs_have_the_bits_of_one_by_one(method, cardinalities, data):
     least, most = CARDINALITIES[cardinalities]
     model = data.draw(linked_pairs(least, most, 5 if least > 6 else 9, zeros=(0.0, 0.2, 0.5)))
     assume(not pair_rows(model)[1])
-    plan = method.compile(model, kind="pairs")
+    layout = method.compile(model, kind="pairs")
     chains = data.draw(st.sampled_from((1, 3, 12, 16, 17, 40)))
     sweeps = data.draw(st.sampled_from((1, 9, 140)))  # pools split at 128
     cut, tally = data.draw(st.integers(0, sweeps)), data.draw(st.booleans())
     begin = data.draw(st.sampled_from((starts, anywhere)))
-    assert_the_same(*both_ways(method, plan, chains, sweeps, cut, tally, begin))
+    assert_the_same(*both_ways(method, layout, chains, sweeps, cut, tally, begin))
 
 
 def test_states_of_more_than_a_byte():
@@ -116,9 +116,9 @@ def test_states_of_more_than_a_byte():
     table = np.random.default_rng(7).normal(size=(300, 3))
     model = hd.FactorGraph([300, 3], [((0, 1), table)])
     for method in PAIR_METHODS.values():
-        plan = method.compile(model, kind="pairs")
-        assert plan.state_type == np.uint16
-        assert_the_same(*both_ways(method, plan, 13, 30, 10))
+        layout = method.compile(model, kind="pairs")
+        assert layout.state_type == np.uint16
+        assert_the_same(*both_ways(method, layout, 13, 30, 10))
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="many sweeps")
@@ -135,13 +135,13 @@ def test_infer_takes_them_together(name, kind, states, monkeypatch):
     rng = np.random.default_rng(2)
     ends = [(i, j) for i in range(12) for j in range(i) if rng.random() < 0.4]
     tables = rng.normal(size=(len(ends), states, states))
-    model = hd.pairwise(rng.normal(size=(12, states)), ends, tables).given({3: 1})
+    model = hd.pairwise_model(rng.normal(size=(12, states)), ends, tables).given({3: 1})
     keep = [hd.Marginals(rao_blackwell=True), hd.Samples(), hd.BestState()]
-    told = {"chains": 6 if kind == "table" else 14, "keep": keep, "plan": kind}
+    told = {"chains": 6 if kind == "table" else 14, "keep": keep, "layout": kind}
 
     def run():
         first = hd.infer(model, method, sweeps=60, burn_in=7, **told)
-        return first, hd.infer(model, method, sweeps=90, state=first.state, **told)
+        return first, hd.infer(model, method, sweeps=90, start=first.state, **told)
 
     calls = []
     step = type(method).advance_together
@@ -150,7 +150,7 @@ def test_infer_takes_them_together(name, kind, states, monkeypatch):
     )
     side_by_side = run()
     assert calls
-    monkeypatch.setattr("herded.run.loop.can_run_together", lambda plan, states: False)
+    monkeypatch.setattr("herded.run.loop.can_run_together", lambda layout, states: False)
     for found, expected in zip(side_by_side, run(), strict=True):
         np.testing.assert_array_equal(found.samples, expected.samples)
         np.testing.assert_array_equal(found.chain_marginals, expected.chain_marginals)
@@ -158,23 +158,23 @@ def test_infer_takes_them_together(name, kind, states, monkeypatch):
 
 
 def test_who_may_run_together():
-    model = hd.pairwise(np.zeros((3, 2)), [(0, 1), (1, 2)], np.eye(2))
+    model = hd.pairwise_model(np.zeros((3, 2)), [(0, 1), (1, 2)], np.eye(2))
     method = METHODS["blanket"]
-    plan = method.compile(model)
-    states = starts(method, plan, 65)
-    assert together.can_run_together(plan, states[:64])
-    assert not together.can_run_together(plan, states)
-    assert not together.can_run_together(plan, states[:3])
+    layout = method.compile(model)
+    states = starts(method, layout, 65)
+    assert together.can_run_together(layout, states[:64])
+    assert not together.can_run_together(layout, states)
+    assert not together.can_run_together(layout, states[:3])
     states[1].sweep = 7
-    assert not together.can_run_together(plan, states[:4])
+    assert not together.can_run_together(layout, states[:4])
     for other in (
         hd.HerdedGibbs(weights="full"),
         hd.HerdedGibbs(slack=1.0),
         hd.HerdedGibbs(scan="random"),
         hd.HerdedGibbs(scan="jacobi"),
     ):
-        plan = other.compile(model)
-        assert not together.can_run_together(plan, starts(other, plan, 4))
+        layout = other.compile(model)
+        assert not together.can_run_together(layout, starts(other, layout, 4))
 
 
 def test_pairs_that_are_worth_it():
@@ -183,9 +183,9 @@ def test_pairs_that_are_worth_it():
     def counts(model, *methods):
         found = []
         for method in methods or (METHODS["Gibbs"],):
-            plan = method.compile(model, kind="pairs")
-            states = starts(method, plan, 65)
-            found.append([c for c in range(1, 66) if together.can_run_together(plan, states[:c])])
+            layout = method.compile(model, kind="pairs")
+            states = starts(method, layout, 65)
+            found.append([c for c in range(1, 66) if together.can_run_together(layout, states[:c])])
         assert all(count == found[0] for count in found)
         return found[0]
 
@@ -201,7 +201,7 @@ def loop(n, states):
     """Variables in a ring, each pair with a table of its own."""
     rng = np.random.default_rng(0)
     tables = rng.normal(size=(n, states, states))
-    return hd.pairwise(np.zeros((n, states)), [(i, (i + 1) % n) for i in range(n)], tables)
+    return hd.pairwise_model(np.zeros((n, states)), [(i, (i + 1) % n) for i in range(n)], tables)
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="many updates")
@@ -213,10 +213,10 @@ def test_pairs_on_threads(monkeypatch):
         hd.HerdedGibbs, "advance_together", lambda *told: calls.append(told) or step(*told)
     )
     told = {"sweeps": 2**20 // (300 * 29) + 1, "keep": [hd.Samples()]}  # enough for threads
-    two = hd.infer(model, method, chains=29, threads=2, plan="pairs", **told)
+    two = hd.infer(model, method, chains=29, threads=2, layout="pairs", **told)
     assert {len(group.states) for _, _, group, _, _ in calls} == {14, 15}
-    monkeypatch.setattr("herded.run.loop.can_run_together", lambda plan, states: False)
-    one = hd.infer(model, method, chains=29, threads=1, plan="pairs", **told)
+    monkeypatch.setattr("herded.run.loop.can_run_together", lambda layout, states: False)
+    one = hd.infer(model, method, chains=29, threads=1, layout="pairs", **told)
     np.testing.assert_array_equal(two.samples, one.samples)
 
 
@@ -225,7 +225,9 @@ def test_pairs_on_threads(monkeypatch):
 def test_threads_and_many_groups(chains):
     """Over 64 chains, and two threads: groups of chains, the same bits."""
     rng = np.random.default_rng(0)
-    model = hd.pairwise(rng.normal(size=(300, 2)), [(i, i + 1) for i in range(299)], np.eye(2))
+    model = hd.pairwise_model(
+        rng.normal(size=(300, 2)), [(i, i + 1) for i in range(299)], np.eye(2)
+    )
     method = hd.HerdedGibbs(weights="pooled")
     sweeps = 2**20 // (300 * chains) + 1  # enough for threads
     one, two = (

@@ -186,9 +186,9 @@ def test_what_no_scale_can_hold_is_refused(tmp_path):
 def test_a_lattice_and_its_evidence(tmp_path):
     lattice = hd.ising_grid(np.ones((2, 3)), 0.5).given({(1, 1): 1, 0: 0})
     write_uai(lattice, tmp_path / "grid.uai")
-    model = hd.read_uai(tmp_path / "grid.uai")
+    model = hd.io.read_uai(tmp_path / "grid.uai")
     assert (model.evidence == -1).all()
-    model = model.given(hd.read_evidence(tmp_path / "grid.uai.evid"))
+    model = model.given(hd.io.read_evidence(tmp_path / "grid.uai.evid"))
     assert model.evidence.tolist() == lattice.evidence.tolist()
     np.testing.assert_allclose(model.log_tables, lattice.as_factor_graph().log_tables, atol=2e-16)
 
@@ -335,12 +335,12 @@ def test_competition_models(tmp_path, name):
     same(model, naive_uai(path.read_text()))
     write_uai(model, tmp_path / "again.uai")
     same(read_uai(tmp_path / "again.uai"), model)
-    evidence = hd.read_evidence(f"{path}.evid")
+    evidence = hd.io.read_evidence(f"{path}.evid")
     given = model.given(evidence)
     answer = Path(f"{path}.MAR")
     if not answer.exists() or name in TOO_LARGE:
         return
     result = hd.infer(given, hd.Exact())
-    np.testing.assert_allclose(result.marginals, hd.read_mar(answer), atol=1e-5)
-    hd.write_mar(result.marginals, tmp_path / "our.MAR", model.cardinalities)
-    assert (hd.read_mar(tmp_path / "our.MAR") == result.marginals).all()
+    np.testing.assert_allclose(result.marginals, hd.io.read_mar(answer), atol=1e-5)
+    hd.io.write_mar(result.marginals, tmp_path / "our.MAR", model.cardinalities)
+    assert (hd.io.read_mar(tmp_path / "our.MAR") == result.marginals).all()

@@ -52,11 +52,13 @@ def refused(read, path, message):
 )
 def test_reads_evidence(tmp_path, text, expected):
     path = file_with(tmp_path, text)
-    assert hd.read_evidences(path) == expected
+    assert hd.io.read_evidences(path) == expected
     if len(expected) == 1:
-        assert hd.read_evidence(path) == expected[0]
+        assert hd.io.read_evidence(path) == expected[0]
     else:
-        refused(hd.read_evidence, path, f"of one sample in PATH, got {len(expected)}: use read_ev")
+        refused(
+            hd.io.read_evidence, path, f"of one sample in PATH, got {len(expected)}: use read_ev"
+        )
 
 
 @pytest.mark.parametrize(
@@ -80,22 +82,22 @@ def test_reads_evidence(tmp_path, text, expected):
     ],
 )
 def test_refuses_evidence(tmp_path, text, message):
-    refused(hd.read_evidences, file_with(tmp_path, text), message)
+    refused(hd.io.read_evidences, file_with(tmp_path, text), message)
 
 
 @given(st.dictionaries(st.integers(0, 2**40), st.integers(0, 2**40)))
 def test_evidence_comes_back(tmp_path_factory, evidence):
     path = tmp_path_factory.mktemp("evidence") / "file"
-    hd.write_evidence(evidence, path)
-    assert hd.read_evidence(path) == evidence
+    hd.io.write_evidence(evidence, path)
+    assert hd.io.read_evidence(path) == evidence
     path.write_bytes(gzip.compress(path.read_bytes()))
-    assert hd.read_evidence(path) == evidence
+    assert hd.io.read_evidence(path) == evidence
 
 
 @pytest.mark.parametrize("evidence", [[1], {"a": 1}, {-1: 0}, {0: 0.5}, None])
 def test_wrong_evidence_is_not_written(tmp_path, evidence):
     with pytest.raises(ModelError, match="expected"):
-        hd.write_evidence(evidence, tmp_path / "file")
+        hd.io.write_evidence(evidence, tmp_path / "file")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -113,7 +115,7 @@ def test_wrong_evidence_is_not_written(tmp_path, evidence):
     ],
 )
 def test_reads_marginals(tmp_path, text):
-    found = hd.read_mar(file_with(tmp_path, text))
+    found = hd.io.read_mar(file_with(tmp_path, text))
     assert found.tolist() == [[0.1, 0.9, 0], [0.3, 0.7, 0], [0.2, 0.2, 0.6]]
 
 
@@ -140,14 +142,16 @@ def test_reads_marginals(tmp_path, text):
     ],
 )
 def test_refuses_marginals(tmp_path, text, message):
-    refused(hd.read_mar, file_with(tmp_path, text), message)
+    refused(hd.io.read_mar, file_with(tmp_path, text), message)
 
 
 def test_wide_marginals_take_no_more_than_memory_has(tmp_path, monkeypatch):
     monkeypatch.setattr("herded.system.memory.available", lambda: 2**28)
     rows = " ".join(["1 1"] * 10_000)
     path = file_with(tmp_path, f"MAR 10001 {rows} 9999 {' 0' * 9999}")
-    refused(hd.read_mar, path, "expected the marginals of PATH of at most 128.0 MiB, but it needs")
+    refused(
+        hd.io.read_mar, path, "expected the marginals of PATH of at most 128.0 MiB, but it needs"
+    )
 
 
 cards = st.lists(st.integers(1, 4), min_size=1, max_size=5)
@@ -160,16 +164,16 @@ def test_marginals_come_back(tmp_path_factory, cards, seed):
     path = tmp_path_factory.mktemp("mar") / "file"
     marginals = rng.random((len(cards), max(cards)))
     marginals[np.arange(max(cards)) >= np.array(cards)[:, None]] = 0
-    hd.write_mar(marginals, path, cards)
-    assert (hd.read_mar(path) == marginals).all()
+    hd.io.write_mar(marginals, path, cards)
+    assert (hd.io.read_mar(path) == marginals).all()
     words = path.read_text().split()
     assert words[:2] == ["MAR", str(len(cards))] and len(words) == 2 + len(cards) + sum(cards)
 
 
 def test_marginals_of_a_picture(tmp_path):
     result = hd.infer(hd.ising_grid(np.ones((2, 3)), 0.5), hd.Exact())
-    hd.write_mar(result.marginals, tmp_path / "file")
-    assert (hd.read_mar(tmp_path / "file") == result.marginals.reshape(6, 2)).all()
+    hd.io.write_mar(result.marginals, tmp_path / "file")
+    assert (hd.io.read_mar(tmp_path / "file") == result.marginals.reshape(6, 2)).all()
 
 
 @pytest.mark.parametrize(
@@ -189,7 +193,7 @@ def test_marginals_of_a_picture(tmp_path):
 )
 def test_wrong_marginals_are_not_written(tmp_path, marginals, cardinalities):
     with pytest.raises(ModelError, match="expected"):
-        hd.write_mar(marginals, tmp_path / "file", cardinalities)
+        hd.io.write_mar(marginals, tmp_path / "file", cardinalities)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -198,15 +202,15 @@ def test_wrong_marginals_are_not_written(tmp_path, marginals, cardinalities):
 
 @pytest.mark.parametrize("text", ["PR\n-0.2008\n", "PR 1 -0.2008", "PR\n5\n-BEGIN-\n1\n-0.2008"])
 def test_reads_log_z(tmp_path, text):
-    found = hd.read_pr(file_with(tmp_path, text))
+    found = hd.io.read_pr(file_with(tmp_path, text))
     assert found == pytest.approx(-0.2008 * math.log(10), rel=1e-15)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False))
 def test_log_z_comes_back_to_the_bit(tmp_path_factory, log_z):
     path = tmp_path_factory.mktemp("pr") / "file"
-    hd.write_pr(log_z, path)
-    assert hd.read_pr(path) == log_z
+    hd.io.write_pr(log_z, path)
+    assert hd.io.read_pr(path) == log_z
     assert float(path.read_text().split()[1]) == pytest.approx(log_z / math.log(10))
 
 
@@ -230,13 +234,13 @@ def test_log_z_comes_back_to_the_bit(tmp_path_factory, log_z):
     ],
 )
 def test_refuses_log_z(tmp_path, text, message):
-    refused(hd.read_pr, file_with(tmp_path, text), message)
+    refused(hd.io.read_pr, file_with(tmp_path, text), message)
 
 
 @pytest.mark.parametrize("log_z", [math.inf, math.nan, "a", [1.0]])
 def test_wrong_log_z_is_not_written(tmp_path, log_z):
     with pytest.raises(ModelError, match="expected"):
-        hd.write_pr(log_z, tmp_path / "file")
+        hd.io.write_pr(log_z, tmp_path / "file")
 
 
 # -- the best state ----------------------------------------------------------------------------
@@ -247,20 +251,20 @@ def test_wrong_log_z_is_not_written(tmp_path, log_z):
     ["MPE\n3 0 1 2\n", "MPE 1 3 0 1 2", "MAP 3 0 1 2", "MPE\n1\n3 0 1 2\n", "mpe 3 0 1 2.0"],
 )
 def test_reads_states(tmp_path, text):
-    found = hd.read_mpe(file_with(tmp_path, text))
+    found = hd.io.read_mpe(file_with(tmp_path, text))
     assert found.tolist() == [0, 1, 2] and found.dtype == np.int64
 
 
 @given(st.lists(st.integers(0, 2**40), min_size=1))
 def test_states_come_back(tmp_path_factory, state):
     path = tmp_path_factory.mktemp("mpe") / "file"
-    hd.write_mpe(state, path)
-    assert hd.read_mpe(path).tolist() == state
+    hd.io.write_mpe(state, path)
+    assert hd.io.read_mpe(path).tolist() == state
 
 
 def test_state_of_a_picture(tmp_path):
     best = hd.infer(hd.ising_grid(np.ones((2, 3)), 0.5), hd.Exact()).best
-    hd.write_mpe(best.state, tmp_path / "file")
+    hd.io.write_mpe(best.state, tmp_path / "file")
     assert (tmp_path / "file").read_text() == "MPE\n6 1 1 1 1 1 1\n"
 
 
@@ -280,15 +284,15 @@ def test_state_of_a_picture(tmp_path):
     ],
 )
 def test_refuses_states(tmp_path, text, message):
-    refused(hd.read_mpe, file_with(tmp_path, text), message)
+    refused(hd.io.read_mpe, file_with(tmp_path, text), message)
 
 
 @pytest.mark.parametrize("state", [[-1], [0.5], [], "abc"])
 def test_wrong_states_are_not_written(tmp_path, state):
     with pytest.raises(ModelError, match="expected"):
-        hd.write_mpe(state, tmp_path / "file")
+        hd.io.write_mpe(state, tmp_path / "file")
 
 
 def test_reading_is_refused_by_a_file_error(tmp_path):
     with pytest.raises(FileError, match="No such file"):
-        hd.read_mar(tmp_path / "nothing")
+        hd.io.read_mar(tmp_path / "nothing")

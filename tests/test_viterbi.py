@@ -9,39 +9,39 @@ from hypothesis import given, settings
 from naive.joint import naive_log_scores, naive_viterbi
 from strategies import chains
 
-from herded.errors import CapError, MethodError, SupportError
+from herded.errors import InfeasibleError, MemoryLimitError, MethodError
 from herded.methods.exact import Exact
 from herded.methods.protocol import Solver
 from herded.methods.viterbi import Viterbi
-from herded.models.chain import chain, skip_chain
+from herded.models.chain import chain_model, skip_chain_model
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import ising_grid
-from herded.models.pairwise import pairwise
+from herded.models.pairwise import pairwise_model
 
 IEER = Path(__file__).parents[2] / "shared" / "data" / "ieer"
 
 
 def solve(model, method=None, **options):
     method = method or Viterbi()
-    plan = method.compile(model, **options)
-    state = method.init(plan)
-    method.advance(plan, state, 1)
-    return method.answer(plan, state)
+    layout = method.compile(model, **options)
+    state = method.init(layout)
+    method.advance(layout, state, 1)
+    return method.answer(layout, state)
 
 
 def test_is_a_solver():
     assert isinstance(Viterbi(), Solver)
     assert Viterbi.one_shot
-    plan = Viterbi().compile(chain(np.zeros((2, 2)), np.eye(2)))
-    state = Viterbi().init(plan)
+    layout = Viterbi().compile(chain_model(np.zeros((2, 2)), np.eye(2)))
+    state = Viterbi().init(layout)
     assert (state.sweep, state.converged) == (0, False)
-    assert not Viterbi().answer(plan, state).converged
-    Viterbi().advance(plan, state, 0)
+    assert not Viterbi().answer(layout, state).converged
+    Viterbi().advance(layout, state, 0)
     assert (state.sweep, state.converged) == (1, True)
-    answer = Viterbi().answer(plan, state)
+    answer = Viterbi().answer(layout, state)
     assert answer.marginals is None and answer.log_z is None
-    with pytest.raises(MethodError, match='expected the plan "factor"'):
-        Viterbi().compile(plan.model, kind="lattice")
+    with pytest.raises(MethodError, match='expected the layout "factor"'):
+        Viterbi().compile(layout.model, kind="lattice")
 
 
 @settings(deadline=None)
@@ -57,21 +57,23 @@ def test_agrees_with_enumeration(model):
 @settings(deadline=None)
 @given(chains(whole=True))
 def test_ties_go_to_the_lowest_state_along_the_chain(model):
-    plan = Viterbi().compile(model)
-    state = Viterbi().init(plan)
-    Viterbi().advance(plan, state, 1)
-    starts = plan.scan.segment_start
+    layout = Viterbi().compile(model)
+    state = Viterbi().init(layout)
+    Viterbi().advance(layout, state, 1)
+    starts = layout.scan.segment_start
     for first, last in zip(starts[:-1], starts[1:] - 1, strict=True):
-        assert plan.scan.order[first] <= plan.scan.order[last]
+        assert layout.scan.order[first] <= layout.scan.order[last]
     # Whole log-potentials add up exactly: all best states are known, and so is the first.
     scores = naive_log_scores(model)
-    best = np.argwhere(scores == scores.max())[:, plan.scan.order]
-    assert state.x[plan.scan.order].tolist() == min(best.tolist())
+    best = np.argwhere(scores == scores.max())[:, layout.scan.order]
+    assert state.x[layout.scan.order].tolist() == min(best.tolist())
 
 
 def test_many_long_chains_agree_with_exact():
     rng = np.random.default_rng(0)
-    model = chain(rng.normal(size=(300, 5)), rng.normal(size=(299, 5, 5)), lengths=[100, 1, 199])
+    model = chain_model(
+        rng.normal(size=(300, 5)), rng.normal(size=(299, 5, 5)), lengths=[100, 1, 199]
+    )
     answer, exact = solve(model), solve(model, Exact())
     np.testing.assert_array_equal(answer.state, exact.state)
     assert answer.log_score == exact.log_score
@@ -82,15 +84,15 @@ def test_huge_potentials_and_hard_zeros():
     table = np.array([[1e4, -np.inf], [-np.inf, -1e4]])
     unary = np.zeros((1000, 2))
     unary[500, 0] = -np.inf
-    answer = solve(chain(unary, table))
+    answer = solve(chain_model(unary, table))
     assert (answer.state == 1).all()
     assert answer.log_score == -999e4
 
 
 def test_evidence_cuts_loops_and_branches():
     rng = np.random.default_rng(1)
-    ring = pairwise(rng.normal(size=(5, 3)), [(i, (i + 1) % 5) for i in range(5)], np.eye(3))
-    star = pairwise(rng.normal(size=(5, 3)), [(0, i) for i in range(1, 5)], -np.eye(3))
+    ring = pairwise_model(rng.normal(size=(5, 3)), [(i, (i + 1) % 5) for i in range(5)], np.eye(3))
+    star = pairwise_model(rng.normal(size=(5, 3)), [(0, i) for i in range(1, 5)], -np.eye(3))
     for model in (ring.given({2: 1}), star.given({0: 2})):
         best, log_score = naive_viterbi(model)
         answer = solve(model)
@@ -104,7 +106,7 @@ def test_a_grid_of_one_row_is_a_chain():
 
 
 def test_everything_clamped():
-    answer = solve(chain(np.eye(2), np.eye(2)).given({0: 0, 1: 1}))
+    answer = solve(chain_model(np.eye(2), np.eye(2)).given({0: 0, 1: 1}))
     assert answer.state.tolist() == [0, 1]
     assert answer.log_score == 2.0
 
@@ -114,13 +116,13 @@ def test_everything_clamped():
 
 def test_branches_are_refused():
     names = ["hub", "a", "b", "c"]
-    model = pairwise(np.zeros((4, 2)), [(0, 1), (0, 2), (0, 3)], np.eye(2), names=names)
+    model = pairwise_model(np.zeros((4, 2)), [(0, 1), (0, 2), (0, 3)], np.eye(2), names=names)
     with pytest.raises(MethodError, match=r"expected chains.*'hub' has 3 neighbours: use Exact"):
         solve(model)
 
 
 def test_loops_are_refused():
-    model = skip_chain(np.zeros((5, 2)), np.eye(2), [(1, 4)], np.eye(2), lengths=[1, 4])
+    model = skip_chain_model(np.zeros((5, 2)), np.eye(2), [(1, 4)], np.eye(2), lengths=[1, 4])
     with pytest.raises(MethodError, match="variable 1 is on a loop, with 2 neighbours: use Exact"):
         solve(model)
 
@@ -136,13 +138,13 @@ def test_impossible_models_are_refused():
     with np.errstate(divide="ignore"):
         differ, equal = np.log(1 - np.eye(2)), np.log(np.eye(2))
     model = FactorGraph([2, 2], [((0, 1), differ), ((1, 0), equal)])
-    with pytest.raises(SupportError, match="expected some state of positive probability"):
+    with pytest.raises(InfeasibleError, match="expected some state of positive probability"):
         solve(model)
 
 
 def test_the_cap_is_respected():
-    with pytest.raises(CapError, match="raise cap="):
-        solve(chain(np.zeros((100, 5)), np.eye(5)), cap=1000)
+    with pytest.raises(MemoryLimitError, match="raise max_memory="):
+        solve(chain_model(np.zeros((100, 5)), np.eye(5)), max_memory=1000)
 
 
 # -- at scale ----------------------------------------------------------------------------------
@@ -151,8 +153,8 @@ def test_the_cap_is_respected():
 def test_many_chains_are_fast():
     rng = np.random.default_rng(2)
     lengths = rng.multinomial(65_000 - 2_800, np.full(2_800, 1 / 2_800)) + 1
-    model = chain(rng.normal(size=(65_000, 4)), rng.normal(size=(4, 4)), lengths=lengths)
-    solve(chain(np.zeros((2, 4)), np.eye(4)))  # compiles the kernels
+    model = chain_model(rng.normal(size=(65_000, 4)), rng.normal(size=(4, 4)), lengths=lengths)
+    solve(chain_model(np.zeros((2, 4)), np.eye(4)))  # compiles the kernels
     began = time.process_time()
     answer = solve(model)
     assert time.process_time() - began < 2.0
@@ -172,5 +174,5 @@ def test_agrees_with_the_stanford_tagger(name):
     first = np.cumsum(lengths) - lengths
     unary = np.zeros((len(log_next), 4))
     unary[first] = log_next[first, 0]  # the tag before a sentence is O
-    answer = solve(chain(unary, log_next[1:], lengths=lengths))
+    answer = solve(chain_model(unary, log_next[1:], lengths=lengths))
     np.testing.assert_array_equal(answer.state, data["viterbi"])

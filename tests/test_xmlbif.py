@@ -222,8 +222,8 @@ def test_round_trip(tmp_path_factory, model):
     np.testing.assert_allclose(first.log_tables, model.log_tables, rtol=2.3e-16, atol=2.3e-16)
     write_xmlbif(first, folder / "two")
     same_net(read_xmlbif(folder / "two"), first)
-    hd.write_bif(first, folder / "three")
-    same_net(hd.read_bif(folder / "three"), first)
+    hd.io.write_bif(first, folder / "three")
+    same_net(hd.io.read_bif(folder / "three"), first)
 
 
 @pytest.mark.parametrize("name", [" a", "a ", "a\nb", "\0", "\ud800", "\uffff"])

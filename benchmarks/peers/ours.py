@@ -22,8 +22,8 @@ def room(work: Work) -> float:
 
 @lru_cache(maxsize=4)
 def compiled(method: Any, work: Work) -> Any:
-    """The plan, kept: an obstacle shows only when it is made, and each work is done twice."""
-    return method.compile(work.model, cap=room(work))
+    """The layout, kept: an obstacle shows only when it is made, and each work is done twice."""
+    return method.compile(work.model, max_memory=room(work))
 
 
 class Ours:
@@ -42,7 +42,7 @@ class Ours:
         return None
 
     def prepare(self, work: Work, keep: str) -> Run:
-        model, plan = work.model, compiled(self.method, work)
+        model, layout = work.model, compiled(self.method, work)
 
         def run(sweeps: int, seed: int) -> np.ndarray:
             kept = [] if keep == LAST else [hd.Marginals(rao_blackwell=keep == AVERAGES)]
@@ -50,10 +50,16 @@ class Ours:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", hd.HerdedWarning)
                 found = hd.infer(
-                    model, method, sweeps=sweeps, keep=kept, plan=plan, threads=1, progress=False
+                    model,
+                    method,
+                    sweeps=sweeps,
+                    keep=kept,
+                    layout=layout,
+                    threads=1,
+                    progress=False,
                 )
             if keep == LAST:
-                return one_hot(found.state[0].values(plan), work.n_states)
+                return one_hot(found.state[0].values(layout), work.n_states)
             return np.asarray(found.marginals).reshape(-1, work.n_states)
 
         return run

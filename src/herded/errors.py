@@ -17,12 +17,12 @@ class MethodError(HerdedError, ValueError):
     """An option is wrong, or the method cannot run on this model."""
 
 
-class SupportError(HerdedError, ValueError):
+class InfeasibleError(HerdedError, ValueError):
     """No state of positive probability exists, or none was found within the bound."""
 
 
-class CapError(HerdedError, MemoryError):
-    """The memory needed, estimated before anything is allocated, exceeds the cap."""
+class MemoryLimitError(HerdedError, MemoryError):
+    """The memory needed, estimated before anything is allocated, exceeds the limit."""
 
 
 class FileError(HerdedError, ValueError):

@@ -3,7 +3,7 @@
 What a model is:
 
 - `joint`: scores and probabilities of all states, log Z and the best state, by enumeration.
-- `factor`: the factors of a model, and those of each variable as plans list them.
+- `factor`: the factors of a model, and those of each variable as layouts list them.
 - `model`: a model as dictionaries: conditionals (from tables, fields or pairs), scans, components.
 - `conditional`: probabilities as whole numbers, for the scalar and the vector rule.
 
@@ -12,7 +12,7 @@ What samplers do:
 - `stream`: random bits, keys of streams, a shuffle.
 - `choose`: the rules that pick a state; herding without a model.
 - `weights`: what the weights are for, where they start, how pools split.
-- `samplers`: Algorithm 1, Gibbs sampling, and both annealed, on any plan but a lattice's.
+- `samplers`: Algorithm 1, Gibbs sampling, and both annealed, on any layout but a lattice's.
 - `lattice`, `potts`: the same on grids of two states and of more.
 - `best`: the best state among samples.
 

@@ -1,4 +1,4 @@
-"""The factors of a model, and what a plan says of those of each variable."""
+"""The factors of a model, and what a layout says of those of each variable."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""A model as dictionaries, and its conditionals as each kind of plan has them."""
+"""A model as dictionaries, and its conditionals as each kind of layout has them."""
 
 import math
 
@@ -16,7 +16,7 @@ from naive.stream import WORD, naive_shuffle
 
 
 class Naive:
-    """A model as dictionaries: what the twins of all plans but the lattice look things up in."""
+    """A model as dictionaries: what the twins of all layouts but the lattice look things up in."""
 
     def __init__(self, model, vector, kind=None):
         self.kind = kind

@@ -28,7 +28,7 @@ def naive_herded_gibbs(
     sweeps,
     kind="table",
     schedule=lambda sweep, total: 1.0,
-    watch=None,
+    callback=None,
 ):
     """Algorithm 1. `watch` is called with (i, context, p, x_i, weight) after every visit."""
     naive = Naive(model, vector=slack > 0, kind=kind)
@@ -48,8 +48,8 @@ def naive_herded_gibbs(
             w = memory.get(i, context, name)
             x[i], memory.of[context] = naive_choose(w, p, strict, bits)
             add_to_tally(tally, i, p)
-            if watch is not None:
-                watch(i, context, p, x[i], memory.of[context])
+            if callback is not None:
+                callback(i, context, p, x[i], memory.of[context])
         samples.append(list(x))
     return np.array(samples).reshape(sweeps, naive.n), np.array(tally)
 

@@ -23,16 +23,16 @@ def anneal(
     model: Any,
     setup: Setup,
     options: argparse.Namespace,
-    watch: Any,
+    callback: Any,
     executor: Executor | None = None,
 ) -> Result:
     """The result of the round with the best state."""
     common = {
         "chains": setup.chains,
         "keep": [BestState()],
-        "cap": options.cap,
+        "max_memory": options.max_memory,
         "threads": options.threads,
-        "watch": watch,
+        "watch": callback,
         "executor": executor,
     }
     with interruptible():

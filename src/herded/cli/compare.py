@@ -17,7 +17,7 @@ from herded.cli.infer_arguments import METHODS, WEIGHTS
 from herded.cli.printing import columns, facts, safe, say
 from herded.cli.reference import Errors, Reference
 from herded.cli.remedies import in_options
-from herded.errors import CapError, FileError, HerdedError, HerdedWarning, MethodError
+from herded.errors import FileError, HerdedError, HerdedWarning, MemoryLimitError, MethodError
 from herded.io.files import write_bytes
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.exact import Exact
@@ -25,12 +25,12 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Sampler
-from herded.methods.recommend import SLACK, recommended
+from herded.methods.recommend import SLACK, recommend
 from herded.run.auto import DAMPING
 from herded.run.infer import infer
 from herded.run.interrupts import interrupted_together
 from herded.run.keep import Marginals
-from herded.run.progress import Moment, Watch
+from herded.run.progress import Callback, Snapshot
 
 CLOSER = 1.15  # each look at the error comes this many times later than the one before
 FIRST_LOOK = 1e-3  # seconds
@@ -88,9 +88,9 @@ def _names(text: str) -> list[str]:
 def _method(name: str, model: Any, options: argparse.Namespace) -> Any:
     if name in WEIGHTS:
         slack = options.slack if options.slack is not None else SLACK if name == "pooled" else 0.0
-        return HerdedGibbs(weights=name, slack=slack, phases="random", seed=options.seed)
+        return HerdedGibbs(weights=name, slack=slack, seed=options.seed)
     if name == "herded":
-        suited = recommended(model, seed=options.seed, cap=options.cap)
+        suited = recommend(model, seed=options.seed, max_memory=options.max_memory)
         return suited if options.slack is None else replace(suited, slack=options.slack)
     others: dict[str, Any] = {
         "gibbs": Gibbs(seed=options.seed),
@@ -107,9 +107,9 @@ def _reference(options: argparse.Namespace, model: Any) -> tuple[Reference, str]
         return Reference.read(options, model), options.reference
     began = time.perf_counter()
     try:
-        result = infer(model, Exact(), cap=options.cap)
-    except CapError as error:
-        raise CapError(
+        result = infer(model, Exact(), max_memory=options.max_memory)
+    except MemoryLimitError as error:
+        raise MemoryLimitError(
             f"expected --reference, as this model is too large for an exact one: {error}"
         ) from error
     table = result.marginals.reshape(model.n_variables, -1)
@@ -120,25 +120,27 @@ def _curve(
     model: Any, method: Any, reference: Reference, options: argparse.Namespace
 ) -> tuple[list[Point], tuple[str, ...]]:
     """The error of one method as time goes on, and what it warns of; compiling does not count."""
-    extra: dict[str, Any] = {"cap": options.cap, "progress": None}
+    extra: dict[str, Any] = {"max_memory": options.max_memory, "progress": None}
     if isinstance(method, Sampler):
         extra["keep"] = [Marginals(rao_blackwell=True)]
-    plan = method.compile(model, cap=options.cap)
+    layout = method.compile(model, max_memory=options.max_memory)
     points: list[Point] = []
-    watch = _looking(reference, points)
+    callback = _looking(reference, points)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HerdedWarning)  # a result has them too
-        infer(model, method, sweeps=2, plan=plan, **extra)  # compiles
-        result = infer(model, method, seconds=options.seconds, plan=plan, watch=watch, **extra)
+        infer(model, method, sweeps=2, layout=layout, **extra)  # compiles
+        result = infer(
+            model, method, seconds=options.seconds, layout=layout, callback=callback, **extra
+        )
     last = reference.errors(result.marginals.reshape(model.n_variables, -1))
     points.append(Point(float(result.provenance["seconds"]), result.sweeps, last))
     return points, result.warnings
 
 
-def _looking(reference: Reference, points: list[Point]) -> Watch:
+def _looking(reference: Reference, points: list[Point]) -> Callback:
     """Measures now and then, ever more rarely: what is drawn has a logarithmic axis."""
 
-    def watch(moment: Moment) -> str | None:
+    def callback(moment: Snapshot) -> str | None:
         if points and moment.seconds < CLOSER * points[-1].seconds:
             return None
         chains = moment.chain_marginals()
@@ -147,7 +149,7 @@ def _looking(reference: Reference, points: list[Point]) -> Watch:
             points.append(Point(moment.seconds, moment.sweeps, errors))
         return None
 
-    return watch
+    return callback
 
 
 def _table(curves: dict[str, list[Point]], seconds: float) -> list[str]:

@@ -22,7 +22,7 @@ from herded.io.uai_results import write_mar, write_mpe, write_pr
 from herded.run.infer import infer as run
 from herded.run.interrupts import interrupted_afterwards, interruptible
 from herded.run.keep import Marginals
-from herded.run.progress import Watch
+from herded.run.progress import Callback
 from herded.run.result import Result
 from herded.system import atomic
 from herded.system.memory import readable
@@ -123,14 +123,14 @@ def run_setup(
     model: Any,
     setup: Setup,
     options: argparse.Namespace,
-    watch: Watch | None = None,
+    callback: Callback | None = None,
     executor: Executor | None = None,
 ) -> Result:
     """Do what was set up."""
     if setup.choice.name == "exact":
-        return run(model, setup.method, cap=options.cap, watch=watch)
+        return run(model, setup.method, max_memory=options.max_memory, callback=callback)
     if options.task == "map":
-        return anneal(model, setup, options, watch, executor)
+        return anneal(model, setup, options, callback, executor)
     with interruptible():  # also while it is compiled
         if not setup.samples:
             return run(
@@ -138,8 +138,8 @@ def run_setup(
                 setup.method,
                 sweeps=setup.sweeps,
                 seconds=setup.seconds,
-                cap=options.cap,
-                watch=watch,
+                max_memory=options.max_memory,
+                callback=callback,
             )
         return run(
             model,
@@ -151,9 +151,9 @@ def run_setup(
             keep=[Marginals(rao_blackwell=True)],
             checkpoint=options.checkpoint,
             checkpoint_every=options.checkpoint_every,
-            cap=options.cap,
+            max_memory=options.max_memory,
             threads=options.threads,
-            watch=watch,
+            callback=callback,
             executor=executor,
         )
 

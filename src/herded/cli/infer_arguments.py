@@ -3,14 +3,13 @@ heavy.
 """
 
 import argparse
-import math
-import re
 import textwrap
 from typing import Any
 
+from herded.system.memory import bytes_of
+
 METHODS = ("auto", "herded", "gibbs", "mean-field", "bp", "exact")
 WEIGHTS = ("blanket", "shared", "pooled", "lazy", "full")
-UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
 def add_infer(commands: Any, exit_codes: str) -> None:
@@ -161,7 +160,7 @@ def _add(
         help="evidence by name or number; as often as needed",
     )
     parser.add_argument(
-        "--cap",
+        "--max-memory",
         type=size,
         metavar="BYTES",
         help="most memory to take, such as 500M or 2G; default: half of what is free",
@@ -171,12 +170,8 @@ def _add(
 
 def size(text: str) -> float:
     """A number of bytes: 1000000, 1e6, 500M, 2 GiB."""
-    found = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) ?([kmgt]?)(?:i?b)?", text.strip().lower())
-    try:
-        value = float(found[1]) * UNITS[found[2]] if found else 0.0
-    except ValueError:
-        value = 0.0
-    if not 0 < value < math.inf:
+    value = bytes_of(text)
+    if value is None:
         raise argparse.ArgumentTypeError(
             f"expected a number of bytes above 0, such as 500M or 2G, got {text!r}"
         )

@@ -12,8 +12,8 @@ import numpy as np
 from herded.cli import models
 from herded.cli.infer_arguments import WEIGHTS
 from herded.cli.printing import columns, count, facts, finite, say
-from herded.errors import CapError, HerdedError, SupportError
-from herded.layouts.choose import plan_memory
+from herded.errors import HerdedError, InfeasibleError, MemoryLimitError
+from herded.layouts.choose import layout_memory
 from herded.layouts.factor import compile_factors
 from herded.layouts.scan import components
 from herded.methods.belief_propagation import BeliefPropagation
@@ -26,6 +26,7 @@ from herded.run.auto import choose, exact_seconds, largest_blanket
 from herded.run.interrupts import interrupted_afterwards
 from herded.run.memory import exact_footprint, footprint
 from herded.system import memory
+from herded.system.memory import Size
 from herded.system.stream import stream_key
 
 
@@ -45,8 +46,8 @@ def info(options: argparse.Namespace) -> int:
     with interrupted_afterwards():
         order = _order(model)
         facts_of_it = _features(model)
-        verdicts = list(_verdicts(model, order, memory.limit(options.cap)))
-        name, reason = _auto(model, options.cap)
+        verdicts = list(_verdicts(model, order, memory.limit(options.max_memory)))
+        name, reason = _auto(model, options.max_memory)
     if options.json:
         say(
             json.dumps(
@@ -56,7 +57,9 @@ def info(options: argparse.Namespace) -> int:
                     "treewidth": None if order is None else order.treewidth,
                     "elimination_memory": None if order is None else order.memory,
                     "weights_memory": {
-                        name: finite(plan_memory(model, weights=name, cap=options.cap)[1])
+                        name: finite(
+                            layout_memory(model, weights=name, max_memory=options.max_memory)[1]
+                        )
                         for name in WEIGHTS
                     },
                     "methods": [{**vars(v), "memory": finite(v.memory)} for v in verdicts],
@@ -73,13 +76,13 @@ def info(options: argparse.Namespace) -> int:
     return 0
 
 
-def _auto(model: Any, cap: float | None) -> tuple[str | None, str]:
+def _auto(model: Any, max_memory: Size | None) -> tuple[str | None, str]:
     """What `herded infer` would do, and why; nothing where no state is possible."""
     try:
         check_support(model)
-    except SupportError as error:
+    except InfeasibleError as error:
         return None, str(error)
-    chosen = choose(model, cap=cap)
+    chosen = choose(model, max_memory=max_memory)
     return chosen.name, chosen.reason
 
 
@@ -112,7 +115,7 @@ def _order(model: Any) -> EliminationOrder | None:
     """An order of elimination, whatever its memory; none where clusters outgrow any array."""
     try:
         return elimination_order(model, math.inf)
-    except CapError:
+    except MemoryLimitError:
         return None
 
 
@@ -148,7 +151,7 @@ def _lines(
 def _verdicts(model: Any, order: EliminationOrder | None, limit: float) -> Iterator[Verdict]:
     try:
         check_support(model)
-    except SupportError as error:  # nobody can do anything
+    except InfeasibleError as error:  # nobody can do anything
         for name in ("exact", *(f"herded, {w}" for w in WEIGHTS), "gibbs", "bp", "mean-field"):
             yield Verdict(name, False, None, str(error))
         return
@@ -181,7 +184,7 @@ def _why_no_start(model: Any) -> str:
 
 
 def _judged(name: str, model: Any, method: Any, limit: float, remark: str = "") -> Verdict:
-    need = footprint(model, method, cap=limit)
+    need = footprint(model, method, max_memory=limit)
     if need > limit:
         return Verdict(name, False, need, f"more than {memory.readable(limit)}")
     return Verdict(name, True, need, remark)

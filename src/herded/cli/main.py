@@ -15,7 +15,7 @@ from herded.cli.many_arguments import add_many
 from herded.cli.ner_arguments import add_ner
 from herded.cli.remedies import in_options
 from herded.cli.signals import Signals
-from herded.errors import CapError, CheckpointError, CorpusError, FileError, HerdedError
+from herded.errors import CheckpointError, CorpusError, FileError, HerdedError, MemoryLimitError
 from herded.run.interrupts import interrupted_afterwards
 from herded.version import __version__
 
@@ -24,7 +24,7 @@ EXIT_CODES = """exit codes:
   1    the input or an option makes no sense; the message says what to do
   2    the command line is not understood
   3    a file cannot be read, or a result or a checkpoint cannot be written
-  4    it would take more memory than there is, or than --cap allows
+  4    it would take more memory than there is, or than --max-memory allows
   130  interrupted (SIGINT); what was written is whole, and the message says what it holds
   141  whoever read the output went away
   143  terminated (SIGTERM), otherwise as 130
@@ -128,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _code(error: HerdedError) -> int:
     if isinstance(error, (FileError, CheckpointError, CorpusError)):
         return 3
-    return 4 if isinstance(error, CapError) else 1
+    return 4 if isinstance(error, MemoryLimitError) else 1
 
 
 def _drop_output() -> None:

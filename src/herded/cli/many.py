@@ -42,8 +42,8 @@ def many(options: argparse.Namespace) -> int:
     workers = options.workers or os.cpu_count() or 1
     told = copy.copy(options)
     told.engine = told.workers = None  # a worker does what it gets
-    if options.cap is None:
-        told.cap = memory.default_cap() / (1 if options.engine else workers)
+    if options.max_memory is None:
+        told.max_memory = memory.default_limit() / (1 if options.engine else workers)
     where = engines.described(options.engine, options.workers if options.engine else workers)
     say(*facts([("models", f"{len(targets):,} on {where}")]))
     failed: list[type[HerdedError]] = []

@@ -32,7 +32,7 @@ def add_many(commands: Any, exit_codes: str) -> None:
     many.add_argument("--slack", type=float, metavar="C", help="of herded, from 0 to 64")
     many.add_argument("--seed", type=int, default=0, metavar="N", help="default: %(default)s")
     many.add_argument(
-        "--cap",
+        "--max-memory",
         type=size,
         metavar="BYTES",
         help="most memory of one model; default: half of what is free, shared by all at once",

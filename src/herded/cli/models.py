@@ -15,7 +15,7 @@ from herded.models.names import state_index
 
 def read(options: argparse.Namespace) -> Any:
     """MODEL with --evidence and --given."""
-    model = read_model(options.model, cap=options.cap)
+    model = read_model(options.model, max_memory=options.max_memory)
     if options.sample is not None and options.evidence is None:
         raise ModelError("expected --evidence with --sample, got none: name the evidence file")
     if options.evidence is not None:

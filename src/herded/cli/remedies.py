@@ -1,11 +1,11 @@
-"""What the library advises, in the words of the command line: there cap= is --cap."""
+"""What the library advises, in the words of the command line: there max_memory= is --max-memory."""
 
 import argparse
 import re
 
 # The option that a command must have, what the library says, and what the command line does.
 WORDS = (
-    ("cap", r"\bcap=(?![^\s,.:;)])", "--cap"),
+    ("max_memory", r"\bmax_memory=(?![^\s,.:;)])", "--max-memory"),
     ("checkpoint", r"\bcheckpoint=(?![^\s,.:;)])", "--checkpoint"),
     ("burn_in", r"\bburn_in\b", "--burn-in"),
     ("method", r"\buse HerdedGibbs\b", "use --method herded"),
@@ -15,14 +15,14 @@ WORDS = (
     ("weights", r'\bweights="(\w+)" or "(\w+)"', r"--weights \1 or \2"),
     ("methods", r'\bweights="(\w+)" or "(\w+)"', r"--methods \1 or \2"),
 )
-NO_CAP = ", or raise cap="
+NO_LIMIT = ", or raise max_memory="
 
 
 def in_options(sentence: object, options: argparse.Namespace) -> str:
     """An error or a warning of the library as a command with these options would say it."""
     text = str(sentence)
-    if not hasattr(options, "cap"):
-        text = text.removesuffix(NO_CAP)
+    if not hasattr(options, "max_memory"):
+        text = text.removesuffix(NO_LIMIT)
     for name, pattern, words in WORDS:
         if hasattr(options, name):
             text = re.sub(pattern, words, text)

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 from herded.cli import engines
 from herded.cli.printing import count
-from herded.errors import CapError, MethodError
-from herded.methods.annealed_herded_gibbs import AnnealedHerdedGibbs
+from herded.errors import MemoryLimitError, MethodError
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.exact import Exact
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Sampler
-from herded.methods.recommend import SLACK, recommended
+from herded.methods.recommend import SLACK, recommend
+from herded.methods.schedule import is_annealed
 from herded.run import checkpoint_file as checkpoint
 from herded.run.auto import DAMPING, Choice, annealed, choose
 from herded.run.loop import SPARE
@@ -62,7 +62,7 @@ class Setup:
         """The method with its settings, and why."""
         shown = {name: value for name, value in self.settings().items() if name in SHOWN}
         told = [f"{name} {value}" for name, value in shown.items() if name == "seed" or value]
-        if hasattr(self.method, "schedule"):
+        if is_annealed(self.method):
             told.append(f"annealed from temperature {self.method.schedule.temperature:g}")
         reason = f": {self.choice.reason}" if self.choice.reason else ""
         settings = f" ({', '.join(told)})" if told else ""
@@ -130,7 +130,7 @@ def _choice(model: Any, options: argparse.Namespace) -> Choice:
             model,
             options.task,
             seconds=options.seconds,
-            cap=options.cap,
+            max_memory=options.max_memory,
             seed=options.seed,
             exact=not (options.checkpoint and os.path.exists(options.checkpoint)),
         )
@@ -158,14 +158,14 @@ def _herded(model: Any, options: argparse.Namespace) -> Any:
         suited = annealed(model, seed)
         if weights is None:
             return suited
-        return AnnealedHerdedGibbs(suited.schedule, weights=weights, seed=seed)
+        return HerdedGibbs(weights, seed=seed, schedule=suited.schedule)
     if weights is None and slack is None:
-        return recommended(model, seed=seed, cap=options.cap)
+        return recommend(model, seed=seed, max_memory=options.max_memory)
     if weights is None:
-        weights = recommended(model, cap=options.cap).weights
+        weights = recommend(model, max_memory=options.max_memory).weights
     if slack is None:
         slack = SLACK if weights == "pooled" else 0.0
-    return HerdedGibbs(weights=weights, slack=slack, phases="random", seed=seed)
+    return HerdedGibbs(weights=weights, slack=slack, seed=seed)
 
 
 def _check_counts(options: argparse.Namespace) -> None:
@@ -197,7 +197,7 @@ def _sweeps(choice: Choice, options: argparse.Namespace, begun: "Begun | None") 
 
 def _burn_in(choice: Choice, options: argparse.Namespace, begun: "Begun | None") -> int:
     """None for annealing, which is all burn-in, and for solvers."""
-    if not isinstance(choice.method, Sampler) or hasattr(choice.method, "schedule"):
+    if not isinstance(choice.method, Sampler) or is_annealed(choice.method):
         if options.burn_in and isinstance(choice.method, Sampler):
             raise MethodError("expected no --burn-in with --task map, which anneals: drop it")
         return 0
@@ -239,18 +239,20 @@ def _begun(options: argparse.Namespace) -> Begun | None:
 
 
 def _memory(model: Any, choice: Choice, chains: int, options: argparse.Namespace) -> float:
-    """Estimated before it is taken, and refused above the cap."""
-    cap, limit = options.cap, memory.limit(options.cap)
-    need = footprint(model, choice.method, chains=chains, cap=cap)
+    """Estimated before it is taken, and refused above the limit."""
+    max_memory, limit = options.max_memory, memory.limit(options.max_memory)
+    need = footprint(model, choice.method, chains=chains, max_memory=max_memory)
     if isinstance(choice.method, Sampler):
-        _, tables, weights = tables_memory(model, choice.method, cap)
+        _, tables, weights = tables_memory(model, choice.method, max_memory)
         if tables > limit:
-            choice.method.compile(model, cap=cap)  # refuses, and says which variable is to blame
+            # refuses, and says which variable is to blame
+            choice.method.compile(model, max_memory=max_memory)
         if options.seconds is not None:
             need += min(chains * weights, SPARE)
     if need > limit:
-        raise CapError(
+        raise MemoryLimitError(
             f"expected a run of at most {memory.readable(limit)}, but this one may need "
-            f"{memory.readable(need)}: raise --cap, or use fewer --chains or --weights pooled"
+            f"{memory.readable(need)}: raise --max-memory, or use fewer --chains or --weights "
+            "pooled"
         )
     return need

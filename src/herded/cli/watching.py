@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from herded.cli.reference import Reference
-from herded.run.progress import Moment
+from herded.run.progress import Snapshot
 
 EVERY = 0.5  # seconds: looking costs time too
 
@@ -20,13 +20,13 @@ class Watcher:
         self.reference = reference
         self.looked, self.note = -np.inf, ""
 
-    def __call__(self, moment: Moment) -> str:
+    def __call__(self, moment: Snapshot) -> str:
         now = time.perf_counter()
         if now - self.looked >= EVERY:
             self.looked, self.note = now, self._look(moment)
         return self.note
 
-    def _look(self, moment: Moment) -> str:
+    def _look(self, moment: Snapshot) -> str:
         best = moment.best()
         if best is not None:
             return f"best log-score {best:.6g}"

@@ -20,6 +20,7 @@ from herded.models.checks import number, whole_array
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice, potts_grid
 from herded.system import atomic, memory
+from herded.system.memory import Size
 
 FORMAT = 1
 EXPANSION = 8  # bytes of memory per byte of an array, while it is read and checked
@@ -48,14 +49,14 @@ def save_model(model: FactorGraph | Lattice, path: FilePath) -> None:
             np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
-def load_model(path: FilePath, *, cap: float | None = None) -> FactorGraph | Lattice:
+def load_model(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph | Lattice:
     """The model that `save_model` wrote: the same bits, the same `content_hash`.
 
-    `cap` is the memory in bytes that reading may take, by default half of what is free.
+    `max_memory` is the memory in bytes that reading may take, by default half of what is free.
     """
-    data = read_bytes(path, cap, EXPANSION)
+    data = read_bytes(path, max_memory, EXPANSION)
     try:
-        return _model_of(_unpacked(path, data, cap))
+        return _model_of(_unpacked(path, data, max_memory))
     except ModelError as error:
         raise FileError(f"{error} (in {path})") from error
     except HerdedError:
@@ -153,14 +154,14 @@ def _given(model: Any, evidence: np.ndarray) -> Any:
 # -- arrays as bytes ---------------------------------------------------------------------------
 
 
-def _unpacked(path: FilePath, data: bytes, cap: float | None) -> Arrays:
+def _unpacked(path: FilePath, data: bytes, max_memory: Size | None) -> Arrays:
     if data[:2] != b"PK":
         if data[8:9] != b"{":
             raise ValueError("neither a zip nor safetensors")
         return _safetensors().load(data)
     with zipfile.ZipFile(io.BytesIO(data)) as file:
         members = file.infolist()
-        most = int(memory.limit(cap) / EXPANSION)
+        most = int(memory.limit(max_memory) / EXPANSION)
         if sum(member.file_size for member in members) > most:
             raise too_large(path, most, EXPANSION)
         return {member.filename.removesuffix(".npy"): _array(file, member) for member in members}

@@ -24,6 +24,7 @@ from herded.io.files import FilePath, write_bytes
 from herded.io.numbers import read_text
 from herded.models.factor_graph import FactorGraph
 from herded.system import memory
+from herded.system.memory import Size
 
 KEYWORDS = {"network", "variable", "probability", "property", "type", "table", "default"}
 PLAIN = re.compile(r"(?:[\w.<>=+*%:&-]|/(?![/*]))+")  # a name that needs no quotes
@@ -31,12 +32,12 @@ UNWRITABLE = re.compile(r'["\ud800-\udfff]')  # also what UTF-8 has no bytes for
 TABLE_COPIES = 6  # of a table, while a model is made of it
 
 
-def read_bif(path: FilePath, *, cap: float | None = None) -> FactorGraph:
+def read_bif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
     """The Bayes net of a .bif file, gzipped or not, with the names of variables and states.
 
-    `cap` is the memory in bytes that reading may take, by default half of what is free.
+    `max_memory` is the memory in bytes that reading may take, by default half of what is free.
     """
-    tokens = Tokens(path, read_text(path, cap))
+    tokens = Tokens(path, read_text(path, max_memory))
     net, definitions = NetFile(path, tokens.line), []
     while tokens.left:
         word = tokens.next()
@@ -50,7 +51,7 @@ def read_bif(path: FilePath, *, cap: float | None = None) -> FactorGraph:
             definitions.append(_read_definition(tokens))
         else:
             raise tokens.wrong("network, variable or probability", "make other text a // comment")
-    _check_memory(net, definitions, memory.limit(cap))
+    _check_memory(net, definitions, memory.limit(max_memory))
     return net.graph([_conditional(tokens, net, definition) for definition in definitions])
 
 
@@ -113,14 +114,14 @@ def _read_definition(tokens: Tokens) -> _Definition:
     return found
 
 
-def _check_memory(net: NetFile, definitions: list[_Definition], cap: float) -> None:
+def _check_memory(net: NetFile, definitions: list[_Definition], max_memory: float) -> None:
     """A `default` of one line can stand for a table of any size."""
     need = 0
     for definition in definitions:
         rows, k = net.shape(definition.child, definition.parents, definition.where)
         if "default" in definition.whole:
             need += TABLE_COPIES * 8 * rows * k
-            memory.check(need, cap, f"the table of {definition.child!r} and those before it")
+            memory.check(need, max_memory, f"the table of {definition.child!r} and those before it")
 
 
 def _conditional(tokens: Tokens, net: NetFile, definition: _Definition) -> Conditional:

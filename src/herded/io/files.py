@@ -5,8 +5,9 @@ import os
 import zlib
 from collections.abc import Iterable
 
-from herded.errors import CapError, FileError
+from herded.errors import FileError, MemoryLimitError
 from herded.system import atomic, memory
+from herded.system.memory import Size
 
 FilePath = str | os.PathLike[str]
 
@@ -15,12 +16,12 @@ EXPANSION = 32  # bytes of memory per byte of a text: its words, its numbers, an
 BLOCK = 2**20
 
 
-def read_bytes(path: FilePath, cap: float | None = None, expansion: int = EXPANSION) -> bytes:
+def read_bytes(path: FilePath, max_memory: Size | None = None, expansion: int = EXPANSION) -> bytes:
     """The content of a file, unpacked if it is gzipped.
 
-    Refused where `expansion` times as much memory, which reading takes, is more than `cap`.
+    Refused where `expansion` times as much memory, which reading takes, is more than `max_memory`.
     """
-    most = int(memory.limit(cap) / expansion)
+    most = int(memory.limit(max_memory) / expansion)
     target = atomic.target_path(path, FileError, "the path")
     try:
         with open(target, "rb") as file:
@@ -39,11 +40,11 @@ def read_bytes(path: FilePath, cap: float | None = None, expansion: int = EXPANS
         raise FileError(f"expected a file that can be read at {path}, but: {reason}") from error
 
 
-def too_large(path: FilePath, most: int, expansion: int) -> CapError:
+def too_large(path: FilePath, most: int, expansion: int) -> MemoryLimitError:
     """What to say of a file, or of what it unpacks to, that memory does not allow."""
-    return CapError(
+    return MemoryLimitError(
         f"expected at most {memory.readable(most)} in {path}, as reading takes about {expansion} "
-        "times as much memory, but it holds more: free some memory, or raise cap="
+        "times as much memory, but it holds more: free some memory, or raise max_memory="
     )
 
 

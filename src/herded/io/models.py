@@ -14,6 +14,7 @@ from herded.io.uai import read_uai
 from herded.io.xmlbif import read_xmlbif
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
+from herded.system.memory import Size
 
 READERS: dict[str, Callable[..., FactorGraph | Lattice]] = {
     "uai": read_uai,
@@ -30,24 +31,24 @@ SUFFIXES = {f".{name}": name for name in READERS} | {".xml": "xmlbif", ".bifxml"
 
 
 def read_model(
-    path: FilePath, format: str | None = None, *, cap: float | None = None
+    path: FilePath, format: str | None = None, *, max_memory: Size | None = None
 ) -> FactorGraph | Lattice:
     """The model of a file: .uai, .bif, .xmlbif (.xml, .bifxml), .npz or .safetensors.
 
     The name tells which, with or without a further .gz, or else the content. `format` is one of
-    "uai", "bif", "xmlbif", "npz" and "safetensors", for files of other names. `cap` is the memory
-    in bytes that reading may take, by default half of what is free.
+    "uai", "bif", "xmlbif", "npz" and "safetensors", for files of other names. `max_memory` is
+    what reading may take, in bytes or as "2G", by default half of what is free.
     """
     if format is not None and format not in READERS:
         known = ", ".join(map(repr, READERS))
         raise FileError(f"expected format= as one of {known}, got {format!r}")
-    return READERS[format or _format_of(path, cap)](path, cap=cap)
+    return READERS[format or _format_of(path, max_memory)](path, max_memory=max_memory)
 
 
-def _format_of(path: Any, cap: float | None) -> str:
+def _format_of(path: Any, max_memory: Size | None) -> str:
     name = os.fspath(path).lower() if isinstance(path, (str, os.PathLike)) else ""
     suffix = os.path.splitext(str(name).removesuffix(".gz"))[1]
-    return SUFFIXES.get(suffix) or _format_of_content(path, read_bytes(path, cap))
+    return SUFFIXES.get(suffix) or _format_of_content(path, read_bytes(path, max_memory))
 
 
 def _format_of_content(path: FilePath, data: bytes) -> str:

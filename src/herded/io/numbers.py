@@ -13,6 +13,7 @@ import numpy as np
 
 from herded.errors import FileError
 from herded.io.files import FilePath, read_bytes
+from herded.system.memory import Size
 
 BLOCK = 2**20  # bytes whose words are in memory at once
 WORD = re.compile(rb"\S+")
@@ -82,9 +83,9 @@ class Numbers:
         return values.astype(np.int64)
 
 
-def read_text(path: FilePath, cap: float | None = None) -> bytes:
+def read_text(path: FilePath, max_memory: Size | None = None) -> bytes:
     """The text of a file, without the mark of its encoding that some editors leave."""
-    return read_bytes(path, cap).removeprefix(BOM)
+    return read_bytes(path, max_memory).removeprefix(BOM)
 
 
 def after_header(path: FilePath, text: bytes, known: tuple[bytes, ...], remedy: str) -> int:

@@ -17,14 +17,15 @@ from herded.io.numbers import LARGEST, Numbers, after_header, read_text
 from herded.io.potentials import log_of, table_potentials
 from herded.io.uai_evidence import MODELS, write_evidence
 from herded.models.factor_graph import FactorGraph, as_graph
+from herded.system.memory import Size
 
 
-def read_uai(path: FilePath, *, cap: float | None = None) -> FactorGraph:
+def read_uai(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
     """The model of a .uai file, gzipped or not; log-potentials, -inf for zeros.
 
-    `cap` is the memory in bytes that reading may take, by default half of what is free.
+    `max_memory` is the memory in bytes that reading may take, by default half of what is free.
     """
-    text = read_text(path, cap)
+    text = read_text(path, max_memory)
     remedy = "give a model in the UAI format, or use read_model, which knows others"
     numbers = Numbers.parse(path, text, after_header(path, text, MODELS, remedy))
     n = numbers.count(0, "the number of variables", least=1)

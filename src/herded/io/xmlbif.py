@@ -16,18 +16,19 @@ from herded.io.bayes_net import Conditional, NetFile, as_bayes_net
 from herded.io.files import FilePath, read_bytes, write_bytes
 from herded.io.numbers import floats
 from herded.models.factor_graph import FactorGraph
+from herded.system.memory import Size
 
 MAX_DEPTH = 8  # a table stands at depth 4
 EXPANSION = 80  # bytes of memory per byte of a file, if it is all tags
 UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]|^\s|\s$")
 
 
-def read_xmlbif(path: FilePath, *, cap: float | None = None) -> FactorGraph:
+def read_xmlbif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
     """The Bayes net of an XMLBIF file, gzipped or not, with the names of variables and states.
 
-    `cap` is the memory in bytes that reading may take, by default half of what is free.
+    `max_memory` is the memory in bytes that reading may take, by default half of what is free.
     """
-    root = _parse(path, read_bytes(path, cap, EXPANSION))
+    root = _parse(path, read_bytes(path, max_memory, EXPANSION))
     net = NetFile(path, lambda line: line)
     if root.tag != "BIF":
         raise net.wrong(root.line, "<BIF>", f"<{root.tag}>", "give another file, in XMLBIF 0.3")

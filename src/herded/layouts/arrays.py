@@ -1,4 +1,4 @@
-"""What a kernel is told besides the plan, and the parts of a sweep that all kernels share."""
+"""What a kernel is told besides the layout, and the parts of a sweep that all kernels share."""
 
 from typing import NamedTuple
 

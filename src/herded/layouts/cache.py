@@ -1,7 +1,7 @@
-"""Small models are asked about again and again: their plans are kept with them.
+"""Small models are asked about again and again: their layouts are kept with them.
 
-Neither a model nor a frozen dataclass of options ever changes, so the plan is the same again. Only
-small plans are kept: a large one is worth its compilation, and not the memory after it.
+Neither a model nor a frozen dataclass of options ever changes, so the layout is the same again.
+Only small layouts are kept: a large one is worth its compilation, and not the memory after it.
 """
 
 from collections.abc import Iterator
@@ -9,41 +9,42 @@ from typing import Any
 
 import numpy as np
 
-from herded.layouts.choose import Plan
+from herded.layouts.choose import Layout
+from herded.system.memory import Size
 
-SMALL = 2**18  # bytes of a plan's arrays
-MOST = 16  # plans of one model
+SMALL = 2**18  # bytes of a layout's arrays
+MOST = 16  # layouts of one model
 
 
-class Shelf(dict[Any, Plan]):
-    """The plans of a model, left behind when that is pickled: its copy has arrays of its own."""
+class Shelf(dict[Any, Layout]):
+    """The layouts of a model, left behind when that is pickled: its copy has arrays of its own."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Shelf, ()
 
 
-def remembered(model: Any, method: Any, kind: str | None, cap: float | None) -> Plan:
-    """The plan of `method.compile`, made only once where it is small."""
+def remembered(model: Any, method: Any, kind: str | None, max_memory: Size | None) -> Layout:
+    """The layout of `method.compile`, made only once where it is small."""
     shelf = getattr(model, "_shelf", None)
     if shelf is None:
         shelf = Shelf()
         object.__setattr__(model, "_shelf", shelf)
-    key = _key(method, kind, cap)
-    plan = shelf.get(key) if key else None
-    if plan is None or plan.model is not model:  # another's, where a model was copied with it
-        plan = method.compile(model, kind=kind, cap=cap)
-        if key and sum(array.nbytes for array in _arrays(plan)) <= SMALL:
+    key = _key(method, kind, max_memory)
+    layout = shelf.get(key) if key else None
+    if layout is None or layout.model is not model:  # another's, where a model was copied with it
+        layout = method.compile(model, kind=kind, max_memory=max_memory)
+        if key and sum(array.nbytes for array in _arrays(layout)) <= SMALL:
             if len(shelf) >= MOST:
                 shelf.clear()
-            shelf[key] = plan
-    return plan
+            shelf[key] = layout
+    return layout
 
 
-def _key(method: Any, kind: Any, cap: Any) -> tuple[Any, ...] | None:
-    """What a plan depends on, or None where that may change or is no proper choice."""
+def _key(method: Any, kind: Any, max_memory: Any) -> tuple[Any, ...] | None:
+    """What a layout depends on, or None where that may change or is no proper choice."""
     if not getattr(getattr(method, "__dataclass_params__", None), "frozen", False):
         return None
-    key = (method, kind, cap, type(cap))  # True is 1, and no number of bytes
+    key = (method, kind, max_memory, type(max_memory))  # True is 1, and no number of bytes
     try:
         hash(key)
     except TypeError:
@@ -51,9 +52,9 @@ def _key(method: Any, kind: Any, cap: Any) -> tuple[Any, ...] | None:
     return key
 
 
-def _arrays(plan: Plan) -> Iterator[np.ndarray]:
-    laid_out = (plan.factors, plan.tables, plan.field, plan.pairs, plan.lattice)
-    for part in (*laid_out, plan.scan, plan.contexts):
+def _arrays(layout: Layout) -> Iterator[np.ndarray]:
+    laid_out = (layout.factors, layout.tables, layout.field, layout.pairs, layout.lattice)
+    for part in (*laid_out, layout.scan, layout.contexts):
         for array in part or ():
             if isinstance(array, np.ndarray):
                 yield array

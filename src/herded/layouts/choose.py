@@ -1,4 +1,4 @@
-"""model -> plan: the flat, read-only arrays that one kind of kernel runs on.
+"""model -> layout: the flat, read-only arrays that one kind of kernel runs on.
 
 lattice  4-neighbour grids, packed by colour
 table    small blankets: every conditional tabulated
@@ -21,11 +21,12 @@ from herded.layouts.factor import compile_factors
 from herded.layouts.field import compile_field, field_couplings
 from herded.layouts.pairs import compile_pairs, pair_rows
 from herded.layouts.scan import compile_scan
-from herded.layouts.table import compile_table, count_rows
+from herded.layouts.table import check_tables, compile_table, count_rows
 from herded.layouts.weights import TABULATED, compile_contexts, weight_bytes
 from herded.models.lattice import Lattice
 from herded.models.names import called
 from herded.system import memory
+from herded.system.memory import Size
 
 # Where tables are a choice and not a must, they may take this many entries per variable.
 LEAN = 2**26  # bytes of links and rows that never are too many
@@ -35,7 +36,7 @@ KINDS = ("lattice", "table", "field", "pairs", "factor")
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Layout:
     """A model compiled for one kind of kernel, one scan and one `weights=` choice."""
 
     model: Any
@@ -105,7 +106,7 @@ class Plan:
         return digest.hexdigest()[:16]
 
 
-class _Layout(NamedTuple):
+class _Found(NamedTuple):
     """How a model that is no lattice would be laid out, and what that would take."""
 
     kind: str
@@ -116,10 +117,10 @@ class _Layout(NamedTuple):
     scan: Any
     memory: float
     chain_memory: float
-    links: Any  # Couplings of a field plan, Pairs of a pairs plan
+    links: Any  # Couplings of a field layout, Pairs of a pairs layout
 
 
-def compile_plan(
+def choose_layout(
     model: Any,
     *,
     kind: str | None = None,
@@ -127,39 +128,41 @@ def compile_plan(
     scan: Any = "auto",
     vector: bool = False,
     bits: int = 32,
-    cap: float | None = None,
-) -> Plan:
+    max_memory: Size | None = None,
+) -> Layout:
     """Choose a kind of kernel for `model` unless forced, and lay the model out for it.
 
     `weights` names the contexts of a herded method, `vector` asks for weight vectors even where
-    all variables are binary, `bits` are those of a weight, `cap` limits the bytes of tables and
-    weights.
+    all variables are binary, `bits` are those of a weight, `max_memory` limits the bytes of tables
+    and weights.
     """
     scan = _scan_of(model, scan)
     if kind not in (None, *KINDS):
-        raise MethodError(f"expected a plan out of {', '.join(KINDS)}, got {kind!r}")
+        raise MethodError(f"expected a layout out of {', '.join(KINDS)}, got {kind!r}")
     if bits != 32:
         _check_coarse(model, kind, weights, scan, vector, bits)
     if kind == "lattice" or (kind is None and _fits_lattice(model, weights, scan, vector)):
-        return _compile_lattice(model, weights, scan, vector, bits, cap)
-    found = _lay_out(model, kind, weights, scan, vector, cap)
+        return _compile_lattice(model, weights, scan, vector, bits, max_memory)
+    found = _lay_out(model, kind, weights, scan, vector, max_memory)
     if found.kind == "table":
         start, herded = found.factors.neighbour_start, weights in TABULATED
-        memory.check_tables(
-            found.memory, cap, found.rows, lambda i: called(model, i), start, herded
+        check_tables(
+            found.memory, max_memory, found.rows, lambda i: called(model, i), start, herded
         )
     elif found.kind == "factor" and weights in TABULATED:
         raise MethodError(
-            f'expected weights="pooled", "lazy" or "full" on a factor plan, got {weights!r}, which '
-            "needs its conditionals tabulated"
+            f'expected weights="pooled", "lazy" or "full" on a factor layout, got {weights!r}, '
+            "which needs its conditionals tabulated"
         )
     else:
-        memory.check(found.memory, cap, "couplings and weights" if found.links else "weights")
+        memory.check(
+            found.memory, max_memory, "couplings and weights" if found.links else "weights"
+        )
     tables = None
     if found.kind == "table":
         clamped = np.maximum(model.as_factor_graph().evidence, 0)
         tables = compile_table(found.factors, found.rows, clamped, found.scalar)
-    return Plan(
+    return Layout(
         model=model,
         kind=found.kind,
         scalar=found.scalar,
@@ -174,23 +177,23 @@ def compile_plan(
     )
 
 
-def plan_memory(
+def layout_memory(
     model: Any,
     *,
     weights: str | None = None,
     vector: bool = False,
     bits: int = 32,
-    cap: float | None = None,
+    max_memory: Size | None = None,
 ) -> tuple[str, float, float]:
     """What `compile_plan` would take, without taking it.
 
-    The kind of plan, the bytes of tables and of one chain's weights, and those of every further
+    The kind of layout, the bytes of tables and of one chain's weights, and those of every further
     chain. Hashed weights ("lazy", "full") may grow from there.
     """
     scan = _scan_of(model, "auto")
     if _fits_lattice(model, weights, scan, vector):
         return "lattice", *_lattice_memory(model, weights, bits)
-    found = _lay_out(model, None, weights, scan, vector, cap)
+    found = _lay_out(model, None, weights, scan, vector, max_memory)
     return found.kind, found.memory, found.chain_memory
 
 
@@ -201,8 +204,13 @@ def _scan_of(model: Any, scan: Any) -> Any:
 
 
 def _lay_out(
-    model: Any, kind: str | None, weights: str | None, scan: Any, vector: bool, cap: float | None
-) -> _Layout:
+    model: Any,
+    kind: str | None,
+    weights: str | None,
+    scan: Any,
+    vector: bool,
+    max_memory: Size | None,
+) -> _Found:
     graph = model.as_factor_graph()
     if isinstance(scan, str) and scan == "jacobi" and graph.has_hard_zeros:
         raise MethodError(
@@ -214,12 +222,12 @@ def _lay_out(
     width = np.ones_like(graph.cardinalities) if scalar else graph.cardinalities
     rows = count_rows(factors, free)
     entries = float((rows * width).sum())
-    few = memory.fits(entries * 8, cap) and entries <= FEW_ENTRIES * len(free)
+    few = memory.fits(entries * 8, max_memory) and entries <= FEW_ENTRIES * len(free)
     links: Any = None
     if kind is None and (weights in TABULATED or few):
         kind = "table"
     elif kind is None or kind in _LINKED:
-        kind, links = _links(graph, kind, weights, vector, cap)
+        kind, links = _links(graph, kind, weights, vector, max_memory)
     order = compile_scan(scan, factors, free, whole=weights == "full")
     weights_need = weight_bytes(weights, kind, entries, width, order.segments)
     need = weights_need
@@ -229,32 +237,32 @@ def _lay_out(
         need += 4.0 * rows.sum() + 32.0 * rows.max(initial=0) if weights == "shared" else 0.0
     elif links is not None:
         need += links.bytes
-    return _Layout(kind, scalar, factors, width, rows, order, need, weights_need, links)
+    return _Found(kind, scalar, factors, width, rows, order, need, weights_need, links)
 
 
 _LINKED = {"field": field_couplings, "pairs": pair_rows}
 
 
 def _links(
-    graph: Any, kind: str | None, weights: str | None, vector: bool, cap: float | None
+    graph: Any, kind: str | None, weights: str | None, vector: bool, max_memory: Size | None
 ) -> tuple[str, Any]:
-    """The first plan for pair interactions that can run this, or else "factor", and its links."""
+    """The first layout for pair interactions that can run this, or else "factor", and its links."""
     for name in _LINKED if kind is None else (kind,):
         links, reason = None, f"weights={weights!r} is not for it"
         if vector and name == "field":
             reason = "slack needs weight vectors"
         elif weights in (None, "pooled"):
             links, reason = _LINKED[name](graph)
-        if links is not None and (kind is not None or _is_lean(graph, links.bytes, cap)):
+        if links is not None and (kind is not None or _is_lean(graph, links.bytes, max_memory)):
             return name, links
         if kind is not None:
-            raise MethodError(f"expected a model for the {kind} plan, but {reason}: drop plan=")
+            raise MethodError(f"expected a model for the {kind} layout, but {reason}: drop layout=")
     return "factor", None
 
 
-def _is_lean(graph: Any, need: float, cap: float | None) -> bool:
+def _is_lean(graph: Any, need: float, max_memory: Size | None) -> bool:
     """Whether so many bytes are worth it: rows as wide as one wide variable could be mostly air."""
-    return memory.fits(need, cap) and need <= max(LEAN, 8 * graph.log_tables.nbytes)
+    return memory.fits(need, max_memory) and need <= max(LEAN, 8 * graph.log_tables.nbytes)
 
 
 def _why_no_lattice(model: Any, weights: str | None, scan: Any, vector: bool) -> str:
@@ -283,7 +291,7 @@ def _check_coarse(
     if isinstance(model, Lattice) and model.log_unary.shape[2] != 2:
         reason = f"this one has {model.log_unary.shape[2]}"
     elif kind not in (None, "lattice"):
-        reason = f"plan={kind!r} was asked for"
+        reason = f"layout={kind!r} was asked for"
     else:
         reason = _why_no_lattice(model, weights, scan, vector)
     if reason:
@@ -298,15 +306,15 @@ def _fits_lattice(model: Any, weights: str | None, scan: Any, vector: bool) -> b
 
 
 def _compile_lattice(
-    model: Any, weights: str | None, scan: Any, vector: bool, bits: int, cap: float | None
-) -> Plan:
+    model: Any, weights: str | None, scan: Any, vector: bool, bits: int, max_memory: Size | None
+) -> Layout:
     reason = _why_no_lattice(model, weights, scan, vector)
     if reason:
-        raise MethodError(f"expected a model for the lattice plan, but {reason}: drop plan=")
+        raise MethodError(f"expected a model for the lattice layout, but {reason}: drop layout=")
     need, chain_need = _lattice_memory(model, weights, bits)
-    memory.check(need, cap, "a lattice with its weights")
+    memory.check(need, max_memory, "a lattice with its weights")
     binary = model.log_unary.shape[2] == 2
-    return Plan(
+    return Layout(
         model=model,
         kind="lattice",
         scalar=binary,

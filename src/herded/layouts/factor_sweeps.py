@@ -1,4 +1,4 @@
-"""Sweeps that sum each conditional from log-tables (plan "factor"): any model, any degree.
+"""Sweeps that sum each conditional from log-tables (layout "factor"): any model, any degree.
 
 As in `table`, each function counts in `done` the sweeps of each segment. `betas` holds the inverse
 temperature of each sweep (all 1 unless annealed).

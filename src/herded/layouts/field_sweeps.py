@@ -1,4 +1,4 @@
-"""Sweeps over local fields (plan "field"): binary variables, pair interactions, scalar rule.
+"""Sweeps over local fields (layout "field"): binary variables, pair interactions, scalar rule.
 
 A visit needs the field of its variable. It can sum the couplings of the neighbours that are 1, or
 find the field in memory, where it follows their flips. Fields are whole numbers, so both have the

@@ -63,7 +63,7 @@ def compile_lattice(
 
     `origin` is the place of row 0 and column 0 of the whole lattice where `model` is a patch of it.
     """
-    rows, columns, strips = layout(*model.shape)
+    rows, columns, strips = strip_shape(*model.shape)
     contexts = COUNTS if by_count else BITS
     p = aligned((2, strips, n_cells(rows * columns), contexts, LANES), unsigned(bits))
     _fill(
@@ -89,11 +89,11 @@ def unsigned(bits: int) -> Any:
 
 def n_entries(shape: tuple[int, int], by_count: bool) -> int:
     """Conditionals of all places, those included that no site has."""
-    rows, columns, strips = layout(*shape)
+    rows, columns, strips = strip_shape(*shape)
     return 2 * strips * n_cells(rows * columns) * LANES * (COUNTS if by_count else BITS)
 
 
-def layout(h: int, w: int) -> tuple[int, int, int]:
+def strip_shape(h: int, w: int) -> tuple[int, int, int]:
     """Rows of a strip, columns of a half-lattice, and how many strips."""
     columns = (w + 1) // 2
     rows = min(h, -(-STRIP // columns))

@@ -1,4 +1,4 @@
-"""Sweeps over colour-packed binary lattices (plan "lattice"), vectorised.
+"""Sweeps over colour-packed binary lattices (layout "lattice"), vectorised.
 
 Sites of one colour do not interact, so a half-sweep is loops over strips of rows; `layouts.waves`
 says in which order. There is no gather, so that the compiler can use whole SIMD registers: for

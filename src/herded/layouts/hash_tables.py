@@ -12,14 +12,14 @@ import numpy as np
 from herded.draws.hashing import double, gather
 from herded.draws.phases import HALF
 from herded.layouts.arrays import Memory
-from herded.layouts.choose import Plan
+from herded.layouts.choose import Layout
 from herded.layouts.weights import first_slots
 
 
-def first_tables(plan: Plan, memory: Memory) -> Memory:
+def first_tables(layout: Layout, memory: Memory) -> Memory:
     """`memory` with empty tables, and room for no more."""
-    slots = first_slots(plan.scan.segments)
-    room, width = int(slots.sum()), 1 if plan.scalar else plan.width
+    slots = first_slots(layout.scan.segments)
+    room, width = int(slots.sum()), 1 if layout.scalar else layout.width
     return memory._replace(
         w=_at_rest(room * width, memory.w.dtype),
         keys=np.zeros(room, np.uint64),

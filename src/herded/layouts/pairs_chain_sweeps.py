@@ -1,4 +1,4 @@
-"""Chains of a pairs plan side by side: links and rows are read once for sixteen of them.
+"""Chains of a pairs layout side by side: links and rows are read once for sixteen of them.
 
 A variable's states in the chains are neighbours in memory, its lanes, and products, conditionals
 and weights lie in planes (states, lanes): loops over lanes have no branches, and the compiler

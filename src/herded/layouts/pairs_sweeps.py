@@ -1,4 +1,4 @@
-"""Sweeps over products of rows (plan "pairs"): any cardinalities, pair interactions, vector rule.
+"""Sweeps over products of rows (layout "pairs"): any cardinalities, pair interactions, vector rule.
 
 As in `table`, the function counts in `done` the sweeps of each segment. Where all variables have
 three or four states a visit stays in registers, and where they have five to eight its products do;

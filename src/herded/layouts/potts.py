@@ -12,7 +12,7 @@ import numpy as np
 
 from herded.draws.modes import MAX_BINS
 from herded.draws.phases import start_vector
-from herded.layouts.grid import LANES, layout, n_cells
+from herded.layouts.grid import LANES, n_cells, strip_shape
 from herded.system.arrays import aligned
 from herded.system.jit import jit
 
@@ -63,7 +63,7 @@ def lattice_memory(model, weights: str | None) -> tuple[float, float]:
 
 def compile_potts(model) -> PottsArrays:
     """The factors of the conditionals."""
-    rows, columns, strips = layout(*model.shape)
+    rows, columns, strips = strip_shape(*model.shape)
     states = model.log_unary.shape[2]
     cells = n_cells(rows * columns)
     u = aligned((2, strips, cells, states, LANES), np.float64)
@@ -79,7 +79,7 @@ def compile_potts(model) -> PottsArrays:
 
 def n_places(shape: tuple[int, int]) -> int:
     """Places of both colours, those included that no site has."""
-    rows, columns, strips = layout(*shape)
+    rows, columns, strips = strip_shape(*shape)
     return 2 * strips * n_cells(rows * columns) * LANES
 
 

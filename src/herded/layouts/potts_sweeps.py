@@ -1,4 +1,4 @@
-"""Sweeps over colour-packed Potts lattices (plan "lattice", more than two states), vectorised.
+"""Sweeps over colour-packed Potts lattices (layout "lattice", more than two states), vectorised.
 
 Cell by cell, state by state, all sites of a cell at once: conditionals are products of what
 `layouts.potts` tabulates, no exponentials; weights are brought together from the bins they lie in,

@@ -6,7 +6,7 @@ import numpy as np
 
 from herded.errors import CheckpointError
 from herded.layouts.arrays import Memory
-from herded.layouts.choose import Plan
+from herded.layouts.choose import Layout
 from herded.layouts.grid import with_border
 from herded.layouts.hash_tables import could_be, without_gaps
 from herded.layouts.scan import JACOBI
@@ -24,8 +24,8 @@ class State:
     sweep: int  # how many sweeps it has done
     chain: int
     total: int  # how many it was started for: what an annealing schedule needs
-    # Samples with x = 1, by plans that count them, since somebody took them: after every block, so
-    # that they are no part of a checkpoint. Empty if not asked for.
+    # Samples with x = 1, by layouts that count them, since they were taken last: after every block,
+    # so that they are no part of a checkpoint. Empty if not asked for.
     ones: np.ndarray = field(default_factory=lambda: NO_COUNTS)
 
     def copy(self) -> "State":
@@ -68,20 +68,20 @@ class State:
         parts["w"] = aligned_copy(parts["w"])
         self.memory = Memory(**parts)
 
-    def values(self, plan: Plan) -> np.ndarray:
+    def values(self, layout: Layout) -> np.ndarray:
         """The current state (N,) in the model's order."""
         x = self.memory.x
-        inside = x if plan.lattice is None else x[:, 1:-1, 1:-1]
-        return plan.unstore(inside.reshape(-1)).astype(np.int64)
+        inside = x if layout.lattice is None else x[:, 1:-1, 1:-1]
+        return layout.unstore(inside.reshape(-1)).astype(np.int64)
 
 
-def start(plan: Plan, x: np.ndarray, weights: np.ndarray, chain: int, tally: bool, total: int):
+def start(layout: Layout, x: np.ndarray, weights: np.ndarray, chain: int, tally: bool, total: int):
     """The state at sweep 0 of a chain that starts at `x` (N,) with the given weights."""
-    stored = plan.store(x)
-    if plan.lattice is not None:
-        stored = with_border(stored, plan.lattice, plan.model.shape[0])
-    jacobi = plan.scan is not None and plan.scan.policy[0] == JACOBI
-    size = plan.n_stored * (1 if plan.scalar else plan.width)
+    stored = layout.store(x)
+    if layout.lattice is not None:
+        stored = with_border(stored, layout.lattice, layout.model.shape[0])
+    jacobi = layout.scan is not None and layout.scan.policy[0] == JACOBI
+    size = layout.n_stored * (1 if layout.scalar else layout.width)
     memory = Memory(
         x=stored,
         y=stored.copy() if jacobi else stored,

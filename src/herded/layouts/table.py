@@ -5,14 +5,18 @@
 This is the memory of Algorithm 1, exponential in the degree; `system.memory` estimates it first.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar, fixed_vector
+from herded.errors import MemoryLimitError
 from herded.layouts.factor import log_conditional, log_conditional_pair
+from herded.system import memory
 from herded.system.arrays import lock, starts
 from herded.system.jit import jit
+from herded.system.memory import Size
 
 NEAR = 8  # neighbours that are read without looking for the end of their list
 
@@ -37,6 +41,35 @@ def count_rows(factors, free) -> np.ndarray:
     total = np.concatenate([[0.0], np.cumsum(logs)])
     bits = total[factors.neighbour_start[1:]] - total[factors.neighbour_start[:-1]]
     return np.where(free, np.round(np.exp2(np.minimum(bits, 1000.0))), 0.0)
+
+
+def check_tables(
+    need: float,
+    max_memory: Size | None,
+    rows: np.ndarray,
+    name_of: Callable[[int], str],
+    start: np.ndarray,
+    herded: bool,
+) -> None:
+    """Refuse tables above the limit, naming the variable to blame and the way out.
+
+    `rows` are those of each variable's table, `start` where its neighbours are.
+    """
+    if memory.fits(need, max_memory):
+        return
+    i = int(np.argmax(rows))
+    way_out = 'Drop layout="table"'
+    if herded:
+        way_out = (
+            'Use weights="pooled" or "lazy" (HerdedGibbs(weights="pooled", slack=4) is a good '
+            "choice)"
+        )
+    raise MemoryLimitError(
+        f"expected tables of at most {memory.readable(memory.limit(max_memory))}, but they need "
+        f"{memory.readable(need)}: variable {name_of(i)} has {start[i + 1] - start[i]} neighbours "
+        f"in {rows[i]:.3g} states. "
+        f"{way_out}, or raise max_memory="
+    )
 
 
 def compile_table(factors, rows, x, scalar: bool) -> TableArrays:

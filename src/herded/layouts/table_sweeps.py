@@ -1,4 +1,4 @@
-"""Sweeps over tabulated conditionals (plan "table"): Algorithm 1, step by step.
+"""Sweeps over tabulated conditionals (layout "table"): Algorithm 1, step by step.
 
 Each function runs segments first..last-1 of the scan up to sweep len(block) of a block. It counts
 in `done` how many sweeps each segment has behind it: fewer where a table of hashed weights must

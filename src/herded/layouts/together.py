@@ -7,7 +7,7 @@ import numpy as np
 
 from herded.draws.modes import BLANKET, DRAW, POOLED, SHARED
 from herded.layouts.chain_sweeps import MOST_CHAINS, field_together, table_together
-from herded.layouts.choose import Plan
+from herded.layouts.choose import Layout
 from herded.layouts.pairs_chain_sweeps import LANES, pairs_together
 from herded.layouts.scan import SEQUENTIAL
 from herded.layouts.state import State
@@ -33,25 +33,25 @@ class Together:
     tally: np.ndarray  # (C, N), or (C, 0)
 
 
-def can_run_together(plan: Plan, states: Sequence[State]) -> bool:
+def can_run_together(layout: Layout, states: Sequence[State]) -> bool:
     """Whether there is a kernel for these chains, and enough of them to be worth it."""
     return (
-        plan.kind in WORTH_IT
-        and len(plan.contexts.mode) in MODES[plan.kind]
-        and (plan.scalar or plan.kind == "pairs")
-        and plan.scan.policy[0] == SEQUENTIAL
+        layout.kind in WORTH_IT
+        and len(layout.contexts.mode) in MODES[layout.kind]
+        and (layout.scalar or layout.kind == "pairs")
+        and layout.scan.policy[0] == SEQUENTIAL
         and len(states) <= MOST_CHAINS
-        and _is_worth_it(plan, len(states))
+        and _is_worth_it(layout, len(states))
         and len({state.sweep for state in states}) == 1
     )
 
 
-def _is_worth_it(plan: Plan, chains: int) -> bool:
+def _is_worth_it(layout: Layout, chains: int) -> bool:
     """Enough chains; for pairs enough in all lanes, of which the empty ones cost as much."""
-    if plan.kind != "pairs":
-        return chains >= WORTH_IT[plan.kind]
-    is_wide = int(plan.model.cardinalities[plan.model.evidence < 0].max()) >= WIDE
-    return (not is_wide or plan.pairs.rows.nbytes > NEAR) and chains >= WORTH_IT["pairs"] * -(
+    if layout.kind != "pairs":
+        return chains >= WORTH_IT[layout.kind]
+    is_wide = int(layout.model.cardinalities[layout.model.evidence < 0].max()) >= WIDE
+    return (not is_wide or layout.pairs.rows.nbytes > NEAR) and chains >= WORTH_IT["pairs"] * -(
         -chains // LANES
     )
 
@@ -72,18 +72,18 @@ def gather(states: Sequence[State]) -> Together:
 
 
 def advance(
-    plan: Plan, together: Together, blocks: np.ndarray, sweeps: int, seed: int, slack: int = 0
+    layout: Layout, together: Together, blocks: np.ndarray, sweeps: int, seed: int, slack: int = 0
 ) -> None:
     """Advance all states by `sweeps` and write their samples into the first rows of `blocks`."""
     states = together.states
     keys = np.array([stream_key(seed, state.chain, 1) for state in states], np.uint64)
-    when = plan.contexts, plan.scan.order, states[0].sweep, sweeps, keys
+    when = layout.contexts, layout.scan.order, states[0].sweep, sweeps, keys
     changed = together.x, together.w, together.tally, blocks
-    if plan.kind == "table":
-        table_together(plan.tables, *when, *changed)
-    elif plan.kind == "field":
-        field_together(plan.field, *when, *changed)
+    if layout.kind == "table":
+        table_together(layout.tables, *when, *changed)
+    elif layout.kind == "field":
+        field_together(layout.field, *when, *changed)
     else:
-        pairs_together(plan.pairs, *when, slack, *changed)
+        pairs_together(layout.pairs, *when, slack, *changed)
     for state in states:
         state.sweep += sweeps

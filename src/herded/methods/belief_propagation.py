@@ -14,13 +14,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from herded.errors import MethodError, SupportError
-from herded.layouts.choose import Plan, compile_plan
+from herded.errors import InfeasibleError, MethodError
+from herded.layouts.choose import Layout, choose_layout
 from herded.methods import belief_propagation_kernel as kernel
 from herded.methods.options import is_between
 from herded.methods.protocol import Answer
 from herded.models.factor_graph import FactorGraph
 from herded.system import memory
+from herded.system.memory import Size
 
 
 @dataclass
@@ -58,35 +59,37 @@ class BeliefPropagation:
         if not is_between(self.tolerance, 0.0, np.inf):
             raise MethodError(f"expected a tolerance of 0 or more, got {self.tolerance!r}")
 
-    def compile(self, model: Any, *, kind: str | None = None, cap: float | None = None) -> Plan:
+    def compile(
+        self, model: Any, *, kind: str | None = None, max_memory: Size | None = None
+    ) -> Layout:
         """Lay the model out for this method."""
         if kind not in (None, "factor"):
-            raise MethodError(f'expected the plan "factor" for belief propagation, got {kind!r}')
-        plan = compile_plan(model, kind="factor", scan="sequential", cap=cap)
-        need = 8.0 * _n_entries(plan) * plan.width
-        memory.check(need, cap, "messages")
-        return replace(plan, memory=need, made_for=self)
+            raise MethodError(f'expected the layout "factor" for belief propagation, got {kind!r}')
+        layout = choose_layout(model, kind="factor", scan="sequential", max_memory=max_memory)
+        need = 8.0 * _n_entries(layout) * layout.width
+        memory.check(need, max_memory, "messages")
+        return replace(layout, memory=need, made_for=self)
 
-    def init(self, plan: Plan) -> BeliefPropagationState:
+    def init(self, layout: Layout) -> BeliefPropagationState:
         """No message says anything yet but those of unary factors."""
-        messages = np.empty((_n_entries(plan), plan.width))
-        kernel.start(plan.factors, messages)
+        messages = np.empty((_n_entries(layout), layout.width))
+        kernel.start(layout.factors, messages)
         return BeliefPropagationState(messages)
 
-    def advance(self, plan: Plan, state: BeliefPropagationState, sweeps: int) -> None:
+    def advance(self, layout: Layout, state: BeliefPropagationState, sweeps: int) -> None:
         """Run sweeps, fewer if it converges."""
-        assert plan.scan is not None
+        assert layout.scan is not None
         parallel = self.updates == "parallel"
         for _ in range(sweeps):
             if state.converged:
                 return
             # Component by component: the same bits as in index order.
             change = kernel.sweep(
-                plan.factors,
-                plan.scan.order,
+                layout.factors,
+                layout.scan.order,
                 state.sweep % 2 == 1,
                 state.messages,
-                _gather(plan, state),
+                _gather(layout, state),
                 float(self.damping),
                 parallel,
             )
@@ -94,12 +97,12 @@ class BeliefPropagation:
             state.converged = state.change < self.tolerance
             state.sweep += 1
 
-    def answer(self, plan: Plan, state: BeliefPropagationState) -> Answer:
+    def answer(self, layout: Layout, state: BeliefPropagationState) -> Answer:
         """The beliefs of this sweep and the Bethe estimate of log Z."""
-        graph = plan.model.as_factor_graph()
-        q = np.empty((graph.n_variables, plan.width))
+        graph = layout.model.as_factor_graph()
+        q = np.empty((graph.n_variables, layout.width))
         joint = np.empty_like(graph.log_tables)
-        log_z = kernel.beliefs(plan.factors, state.messages, _gather(plan, state), q, joint)
+        log_z = kernel.beliefs(layout.factors, state.messages, _gather(layout, state), q, joint)
         constants = graph.table_start[:-1][np.diff(graph.factor_start) == 0]
         return Answer(
             marginals=q,
@@ -109,18 +112,18 @@ class BeliefPropagation:
         )
 
 
-def _n_entries(plan: Plan) -> int:
-    assert plan.factors is not None
-    return len(plan.factors.table_base)
+def _n_entries(layout: Layout) -> int:
+    assert layout.factors is not None
+    return len(layout.factors.table_base)
 
 
-def _gather(plan: Plan, state: BeliefPropagationState) -> np.ndarray:
+def _gather(layout: Layout, state: BeliefPropagationState) -> np.ndarray:
     """The summed log-messages of every variable, from scratch, so that nothing drifts."""
-    totals = np.empty((plan.model.n_variables, plan.width))
-    stuck = kernel.gather(plan.factors, plan.model.evidence, state.messages, totals)
+    totals = np.empty((layout.model.n_variables, layout.width))
+    stuck = kernel.gather(layout.factors, layout.model.evidence, state.messages, totals)
     if stuck >= 0:
-        name = repr(plan.model.names[stuck]) if plan.model.names else stuck
-        raise SupportError(
+        name = repr(layout.model.names[stuck]) if layout.model.names else stuck
+        raise InfeasibleError(
             f"expected a state of positive probability, but hard zeros forbid every state of "
             f"variable {name}: correct the evidence or the -inf log-potentials"
         )

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from herded.errors import CapError
+from herded.errors import MemoryLimitError
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.system.memory import readable
@@ -47,21 +47,21 @@ def fixed_states(graph: FactorGraph | Lattice) -> np.ndarray:
     return np.where(graph.cardinalities == 1, 0, graph.evidence)
 
 
-def elimination_order(model: Any, cap: float | None = None) -> EliminationOrder:
+def elimination_order(model: Any, max_memory: float | None = None) -> EliminationOrder:
     """The order, of several, whose clusters take the least memory.
 
-    With a `cap` in bytes, raises `CapError` where all exceed it: each is given up as soon as it
-    does.
+    With a `max_memory` in bytes, raises `MemoryLimitError` where all exceed it: each is given up
+    as soon as it does.
     """
-    _refuse_lattice(model, cap)
+    _refuse_lattice(model, max_memory)
     graph = model.as_factor_graph()
     around, states = _free_neighbours(graph), graph.cardinalities.tolist()
-    _refuse_dense(around, states, cap)
+    _refuse_dense(around, states, max_memory)
     best, refusal = None, None
     for propose in _heuristics(around, states):
         try:
-            found = propose(best.memory if best else cap)
-        except CapError as error:
+            found = propose(best.memory if best else max_memory)
+        except MemoryLimitError as error:
             refusal = refusal or error
             continue
         if best is None or found.memory < best.memory:
@@ -85,19 +85,19 @@ def _free_neighbours(graph: FactorGraph) -> Graph:
     return around
 
 
-def _refuse_lattice(model: Any, cap: float | None) -> None:
+def _refuse_lattice(model: Any, max_memory: float | None) -> None:
     """The treewidth of a grid is its shorter side, so no order of a large one need be tried."""
     if isinstance(model, Lattice) and (fixed_states(model) < 0).all():
         width, states = min(model.shape), int(model.cardinalities[0])
         if max(model.shape) > 1:
-            _memory(_making(states ** (width + 1)), width + 1, cap)
+            _memory(_making(states ** (width + 1)), width + 1, max_memory)
 
 
-def _refuse_dense(around: Graph, states: list[int], cap: float | None) -> None:
+def _refuse_dense(around: Graph, states: list[int], max_memory: float | None) -> None:
     """Every order begins with some variable: where none is cheap, no order need be tried."""
     if around:
         size, i = min((_size(i, near, states), i) for i, near in around.items())
-        _memory(_making(size), len(around[i]) + 1, cap)
+        _memory(_making(size), len(around[i]) + 1, max_memory)
 
 
 def _heuristics(around: Graph, states: list[int]) -> Iterator[Proposal]:
@@ -110,7 +110,7 @@ def _heuristics(around: Graph, states: list[int]) -> Iterator[Proposal]:
 
 
 def _min_fill(
-    original: Graph, states: list[int], ties: Sequence[float], cap: float | None
+    original: Graph, states: list[int], ties: Sequence[float], max_memory: float | None
 ) -> EliminationOrder:
     """Greedy: next comes the variable that joins the fewest strangers.
 
@@ -124,7 +124,7 @@ def _min_fill(
     }
     heap = [(fill[i], size[i], ties[i], i) for i in around]
     heapq.heapify(heap)
-    costs = Costs(states, cap)
+    costs = Costs(states, max_memory)
     while heap:
         key = heapq.heappop(heap)
         i = key[-1]
@@ -193,11 +193,11 @@ def _wave(around: Graph, first: int) -> list[int]:
 
 
 def _measured(
-    original: Graph, states: list[int], order: list[int], cap: float | None
+    original: Graph, states: list[int], order: list[int], max_memory: float | None
 ) -> EliminationOrder:
     """What a given order costs."""
     around = {i: set(near) for i, near in original.items()}
-    costs = Costs(states, cap)
+    costs = Costs(states, max_memory)
     for i in order:
         near = around.pop(i)
         costs.add(i, near)
@@ -223,13 +223,13 @@ def _making(size: int) -> int:
 class Costs:
     """Variables as they are summed out, and what their clusters take."""
 
-    def __init__(self, states: list[int], cap: float | None) -> None:
-        self.states, self.cap = states, cap
+    def __init__(self, states: list[int], max_memory: float | None) -> None:
+        self.states, self.max_memory = states, max_memory
         self.clusters: dict[int, frozenset[int]] = {}  # the neighbours of each, in order
         self.entries, self.largest, self.width = 0, 0, 0
 
     def add(self, i: int, near: set[int]) -> None:
-        """Refuses what is above the cap."""
+        """Refuses what is above the limit."""
         size = _size(i, near, self.states)
         self.clusters[i] = frozenset(near)
         self.entries, self.largest = self.entries + size, max(self.largest, size)
@@ -265,16 +265,16 @@ class Costs:
         return math.prod(self.states[j] for j in scope)
 
     def _checked(self, entries: int) -> float:
-        return _memory(entries, self.width + 1, self.cap)
+        return _memory(entries, self.width + 1, self.max_memory)
 
 
-def _memory(entries: int, width: int, cap: float | None) -> float:
-    """Bytes of so many entries; refused above the cap."""
+def _memory(entries: int, width: int, max_memory: float | None) -> float:
+    """Bytes of so many entries; refused above the limit."""
     memory = ENTRY * float(min(entries, 10**300))
-    if cap is not None and (memory > cap or width > MAX_AXES):
-        raise CapError(
-            f"expected clusters of at most {readable(cap)} for exact inference, but this model "
-            f"needs {readable(memory)} or more, with {width} variables in a cluster: use "
-            "HerdedGibbs, or raise cap="
+    if max_memory is not None and (memory > max_memory or width > MAX_AXES):
+        raise MemoryLimitError(
+            f"expected clusters of at most {readable(max_memory)} for exact inference, but this "
+            f"model needs {readable(memory)} or more, with {width} variables in a cluster: use "
+            "HerdedGibbs, or raise max_memory="
         )
     return memory

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from herded.errors import MethodError, SupportError
-from herded.layouts.choose import Plan
+from herded.errors import InfeasibleError, MethodError
+from herded.layouts.choose import Layout
 from herded.layouts.scan import SEQUENTIAL, ScanArrays
 from herded.methods.elimination import (
     Step,
@@ -29,6 +29,7 @@ from herded.methods.protocol import Answer
 from herded.models.factor_graph import FactorGraph
 from herded.system import memory
 from herded.system.arrays import lock
+from herded.system.memory import Size
 
 MAX_JOINT = 2**20  # states of a model whose joint is written out
 
@@ -52,14 +53,16 @@ class Exact:
 
     one_shot: ClassVar[bool] = True
 
-    def compile(self, model: Any, *, kind: str | None = None, cap: float | None = None) -> Plan:
-        """Find an order of elimination, which is the plan's scan, and refuse what is too large."""
+    def compile(
+        self, model: Any, *, kind: str | None = None, max_memory: Size | None = None
+    ) -> Layout:
+        """Find an order of elimination, the layout's scan, and refuse what is too large."""
         if kind not in (None, "factor"):
-            raise MethodError(f'expected the plan "factor" for Exact, got {kind!r}')
-        found = elimination_order(model, memory.limit(cap))
+            raise MethodError(f'expected the layout "factor" for Exact, got {kind!r}')
+        found = elimination_order(model, memory.limit(max_memory))
         segment = np.array([0, len(found.order)])
         scan = lock(ScanArrays(np.array([SEQUENTIAL]), found.order, segment))
-        return Plan(
+        return Layout(
             model=model,
             kind="factor",
             scalar=False,
@@ -68,18 +71,18 @@ class Exact:
             made_for=self,
         )
 
-    def init(self, plan: Plan) -> ExactState:
+    def init(self, layout: Layout) -> ExactState:
         """Nothing yet."""
         return ExactState()
 
-    def advance(self, plan: Plan, state: ExactState, sweeps: int) -> None:
+    def advance(self, layout: Layout, state: ExactState, sweeps: int) -> None:
         """All of it, whatever `sweeps` says."""
         if not state.converged:
-            assert plan.scan is not None
-            state.found = _solve(plan.model.as_factor_graph(), plan.scan.order)
+            assert layout.scan is not None
+            state.found = _solve(layout.model.as_factor_graph(), layout.scan.order)
             state.sweep, state.converged = 1, True
 
-    def answer(self, plan: Plan, state: ExactState) -> Answer:
+    def answer(self, layout: Layout, state: ExactState) -> Answer:
         """Everything, once it is found."""
         return state.found or Answer(converged=False)
 
@@ -87,7 +90,7 @@ class Exact:
 def _solve(graph: FactorGraph, order: np.ndarray) -> Answer:
     choices, log_best = eliminate(graph, order, max_out)
     if log_best == -math.inf:
-        raise SupportError(
+        raise InfeasibleError(
             "expected some state of positive probability, but the factors and the evidence "
             "together forbid all: correct the hard constraints, or drop evidence"
         )

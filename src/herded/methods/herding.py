@@ -16,7 +16,7 @@ from herded.errors import ModelError
 from herded.system.jit import jit
 
 
-def herding(p: Any, T: int) -> np.ndarray:
+def herd_distribution(p: Any, T: int) -> np.ndarray:
     """T states 0..K-1 whose frequencies match the normalised distribution `p` within K / T.
 
     In fixed point, as everywhere: no drift, and states of probability 0 never occur.
@@ -33,7 +33,7 @@ def herding(p: Any, T: int) -> np.ndarray:
     return sequence
 
 
-def herd(features: Any, moments: Any, T: int) -> np.ndarray:
+def herd_moments(features: Any, moments: Any, T: int) -> np.ndarray:
     """T rows of `features` (M, D), chosen greedily so that their mean approaches `moments` (D,).
 
     Starts at w_0 = moments; the first of equally good rows is taken.

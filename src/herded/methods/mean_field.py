@@ -17,10 +17,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from herded.errors import MethodError
-from herded.layouts.choose import Plan, compile_plan
+from herded.layouts.choose import Layout, choose_layout
 from herded.methods import mean_field_kernel as kernel
 from herded.methods.options import is_between
 from herded.methods.protocol import Answer
+from herded.system.memory import Size
 
 
 @dataclass
@@ -61,40 +62,44 @@ class MeanField:
         if not is_between(self.tolerance, 0.0, np.inf):
             raise MethodError(f"expected a tolerance of 0 or more, got {self.tolerance!r}")
 
-    def compile(self, model: Any, *, kind: str | None = None, cap: float | None = None) -> Plan:
+    def compile(
+        self, model: Any, *, kind: str | None = None, max_memory: Size | None = None
+    ) -> Layout:
         """Lay the model out for this method."""
         if kind not in (None, "factor"):
-            raise MethodError(f'expected the plan "factor" for mean field, got {kind!r}')
+            raise MethodError(f'expected the layout "factor" for mean field, got {kind!r}')
         scan = "checkerboard" if self.updates == "checkerboard" else "sequential"
-        return replace(compile_plan(model, kind="factor", scan=scan, cap=cap), made_for=self)
+        return replace(
+            choose_layout(model, kind="factor", scan=scan, max_memory=max_memory), made_for=self
+        )
 
-    def init(self, plan: Plan) -> MeanFieldState:
+    def init(self, layout: Layout) -> MeanFieldState:
         """Every variable as its unary factors alone would have it."""
-        q = np.empty((plan.model.n_variables, plan.width))
-        kernel.start(plan.factors, plan.model.evidence, q)
+        q = np.empty((layout.model.n_variables, layout.width))
+        kernel.start(layout.factors, layout.model.evidence, q)
         return MeanFieldState(q)
 
-    def advance(self, plan: Plan, state: MeanFieldState, sweeps: int) -> None:
+    def advance(self, layout: Layout, state: MeanFieldState, sweeps: int) -> None:
         """Run sweeps, fewer if it converges."""
-        assert plan.scan is not None
+        assert layout.scan is not None
         parallel = self.updates == "parallel"
         for _ in range(sweeps):
             if state.converged:
                 return
             # Component by component: the same bits as in index order.
             change = kernel.sweep(
-                plan.factors, plan.scan.order, state.q, float(self.damping), parallel
+                layout.factors, layout.scan.order, state.q, float(self.damping), parallel
             )
             state.change = float(change)
             state.converged = state.change < self.tolerance
             state.sweep += 1
 
-    def answer(self, plan: Plan, state: MeanFieldState) -> Answer:
+    def answer(self, layout: Layout, state: MeanFieldState) -> Answer:
         """The q of this sweep and its lower bound of log Z."""
-        graph = plan.model.as_factor_graph()
+        graph = layout.model.as_factor_graph()
         constants = graph.table_start[:-1][np.diff(graph.factor_start) == 0]
         return Answer(
             marginals=state.q.copy(),
-            log_z=float(kernel.bound(plan.factors, state.q) + graph.log_tables[constants].sum()),
+            log_z=float(kernel.bound(layout.factors, state.q) + graph.log_tables[constants].sum()),
             converged=state.converged,
         )

@@ -11,7 +11,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from herded.layouts.choose import Plan
+from herded.layouts.choose import Layout
+from herded.system.memory import Size
 
 
 @dataclass(frozen=True)
@@ -33,18 +34,20 @@ class Sampler(Protocol):
 
     seed: int
 
-    def compile(self, model: Any, *, kind: str | None = None, cap: float | None = None) -> Plan:
+    def compile(
+        self, model: Any, *, kind: str | None = None, max_memory: Size | None = None
+    ) -> Layout:
         """Lay the model out for this method."""
 
-    def init(self, plan: Plan, x: np.ndarray, *, chain: int, tally: bool, total: int) -> Any:
+    def init(self, layout: Layout, x: np.ndarray, *, chain: int, tally: bool, total: int) -> Any:
         """The state of chain number `chain` at sweep 0, started at `x`."""
 
     def advance(
-        self, plan: Plan, state: Any, block: np.ndarray, pool: Executor | None = None
+        self, layout: Layout, state: Any, block: np.ndarray, pool: Executor | None = None
     ) -> None:
-        """Run len(block) sweeps; block[s] is the s-th sample, as the plan stores it.
+        """Run len(block) sweeps; block[s] is the s-th sample, as the layout stores it.
 
-        Plans that count for themselves also take a block (sweeps, 0), and keep no samples.
+        Layouts that count for themselves also take a block (sweeps, 0), and keep no samples.
         """
 
 
@@ -54,16 +57,18 @@ class Solver(Protocol):
 
     one_shot: ClassVar[bool]  # a single advance finishes; sweeps mean nothing
 
-    def compile(self, model: Any, *, kind: str | None = None, cap: float | None = None) -> Plan:
+    def compile(
+        self, model: Any, *, kind: str | None = None, max_memory: Size | None = None
+    ) -> Layout:
         """Lay the model out for this method."""
 
-    def init(self, plan: Plan) -> Any:
+    def init(self, layout: Layout) -> Any:
         """The state at sweep 0; it has `sweep` and `converged`."""
 
-    def advance(self, plan: Plan, state: Any, sweeps: int) -> None:
+    def advance(self, layout: Layout, state: Any, sweeps: int) -> None:
         """Run sweeps, fewer if it converges."""
 
-    def answer(self, plan: Plan, state: Any) -> Answer:
+    def answer(self, layout: Layout, state: Any) -> Answer:
         """What is known at this sweep."""
 
 

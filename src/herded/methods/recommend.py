@@ -18,19 +18,20 @@ from herded.layouts.table import count_rows
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.factor_graph import as_graph
 from herded.system import memory
+from herded.system.memory import Size
 
 FEW_CONTEXTS = 512  # of one variable: in 10,000 sweeps each is met some twenty times
 SLACK = 4.0  # 2 to 8 do much the same
 
 
-def recommended(model: Any, *, seed: int = 0, cap: float | None = None) -> HerdedGibbs:
+def recommend(model: Any, *, seed: int = 0, max_memory: Size | None = None) -> HerdedGibbs:
     """Herded Gibbs with the weights and the slack that suit `model`.
 
-    `cap` is the memory in bytes that tables may take, by default half of what is free.
+    `max_memory` is the memory in bytes that tables may take, by default half of what is free.
     """
     graph = as_graph(model)
     rows = count_rows(compile_factors(graph), graph.evidence < 0)
     bytes_of_tables = 8.0 * float((rows * graph.cardinalities).sum())
-    if rows.max(initial=0.0) <= FEW_CONTEXTS and bytes_of_tables <= memory.limit(cap):
-        return HerdedGibbs(weights="blanket", phases="random", seed=seed)
-    return HerdedGibbs(weights="pooled", slack=SLACK, phases="random", seed=seed)
+    if rows.max(initial=0.0) <= FEW_CONTEXTS and bytes_of_tables <= memory.limit(max_memory):
+        return HerdedGibbs(weights="blanket", seed=seed)
+    return HerdedGibbs(weights="pooled", slack=SLACK, seed=seed)

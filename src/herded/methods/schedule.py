@@ -22,29 +22,37 @@ def linear(sweep: int, total: int) -> float:
 
 
 def check_schedule(schedule: Any) -> None:
-    """A schedule is "linear", or a function of (sweep, total)."""
-    if schedule != "linear" and not callable(schedule):
+    """A schedule is None, "linear", or a function of (sweep, total)."""
+    if schedule is not None and schedule != "linear" and not callable(schedule):
         raise MethodError(
-            'expected schedule="linear" or a function of (sweep, total) that gives a '
+            'expected schedule=None, "linear" or a function of (sweep, total) that gives a '
             f"temperature, got {schedule!r}"
         )
 
 
-def check_kind(kind: str | None, method: str) -> None:
-    """Conditionals that change with the temperature cannot be tabulated."""
+def is_annealed(method: Any) -> bool:
+    """Whether the temperature of a method falls."""
+    return getattr(method, "schedule", None) is not None
+
+
+def annealed_layout(kind: str | None) -> str:
+    """The one layout for conditionals that change with the temperature."""
     if kind not in (None, "factor"):
         raise MethodError(
-            f"expected a factor plan for {method}, got {kind!r}: its conditionals change with the "
-            "temperature and cannot be tabulated"
+            f"expected a factor layout with a schedule, got {kind!r}: conditionals change with "
+            "the temperature and cannot be tabulated"
         )
+    return "factor"
 
 
-def inverse_temperatures(schedule: Schedule, state: State, sweeps: int) -> np.ndarray:
-    """1 / T of the next sweeps of a state, infinite where T is 0.
+def inverse_temperatures(schedule: Schedule | None, state: State, sweeps: int) -> np.ndarray | None:
+    """1 / T of the next sweeps of a state, infinite where T is 0; None where all are 1.
 
     A schedule with a method `betas(sweeps, total)` is asked once: a call for each sweep of each of
     many short chains takes longer than the chains.
     """
+    if schedule is None:
+        return None
     if hasattr(schedule, "betas"):
         return schedule.betas(np.arange(state.sweep, state.sweep + sweeps), state.total)
     temperature = schedule if callable(schedule) else linear

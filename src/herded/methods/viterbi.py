@@ -10,14 +10,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from herded.errors import MethodError, SupportError
-from herded.layouts.choose import Plan
+from herded.errors import InfeasibleError, MethodError
+from herded.layouts.choose import Layout
 from herded.layouts.factor import FactorArrays, compile_factors
 from herded.layouts.scan import SEQUENTIAL, ScanArrays
 from herded.methods import viterbi_kernel as kernel
 from herded.methods.protocol import Answer
 from herded.system import memory
 from herded.system.arrays import lock
+from herded.system.memory import Size
 
 
 @dataclass
@@ -40,16 +41,18 @@ class Viterbi:
 
     one_shot: ClassVar[bool] = True
 
-    def compile(self, model: Any, *, kind: str | None = None, cap: float | None = None) -> Plan:
-        """Lay the model out; the plan's scan walks along the chains, a segment for each."""
+    def compile(
+        self, model: Any, *, kind: str | None = None, max_memory: Size | None = None
+    ) -> Layout:
+        """Lay the model out; the layout's scan walks along the chains, a segment for each."""
         if kind not in (None, "factor"):
-            raise MethodError(f'expected the plan "factor" for Viterbi, got {kind!r}')
+            raise MethodError(f'expected the layout "factor" for Viterbi, got {kind!r}')
         graph = model.as_factor_graph()
         need = float(graph.n_variables * graph.cardinalities.max() * 4)
-        memory.check(need, cap, "a table of the best choices")
+        memory.check(need, max_memory, "a table of the best choices")
         factors = compile_factors(graph)
         scan = _walk(model, factors, graph.evidence < 0)
-        return Plan(
+        return Layout(
             model=model,
             kind="factor",
             scalar=False,
@@ -59,28 +62,33 @@ class Viterbi:
             made_for=self,
         )
 
-    def init(self, plan: Plan) -> ViterbiState:
+    def init(self, layout: Layout) -> ViterbiState:
         """The evidence, and zeros."""
-        return ViterbiState(np.maximum(plan.model.evidence, 0))
+        return ViterbiState(np.maximum(layout.model.evidence, 0))
 
-    def advance(self, plan: Plan, state: ViterbiState, sweeps: int) -> None:
+    def advance(self, layout: Layout, state: ViterbiState, sweeps: int) -> None:
         """All of it, whatever `sweeps` says."""
         if state.converged:
             return
-        assert plan.scan is not None
-        free = plan.model.evidence < 0
+        assert layout.scan is not None
+        free = layout.model.evidence < 0
         kernel.decode(
-            plan.factors, free, plan.scan.order, plan.scan.segment_start, plan.width, state.x
+            layout.factors,
+            free,
+            layout.scan.order,
+            layout.scan.segment_start,
+            layout.width,
+            state.x,
         )
-        state.log_score = float(plan.model.log_score(state.x))
+        state.log_score = float(layout.model.log_score(state.x))
         if state.log_score == -np.inf:
-            raise SupportError(
+            raise InfeasibleError(
                 "expected some state of positive probability, but the factors and the evidence "
                 "together forbid all: correct the hard constraints, or drop evidence"
             )
         state.sweep, state.converged = 1, True
 
-    def answer(self, plan: Plan, state: ViterbiState) -> Answer:
+    def answer(self, layout: Layout, state: ViterbiState) -> Answer:
         """The best state, once it is found."""
         if not state.converged:
             return Answer(converged=False)

@@ -16,7 +16,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import join, unary_array
 
 
-def chain(
+def chain_model(
     log_unary: Any,
     log_pairwise: Any,
     *,
@@ -34,7 +34,7 @@ def chain(
     return join(unary, edges, _transitions(unary, log_pairwise, left), names, _link(left))
 
 
-def skip_chain(
+def skip_chain_model(
     log_unary: Any,
     log_pairwise: Any,
     skip_edges: Any,

@@ -235,7 +235,7 @@ class FactorGraph:
 
 
 def locked(array: Any, kind: Any) -> np.ndarray:
-    """A read-only, contiguous copy: models and plans never change."""
+    """A read-only, contiguous copy: models and layouts never change."""
     copy = np.array(array, dtype=kind, order="C")
     copy.flags.writeable = False
     return copy

@@ -13,7 +13,7 @@ from herded.models.factor_graph import FactorGraph
 UNEVEN = "use FactorGraph for variables of different numbers of states"
 
 
-def pairwise(
+def pairwise_model(
     log_unary: Any, edges: Any, log_pairwise: Any, *, names: Sequence[str] | None = None
 ) -> FactorGraph:
     """A pairwise model from (N, K) unaries, (E, 2) edges and (E, K, K) or (K, K) tables."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.errors import HerdedError, ModelError, SupportError
+from herded.errors import HerdedError, InfeasibleError, ModelError
 from herded.models.domains import (
     FOUND,
     GAVE_UP,
@@ -43,7 +43,7 @@ def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarr
     domains = whole_domains(model, hard)
     outcome = search_all(hard, domains, np.uint64(key), tries)
     if outcome == GAVE_UP:
-        raise SupportError(
+        raise InfeasibleError(
             f"expected a state of positive probability, but none was found within {tries} tries: "
             "pass state= (a start of your own)"
         )
@@ -106,8 +106,8 @@ def check_support(model: Any) -> None:
             raise _impossible(model, outcome)
 
 
-def _impossible(model: Any, variable: int) -> SupportError:
-    return SupportError(
+def _impossible(model: Any, variable: int) -> InfeasibleError:
+    return InfeasibleError(
         "expected a state of positive probability, but no state of variable "
         f"{called(model, variable)} fits its factors: correct the evidence or the zeros"
     )

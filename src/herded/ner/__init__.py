@@ -6,36 +6,30 @@
 Everything is imported when first used: spaCy looks in here at every start.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-_HOMES = {
-    "corpus": ["document_of", "read_conll", "read_corpus", "read_ieer", "read_text"],
-    "crf": ["CRF"],
-    "decoding": ["DECODERS"],
-    "documents": ["Document", "Sentence"],
-    "labels": ["spans"],
-    "lexicon": ["Lexicon"],
-    "recogniser": ["Entity", "Recogniser", "load"],
-    "scoring": ["bootstrap", "score"],
-    "skip_crf": ["SkipCRF"],
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+from herded.system.lazy import attach
 
-__all__ = [*sorted(_HOME_OF)]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'herded.ner' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"herded.ner.{_HOME_OF[name]}"), name)
-    globals()[name] = value  # also where a module has that name: importing it set the module
-    return value
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
-
+__getattr__, __dir__, __all__ = attach(
+    "herded.ner",
+    {
+        "herded.ner.corpus": [
+            "document_of",
+            "read_conll",
+            "read_corpus",
+            "read_ieer",
+            "read_text",
+        ],
+        "herded.ner.crf": ["CRF"],
+        "herded.ner.decoding": ["DECODERS"],
+        "herded.ner.documents": ["Document", "Sentence"],
+        "herded.ner.labels": ["spans"],
+        "herded.ner.lexicon": ["Lexicon"],
+        "herded.ner.recogniser": ["Entity", "Recogniser", "load"],
+        "herded.ner.scoring": ["bootstrap", "score"],
+        "herded.ner.skip_crf": ["SkipCRF"],
+    },
+)
 
 if TYPE_CHECKING:
     from herded.ner.corpus import document_of, read_conll, read_corpus, read_ieer, read_text

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
-from herded.methods.annealed_herded_gibbs import AnnealedHerdedGibbs
-from herded.methods.gibbs import AnnealedGibbs, Gibbs
+from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.factor_graph import FactorGraph
 from herded.ner.batch import Batch
@@ -29,15 +28,17 @@ def cold(sweep: int, total: int) -> float:
 
 def _herded(seed: int, linked: bool) -> HerdedGibbs:
     # A word with links has so many contexts that only those that are met get a weight.
-    return HerdedGibbs(weights="lazy" if linked else "blanket", seed=seed)
+    return HerdedGibbs("lazy" if linked else "blanket", phases="half", seed=seed)
 
 
 SAMPLERS = {
     "herded": _herded,
     "gibbs": lambda seed, linked: Gibbs(seed=seed),
-    "annealed": lambda seed, linked: AnnealedGibbs(seed=seed),
-    "annealed-herded": lambda seed, linked: AnnealedHerdedGibbs(seed=seed),
-    "icm": lambda seed, linked: AnnealedGibbs(cold, seed=seed),
+    "annealed": lambda seed, linked: Gibbs(seed=seed, schedule="linear"),
+    "annealed-herded": lambda seed, linked: HerdedGibbs(
+        "lazy", phases="half", seed=seed, schedule="linear"
+    ),
+    "icm": lambda seed, linked: Gibbs(seed=seed, schedule=cold),
 }
 RANDOM = ("gibbs", "annealed")
 DECODERS = ("viterbi", "max-marginals", *SAMPLERS)
@@ -91,12 +92,12 @@ def decode(
     first = chain.best(scores, batch.starts) if start is None else start
     if decoder == "max-marginals":
         method = _herded(seed, True)
-        found = infer(model, method, sweeps=sweeps, state=first, keep=[Marginals()])
+        found = infer(model, method, sweeps=sweeps, start=first, keep=[Marginals()])
         return found.marginals.argmax(axis=1)
     return best_sample(model, SAMPLERS[decoder](seed, ties is not None), sweeps, first)
 
 
 def best_sample(model: FactorGraph, method: Any, sweeps: int, start: Any) -> np.ndarray:
     """The best state that each connected component was in."""
-    found = infer(model, method, sweeps=sweeps, state=start, keep=[BestState()])
+    found = infer(model, method, sweeps=sweeps, start=start, keep=[BestState()])
     return found.best.state

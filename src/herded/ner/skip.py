@@ -3,7 +3,7 @@
 log pi(y) = trust * chain(y) + sum over links (i, j) of strength * S[kind(y_i), kind(y_j)] - log Z
 
 (Sutton and McCallum 2004.) The graph has loops, so there is no Viterbi for it: it is the
-library's `skip_chain`, and the library's methods sample it.
+library's `skip_chain_model`, and the library's methods sample it.
 
 Trust and S, a symmetric table, are fitted with the chain frozen, by a pseudo-likelihood whose
 unit is a sentence: sum over sentences of log P(y_s | what the chain alone says of linked words).
@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from herded.models.chain import chain as chain_model
-from herded.models.chain import skip_chain
+from herded.models.chain import chain_model as chain_model
+from herded.models.chain import skip_chain_model
 from herded.models.factor_graph import FactorGraph
 from herded.ner.batch import Batch
 from herded.ner.chain import Chain
@@ -68,7 +68,7 @@ def graph(chain: Chain, batch: Batch, scores: np.ndarray, ties: Ties | None = No
         return chain_model(unary, transitions[:-1], lengths=sizes)
     links = ties.links(batch)
     tables = links.strengths[:, None, None] * ties.potentials(chain)
-    return skip_chain(unary, trust * transitions[:-1], links.edges, tables, lengths=sizes)
+    return skip_chain_model(unary, trust * transitions[:-1], links.edges, tables, lengths=sizes)
 
 
 @dataclass(frozen=True)

@@ -34,9 +34,9 @@ def _mean_field(damping: float, updates: Any) -> Callable[[int], Any]:
 
 
 METHODS: dict[str, Callable[[int], Any]] = {
-    "Herded Gibbs": lambda seed: HerdedGibbs(scan="sequential", seed=seed),
+    "Herded Gibbs": lambda seed: HerdedGibbs(scan="sequential", phases="half", seed=seed),
     "Herded Gibbs, shared": lambda seed: HerdedGibbs(
-        weights="shared", scan="sequential", seed=seed
+        weights="shared", scan="sequential", phases="half", seed=seed
     ),
     "Gibbs": lambda seed: Gibbs(scan="sequential", seed=seed),
     **{
@@ -87,15 +87,15 @@ def errors_over_sweeps(
     if isinstance(method, Sampler):
         start = (noisy > 0).astype(int)
         keep = [Samples()]
-        drawn = infer(model, method, sweeps=SWEEPS, state=start, keep=keep, threads=1).samples[0]
+        drawn = infer(model, method, sweeps=SWEEPS, start=start, keep=keep, threads=1).samples[0]
         totals = np.cumsum(drawn, axis=0, dtype=np.int32)
         estimates = totals / np.arange(1, SWEEPS + 1)[:, None]
     else:
-        plan = method.compile(model)
-        state = method.init(plan)
+        layout = method.compile(model)
+        state = method.init(layout)
         steps = []
         for _ in range(SWEEPS):
-            method.advance(plan, state, 1)
+            method.advance(layout, state, 1)
             steps.append(state.q[:, 1].copy())
         estimates = np.stack(steps)
     gaps = (estimates - clean.reshape(-1)) ** 2

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.methods.annealed_herded_gibbs import AnnealedHerdedGibbs
-from herded.methods.gibbs import AnnealedGibbs, Gibbs
+from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.viterbi import Viterbi
 from herded.ner.decoding import cold
@@ -22,6 +21,7 @@ from herded.paper.ner_task import Task
 from herded.run.infer import infer
 from herded.run.keep import BestState, Samples
 
+ANNEALED = partial(Gibbs, schedule="linear")
 POLISH = 30  # sweeps of ICM: it stands still long before
 
 
@@ -81,6 +81,7 @@ def skip_rows(
     _warm_up(task, linked=True)
     drawn = list(starts) if len(starts) > 1 else [starts[0]] * seeds
     rows = [_icm(task, starts)]
+    annealed_herded = partial(_lazy, schedule="linear")
     for sweeps in counts:
         tell(f"{task.name}: {sweeps} sweeps")
         rows += _annealed(task, sweeps, drawn)
@@ -90,16 +91,16 @@ def skip_rows(
         both = herded.seconds + polished.seconds
         rows.append(herded)
         rows.append(Row("Herded Gibbs, best, then ICM", sweeps, polished.labels, both))
-        rows.append(_many("Annealed herded, best", task, AnnealedHerdedGibbs, sweeps, starts)[0])
+        rows.append(_many("Annealed herded, best", task, annealed_herded, sweeps, starts)[0])
     return rows
 
 
-def _lazy(seed: int) -> HerdedGibbs:
-    return HerdedGibbs(weights="lazy", seed=seed)
+def _lazy(seed: int, schedule: str | None = None) -> HerdedGibbs:
+    return HerdedGibbs("lazy", phases="half", seed=seed, schedule=schedule)
 
 
 def _annealed(task: Task, sweeps: int, starts: Sequence[np.ndarray]) -> list[Row]:
-    return list(_many("Annealed Gibbs", task, AnnealedGibbs, sweeps, starts, last=True))
+    return list(_many("Annealed Gibbs", task, ANNEALED, sweeps, starts, last=True))
 
 
 def _many(
@@ -115,7 +116,7 @@ def _many(
     keep = [BestState(), Samples(every=sweeps)] if last else [BestState()]
     for seed, start in enumerate(starts):
         began = time.perf_counter()
-        found = infer(task.model, method(seed=seed), sweeps=sweeps, state=start, keep=keep)
+        found = infer(task.model, method(seed=seed), sweeps=sweeps, start=start, keep=keep)
         seconds.append(time.perf_counter() - began)
         best.append(found.best.state)
         if last:
@@ -127,7 +128,7 @@ def _many(
 
 
 def _icm(task: Task, starts: Sequence[np.ndarray]) -> Row:
-    coldest = partial(AnnealedGibbs, cold)
+    coldest = partial(Gibbs, schedule=cold)
     return _many("ICM", task, coldest, POLISH, starts)[0]
 
 
@@ -141,10 +142,10 @@ def _warm_up(task: Task, linked: bool) -> None:
     """Compile what is timed, with one sweep each."""
     if not linked:
         infer(task.model, Viterbi())
-    methods = [AnnealedGibbs(), Gibbs(), _lazy(0) if linked else HerdedGibbs()]
+    methods = [ANNEALED(), Gibbs(), _lazy(0) if linked else HerdedGibbs(phases="half")]
     if linked:
-        methods.append(AnnealedHerdedGibbs())
+        methods.append(_lazy(0, schedule="linear"))
     for method in methods:
         infer(
-            task.model, method, sweeps=1, keep=[BestState(), Samples()], state=task.random_start(0)
+            task.model, method, sweeps=1, keep=[BestState(), Samples()], start=task.random_start(0)
         )

@@ -12,7 +12,7 @@ import numpy as np
 
 from herded.errors import CorpusError
 from herded.methods.viterbi import Viterbi
-from herded.models.chain import chain as chain_model
+from herded.models.chain import chain_model as chain_model
 from herded.models.factor_graph import FactorGraph
 from herded.models.support import start_state
 from herded.ner.batch import encode

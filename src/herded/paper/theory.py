@@ -12,7 +12,7 @@ from herded import theory
 from herded.methods.exact import Exact
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.lattice import ising_grid
-from herded.models.pairwise import pairwise
+from herded.models.pairwise import pairwise_model
 from herded.paper.report import Figure, Section, Table
 from herded.run.infer import infer
 from herded.run.keep import Joint, Samples
@@ -132,9 +132,9 @@ def _statements() -> list[list[str]]:
         )
     sweeps = 500
     walk = theory.rotor_router(model, sweeps)[model.n_variables :: model.n_variables]
-    method = HerdedGibbs(scan="sequential")
+    method = HerdedGibbs(scan="sequential", phases="half")
     start = theory.rotor_router(model, 0)[0]
-    ours = infer(model, method, sweeps=sweeps, state=start, keep=[Samples()]).samples[0]
+    ours = infer(model, method, sweeps=sweeps, start=start, keep=[Samples()]).samples[0]
     differ = int((walk != ours).any(axis=1).sum())
     rows.append(
         [f"rotor-router walk: {sweeps} sweeps that differ", str(differ), "0", _yes(differ == 0)]
@@ -143,11 +143,11 @@ def _statements() -> list[list[str]]:
 
 
 def _coins() -> list[list[str]]:
-    model = pairwise(np.zeros((COINS, 2)), np.empty((0, 2), int), np.zeros((2, 2)))
+    model = pairwise_model(np.zeros((COINS, 2)), np.empty((0, 2), int), np.zeros((2, 2)))
     rows = []
     for name, method in (
-        ("herding", HerdedGibbs()),
-        ("slack 1", HerdedGibbs(slack=1.0)),
+        ("herding", HerdedGibbs(phases="half")),
+        ("slack 1", HerdedGibbs(slack=1.0, phases="half")),
     ):
         result = infer(model, method, sweeps=4096, keep=[Joint(), Samples()])
         visited = len(np.unique(result.samples[0], axis=0))
@@ -163,7 +163,7 @@ def _sparse_models() -> dict[str, Any]:
 
     def ring(coupling: float) -> Any:
         edges = [(i, (i + 1) % 8) for i in range(8)]
-        return pairwise(np.stack([-field[:8], field[:8]], axis=1), edges, coupling * spins)
+        return pairwise_model(np.stack([-field[:8], field[:8]], axis=1), edges, coupling * spins)
 
     models = {f"ring of 8, J = {j}": ring(j) for j in (0.1, 0.3, 1.0)}
     grid = field.reshape(3, 3)
@@ -180,7 +180,7 @@ def _draw() -> str:
     counts, done, state, found = np.zeros_like(truth), 0, None, []
     for goal in sweeps:
         step = int(goal - done)
-        result = infer(model, HerdedGibbs(), sweeps=step, state=state, keep=[Joint()])
+        result = infer(model, HerdedGibbs(phases="half"), sweeps=step, start=state, keep=[Joint()])
         counts, done, state = counts + result.joint * step, goal, result.state
         found.append(theory.total_variation(counts / done, truth))
     figure, axis = subplots(1, 1, width=7, height=3.6)

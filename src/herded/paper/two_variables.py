@@ -59,7 +59,7 @@ def run(eps: float, sweeps: int, runs: int) -> Curves:
     at = np.unique(np.round(np.logspace(0, np.log10(sweeps), POINTS)).astype(int))
     start = np.zeros(2, int)  # the smaller mode, so that both must cross
     # Twice as long as it is shown: an envelope would dip where the run ends.
-    herded = _estimates(model, HerdedGibbs(), 2 * sweeps, start)
+    herded = _estimates(model, HerdedGibbs(phases="half"), 2 * sweeps, start)
     error = np.abs(herded - TRUTH)
     envelope = np.maximum.accumulate(error[::-1])[::-1]
     gibbs = np.stack(
@@ -70,7 +70,7 @@ def run(eps: float, sweeps: int, runs: int) -> Curves:
 
 def _estimates(model: FactorGraph, method: Any, sweeps: int, start: np.ndarray) -> np.ndarray:
     """The running estimate of P(X_1 = 1) after each sweep."""
-    samples = infer(model, method, sweeps=sweeps, state=start, keep=[Samples()]).samples
+    samples = infer(model, method, sweeps=sweeps, start=start, keep=[Samples()]).samples
     return np.cumsum(samples[0, :, 0], dtype=np.int64) / np.arange(1, sweeps + 1)
 
 

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError, ModelError, missing
-from herded.layouts.choose import Plan
+from herded.layouts.choose import Layout
 from herded.layouts.weights import is_hashed
-from herded.methods.annealed_herded_gibbs import AnnealedHerdedGibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between, is_whole
 from herded.models.convert.bqm import VALUES, from_bqm
@@ -37,8 +36,6 @@ SEEDS = 2**32  # dimod draws starts with NumPy's old generator, which takes no l
 # How many reads run side by side: as many as this much memory holds, with all they may come to
 # need (a block of samples each, and a slot or two for every context met).
 MOST_TOGETHER, ROOM, CONTEXT_BYTES = 64, 2**28, 24
-
-Method = HerdedGibbs | AnnealedHerdedGibbs
 
 
 class HerdedSampler(dimod.Sampler, dimod.Initialized):
@@ -171,11 +168,11 @@ def _model(bqm: Any, beta: float) -> FactorGraph | None:
 
 def _method(
     bqm: Any, beta: Any, beta_range: Any, kind: Any, seed: int
-) -> tuple[Method, dict[str, Any]]:
+) -> tuple[HerdedGibbs, dict[str, Any]]:
     """The method, and what `info` is to say of it."""
     if beta is None:
         schedule = cooling(bqm, beta_range, kind)
-        annealed = AnnealedHerdedGibbs(schedule, weights="pooled", phases="random", seed=seed)
+        annealed = HerdedGibbs("pooled", seed=seed, schedule=schedule)
         return annealed, {
             "method": repr(annealed),
             "beta_range": (schedule.hot, schedule.cold),
@@ -188,16 +185,16 @@ def _method(
         )
     if not is_between(beta, 0, sys.float_info.max):
         raise MethodError(f"expected beta as a finite number of 0 or more, got {beta!r}")
-    sampler = HerdedGibbs(weights="lazy", phases="random", seed=seed)
+    sampler = HerdedGibbs("lazy", seed=seed)
     return sampler, {"method": repr(sampler), "beta": float(beta)}
 
 
 def _run(
-    model: FactorGraph, method: Method, starts: np.ndarray, sweeps: int
+    model: FactorGraph, method: HerdedGibbs, starts: np.ndarray, sweeps: int
 ) -> tuple[np.ndarray, bool]:
     """Where the chains from `starts` end, and whether they were interrupted."""
-    plan = method.compile(model)
-    together = _side_by_side(plan, method, sweeps)
+    layout = method.compile(model)
+    together = _side_by_side(layout, method, sweeps)
     ends, interrupted = [], False
     with interruptible():  # also where each run is so brief that it would not care
         for first in range(0, len(starts), together):
@@ -208,19 +205,19 @@ def _run(
                 sweeps=sweeps,
                 chains=len(part),
                 keep=[],
-                state=part,
+                start=part,
                 progress=False,
-                plan=plan,
+                layout=layout,
             )
-            ends += [state.values(plan) for state in result.state]
+            ends += [state.values(layout) for state in result.state]
             if interrupted := result.provenance["interrupted"]:
                 break
     return np.stack(ends), interrupted
 
 
-def _side_by_side(plan: Plan, method: Method, sweeps: int) -> int:
-    visits = plan.model.n_variables * sweeps
-    needed = plan.chain_memory + min(visits, BLOCK)
-    if is_hashed(method.weights, plan.kind):
+def _side_by_side(layout: Layout, method: HerdedGibbs, sweeps: int) -> int:
+    visits = layout.model.n_variables * sweeps
+    needed = layout.chain_memory + min(visits, BLOCK)
+    if is_hashed(method.weights, layout.kind):
         needed += CONTEXT_BYTES * min(visits, method.max_weights)
     return max(1, min(MOST_TOGETHER, int(ROOM // needed)))

@@ -10,18 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from herded.errors import CapError
+from herded.errors import MemoryLimitError
 from herded.layouts.factor import compile_factors
 from herded.layouts.table import count_rows
-from herded.methods.annealed_herded_gibbs import MOST_STATES, AnnealedHerdedGibbs
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_order import EliminationOrder, elimination_order
 from herded.methods.exact import Exact
-from herded.methods.gibbs import AnnealedGibbs
-from herded.methods.recommend import recommended
+from herded.methods.gibbs import Gibbs
+from herded.methods.herded_gibbs import MOST_STATES, HerdedGibbs
+from herded.methods.recommend import recommend
 from herded.methods.schedule import linear
 from herded.run.memory import exact_footprint
 from herded.system import memory
+from herded.system.memory import Size
 
 DAMPING = 0.5  # of belief propagation and mean field, which may not settle without
 
@@ -40,24 +41,24 @@ def choose(
     task: str = "mar",
     *,
     seconds: float | None = None,
-    cap: float | None = None,
+    max_memory: Size | None = None,
     seed: int = 0,
     exact: bool = True,
 ) -> Choice:
     """The method for marginals ("mar"), the best state ("map") or log Z ("pr") of `model`.
 
-    `seconds` is the time there is, `cap` the memory in bytes; `exact=False` leaves elimination
-    out, for a run that has begun without it.
+    `seconds` is the time there is, `max_memory` the memory in bytes; `exact=False` leaves
+    elimination out, for a run that has begun without it.
     """
     why_not = "a run that has begun goes on"
     if exact:
         try:
-            order = elimination_order(model, memory.limit(cap))
-        except CapError:
-            why_not = f"elimination needs more than {memory.readable(memory.limit(cap))}"
+            order = elimination_order(model, memory.limit(max_memory))
+        except MemoryLimitError:
+            why_not = f"elimination needs more than {memory.readable(memory.limit(max_memory))}"
         else:
             time, need = exact_seconds(model, order), exact_footprint(model, order)
-            if need > memory.limit(cap):
+            if need > memory.limit(max_memory):
                 why_not = f"exact inference needs {memory.readable(need)}"
             elif seconds is None or time <= seconds:
                 size = f"{memory.readable(order.memory)}, treewidth {order.treewidth}"
@@ -70,7 +71,9 @@ def choose(
     if task == "map":
         return Choice("herded", annealed(model, seed), why_not)
     contexts = f"a variable has at most {largest_blanket(model):.4g} contexts"
-    return Choice("herded", recommended(model, seed=seed, cap=cap), f"{why_not}; {contexts}")
+    return Choice(
+        "herded", recommend(model, seed=seed, max_memory=max_memory), f"{why_not}; {contexts}"
+    )
 
 
 def exact_seconds(model: Any, order: EliminationOrder) -> float:
@@ -98,8 +101,8 @@ def annealed(model: Any, seed: int = 0, *, herded: bool = True) -> Any:
     """An annealed method that begins hot enough to cross the barriers of this model's factors."""
     schedule = LinearFrom(_hot(model.as_factor_graph()))
     if herded and int(model.cardinalities.max()) <= MOST_STATES:
-        return AnnealedHerdedGibbs(schedule, weights="pooled", seed=seed)
-    return AnnealedGibbs(schedule, seed=seed)
+        return HerdedGibbs("pooled", seed=seed, schedule=schedule)
+    return Gibbs(seed=seed, schedule=schedule)
 
 
 def _hot(graph: Any) -> float:

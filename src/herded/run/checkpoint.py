@@ -11,20 +11,21 @@ from typing import Any
 import numpy as np
 
 from herded.errors import CheckpointError, MethodError
+from herded.methods.schedule import is_annealed
 from herded.run import checkpoint_file as checkpoints
 
 
 def identity(run: Any) -> dict[str, Any]:
     """What must be equal for a run to be resumed."""
     return {
-        "model": run.plan.model.content_hash,
+        "model": run.layout.model.content_hash,
         "method": re.sub(r" at 0x\w+", "", repr(run.method)),  # of a function, in this process
-        "plan": run.plan.kind,
-        "tables": run.plan.table_hash,
+        "layout": run.layout.kind,
+        "tables": run.layout.table_hash,
         "burn_in": run.burn_in,
         "chains": len(run.chains),
         "keep": sorted(_describe(choice) for choice in run.keep.values()),
-        "schedule of": run.total if hasattr(run.method, "schedule") else "any sweeps",
+        "schedule of": run.total if is_annealed(run.method) else "any sweeps",
     }
 
 
@@ -89,7 +90,7 @@ def resume(run: Any, path: Any) -> None:
             for name in recorder.arrays:
                 recorder.arrays[name] = arrays[f"{c}/{kind.__name__}/{name}"]
             _check_record(run, path, recorder)
-        if run.plan.lattice is None:
+        if run.layout.lattice is None:
             chain.block[:] = chain.state.memory.x
 
 
@@ -131,9 +132,9 @@ def _check_arrays(run: Any, path: Any, arrays: dict[str, np.ndarray]) -> None:
 
 def _check_states(run: Any, path: Any, chain: Any) -> None:
     """Raise unless a chain is at a state of the model, and its sums could be."""
-    model, memory = run.plan.model, chain.state.memory
-    most = max(run.plan.width - 1, 1)
-    values = chain.state.values(run.plan)
+    model, memory = run.layout.model, chain.state.memory
+    most = max(run.layout.width - 1, 1)
+    values = chain.state.values(run.layout)
     wrong = (values >= model.cardinalities) | ((model.evidence >= 0) & (values != model.evidence))
     if wrong.any() or max(int(memory.x.max(initial=0)), int(memory.y.max(initial=0))) > most:
         raise _broken(path, "the state of a chain")
@@ -148,7 +149,7 @@ def _check_record(run: Any, path: Any, recorder: Any) -> None:
             raise _broken(path, "counts")
         if name in ("sweeps", "seen") and array[0] != run.recorded:
             raise _broken(path, "the number of recorded sweeps")
-        if name in ("samples", "state") and (array >= run.plan.model.cardinalities).any():
+        if name in ("samples", "state") and (array >= run.layout.model.cardinalities).any():
             raise _broken(path, "recorded states")
 
 

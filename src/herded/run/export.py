@@ -1,7 +1,7 @@
 """Results for other libraries: marginals as a pandas table, samples and more as an xarray tree.
 
 The tree has the groups and the dimensions that ArviZ looks for. Its ESS and R-hat mean nothing for
-herded chains, whose states follow each other by plan and not by chance.
+herded chains, whose states follow each other by layout and not by chance.
 """
 
 from collections.abc import Iterator

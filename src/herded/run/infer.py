@@ -13,10 +13,11 @@ import numpy as np
 
 from herded.errors import HerdedWarning, MethodError
 from herded.layouts.cache import remembered
-from herded.layouts.choose import Plan
+from herded.layouts.choose import Layout
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between, is_whole
 from herded.methods.protocol import Answer, Sampler, Solver, role
+from herded.methods.schedule import is_annealed
 from herded.models.checks import shown
 from herded.models.factor_graph import check_model
 from herded.models.support import check_support
@@ -24,11 +25,12 @@ from herded.run.diagnostics import confinement, disagreement
 from herded.run.interrupts import interruptible
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.loop import BRIEF, Run, estimate, sample
-from herded.run.progress import Moment, Progress, Watch
+from herded.run.progress import Callback, Progress, Snapshot
 from herded.run.remote_chains import Spread
 from herded.run.result import Best, Curve, Pairs, Result
 from herded.run.time_limit import ENDLESS, Pace
 from herded.system import memory
+from herded.system.memory import Size
 from herded.version import __version__
 
 DEFAULT_SWEEPS = 1000
@@ -48,13 +50,13 @@ def infer(
     burn_in: int = 0,
     chains: int = 1,
     keep: Sequence[Any] | None = None,
-    state: Any = None,
+    start: Any = None,
     checkpoint: Any = None,
     checkpoint_every: float = 30.0,
     progress: bool | None = None,
-    watch: Watch | None = None,
-    plan: str | Plan | None = None,
-    cap: float | None = None,
+    callback: Callback | None = None,
+    layout: str | Layout | None = None,
+    max_memory: Size | None = None,
     threads: int | None = None,
     executor: Executor | None = None,
 ) -> Result:
@@ -68,15 +70,15 @@ def infer(
                 one sign of several modes: with 1, or where all fall into one mode, none is seen
     keep        what to record: `Marginals()` (the default), `BestState()`, `Samples(every=10)`,
                 `PairMarginals()`, `Joint()`, `ErrorCurve(reference)`
-    state       where to start: a state (N,), one for each chain (chains, N), or the `state` of
+    start       where to start: a state (N,), one for each chain (chains, N), or the `state` of
                 an earlier result, to continue it. By default a random state of the support
     checkpoint  a file to write every `checkpoint_every` seconds, and to resume from if it exists
     progress    a bar on a terminal: when it takes a while (None), or never (False)
-    watch       a function that is called after every block of sweeps with a `Moment` (sweeps,
+    watch       a function that is called after every block of sweeps with a `Snapshot` (sweeps,
                 seconds, chain_marginals(), best()); what it returns is shown beside the bar
-    plan        a kind of kernel to force ("lattice", "table", "field", "pairs" or "factor"), or
-                a plan
-    cap         most bytes of tables and weights; by default half of the free memory
+    layout        a kind of kernel to force ("lattice", "table", "field", "pairs" or "factor"), or
+                a layout
+    max_memory  most bytes of tables and weights; by default half of the free memory
     threads     how many; the result does not depend on it
     executor    where the chains run: any Executor of `concurrent.futures`, such as a Dask client's
                 `get_executor()`. The result does not depend on it, nor on workers that die
@@ -95,11 +97,13 @@ def infer(
         raise MethodError(
             f"expected checkpoint_every as seconds of 0 or more, got {shown(checkpoint_every)}"
         )
-    compiled = plan if isinstance(plan, Plan) else remembered(model, method, plan, cap)
-    _check_plan(compiled, model, method)
+    compiled = (
+        layout if isinstance(layout, Layout) else remembered(model, method, layout, max_memory)
+    )
+    _check_layout(compiled, model, method)
     if chains > 1:
         need = compiled.memory + (chains - 1) * compiled.chain_memory
-        memory.check(need, cap, f"the weights of {chains} chains")
+        memory.check(need, max_memory, f"the weights of {chains} chains")
     if role(method) is Sampler:
         spread = None if executor is None else Spread(executor)
         with nullcontext() if spread is None else closing(spread):
@@ -110,13 +114,13 @@ def infer(
                 sweeps=sweeps,
                 burn_in=burn_in,
                 chains=chains,
-                start=state,
+                start=start,
                 checkpoint=checkpoint,
                 checkpoint_every=checkpoint_every,
                 progress=progress,
                 threads=threads,
                 seconds=seconds,
-                watch=watch,
+                callback=callback,
                 forward=spread,
             )
         if not run.recorded and not run.interrupted:
@@ -130,7 +134,7 @@ def infer(
         return result
     asked = (
         ("chains", chains != 1),
-        ("state", state),
+        ("start", start),
         ("checkpoint", checkpoint),
         ("executor", executor),
         ("keep=[Samples()]", Samples in choices),
@@ -140,7 +144,7 @@ def infer(
             raise MethodError(
                 f"expected no {name} for {type(method).__name__}, which is not a sampler"
             )
-    return _solve(compiled, method, choices, sweeps, burn_in, seconds, progress, watch)
+    return _solve(compiled, method, choices, sweeps, burn_in, seconds, progress, callback)
 
 
 def _check(model: Any, method: Any) -> None:
@@ -149,16 +153,17 @@ def _check(model: Any, method: Any) -> None:
         raise MethodError(f"expected a method such as HerdedGibbs(), got {shown(method)}")
 
 
-def _check_plan(plan: Plan, model: Any, method: Any) -> None:
-    """A plan of another method has arrays of other sizes, which kernels would not notice."""
-    if plan.model is not model:
-        raise MethodError("expected a plan that was compiled for this model, got another's")
-    made_for, layout = plan.made_for, ("weights", "slack", "scan", "bits")
+def _check_layout(layout: Layout, model: Any, method: Any) -> None:
+    """A layout of another method has arrays of other sizes, which kernels would not notice."""
+    if layout.model is not model:
+        raise MethodError("expected a layout that was compiled for this model, got another's")
+    made_for, options = layout.made_for, ("weights", "slack", "scan", "bits")
     if type(made_for) is not type(method) or any(
-        getattr(made_for, name, None) != getattr(method, name, None) for name in layout
+        getattr(made_for, name, None) != getattr(method, name, None) for name in options
     ):
         raise MethodError(
-            f"expected a plan from compile(model) of {method!r:.200}, got one of {made_for!r:.200}"
+            f"expected a layout from compile(model) of {method!r:.200}, got one of "
+            f"{made_for!r:.200}"
         )
 
 
@@ -168,7 +173,7 @@ def _sweeps(method: Any, sweeps: int | None, seconds: float | None) -> int:
         return DEFAULT_SWEEPS if sweeps is None else _count("sweeps", sweeps, 1)
     if not is_between(seconds, 0, np.inf) or seconds == 0:
         raise MethodError(f"expected seconds above 0, got {shown(seconds)}")
-    if sweeps is None and hasattr(method, "schedule"):
+    if sweeps is None and is_annealed(method):
         raise MethodError(
             f"expected sweeps for {type(method).__name__}, whose temperature falls from the first "
             "to the last, got seconds alone: pass both"
@@ -207,7 +212,7 @@ def _check_keep(keep: Sequence[Any] | None) -> dict[type, Any]:
 
 
 def _sampled(run: Run) -> Result:
-    model, chains, keep = run.plan.model, run.chains, run.keep
+    model, chains, keep = run.layout.model, run.chains, run.keep
     kept: dict[str, Any] = {}
     if Marginals in keep:
         averaged = keep[Marginals].rao_blackwell
@@ -237,7 +242,7 @@ def _sampled(run: Run) -> Result:
         sweeps=run.recorded,
         converged=None,
         provenance=_provenance(
-            run.plan,
+            run.layout,
             run.method,
             seconds=run.seconds,
             sweeps=run.recorded,
@@ -256,12 +261,12 @@ def _doubts(run: Run) -> tuple[str, ...]:
     """What speaks against a run. Annealing ends in one mode by design, but walls are walls."""
     if not run.recorded:
         return ()
-    model, chains = run.plan.model, run.chains
+    model, chains = run.layout.model, run.chains
     found = []
     if model.has_hard_zeros:
-        states = np.stack([chain.state.values(run.plan) for chain in chains])
+        states = np.stack([chain.state.values(run.layout) for chain in chains])
         found.append(confinement(model, states))
-    annealed = hasattr(run.method, "schedule")
+    annealed = is_annealed(run.method)
     if len(chains) > 1 and Marginals in chains[0].recorders and not annealed:
         frequencies = np.stack([estimate(chain, False) for chain in chains])
         found.append(disagreement(model, frequencies, run.recorded))
@@ -285,16 +290,16 @@ def _best(model: Any, recorders: list[Any]) -> Best:
 
 
 def _solve(
-    plan: Plan,
+    layout: Layout,
     method: Solver,
     keep: dict[type, Any],
     sweeps: int,
     burn_in: int,
     seconds: float | None,
     progress: bool | None,
-    watch: Watch | None,
+    callback: Callback | None,
 ) -> Result:
-    model = plan.model
+    model = layout.model
     curve: Any = keep.get(ErrorCurve)
     points = curve.sweeps(sweeps) if curve else np.empty(0, np.int64)
     if curve:
@@ -303,7 +308,7 @@ def _solve(
     began = time.perf_counter()
     if not method.one_shot:  # which would find out, where these go on for ever
         check_support(model)
-    state = method.init(plan)
+    state = method.init(layout)
     total = 1 if method.one_shot else burn_in + sweeps
     seconds = None if method.one_shot else seconds
     brief = total * model.n_variables < BRIEF
@@ -318,14 +323,14 @@ def _solve(
             later = points[points + burn_in > state.sweep] + burn_in
             goal = min(total, state.sweep + pace.rows, int(later[0]) if len(later) else total)
             before, step = so_far, goal - state.sweep
-            method.advance(plan, state, step)
+            method.advance(layout, state, step)
             so_far = time.perf_counter() - began
             pace.learn(step, so_far - before, so_far)
-            note = watch(_moment(plan, method, state, so_far)) if watch else None
+            note = callback(_snapshot(layout, method, state, so_far)) if callback else None
             bar.update(state.sweep if seconds is None else int(so_far), note or "")
             for p in np.flatnonzero(points + burn_in == state.sweep):
-                errors[p] = _error(curve, model, method, method.answer(plan, state))
-    answer = method.answer(plan, state)
+                errors[p] = _error(curve, model, method, method.answer(layout, state))
+    answer = method.answer(layout, state)
     if curve and np.isnan(errors).any():  # converged: the error stays what it is
         errors[np.isnan(errors)] = _error(curve, model, method, answer)
     return Result(
@@ -333,7 +338,7 @@ def _solve(
         sweeps=state.sweep,
         converged=answer.converged,
         provenance=_provenance(
-            plan,
+            layout,
             method,
             seconds=time.perf_counter() - began,
             sweeps=state.sweep,
@@ -346,14 +351,14 @@ def _solve(
     )
 
 
-def _moment(plan: Plan, method: Solver, state: Any, seconds: float) -> Moment:
+def _snapshot(layout: Layout, method: Solver, state: Any, seconds: float) -> Snapshot:
     """The run as it is now."""
 
     def marginals() -> np.ndarray | None:
-        found = method.answer(plan, state).marginals
+        found = method.answer(layout, state).marginals
         return None if found is None else found[None]
 
-    return Moment(state.sweep, seconds, marginals, lambda: method.answer(plan, state).log_score)
+    return Snapshot(state.sweep, seconds, marginals, lambda: method.answer(layout, state).log_score)
 
 
 def _curve(points: np.ndarray, errors: np.ndarray, sweeps: int, done: int) -> Curve:
@@ -387,14 +392,14 @@ def _answered(model: Any, answer: Answer, curve: Curve | None) -> dict[str, Any]
     return kept
 
 
-def _provenance(plan: Plan, method: Any, **facts: Any) -> dict[str, Any]:
+def _provenance(layout: Layout, method: Any, **facts: Any) -> dict[str, Any]:
     """Where a result came from: enough to get the same bits again."""
     return {
-        "model": plan.model.content_hash,
-        "tables": plan.table_hash,
+        "model": layout.model.content_hash,
+        "tables": layout.table_hash,
         "method": repr(method),
-        "plan": plan.kind,
-        "memory": plan.memory,
+        "layout": layout.kind,
+        "memory": layout.memory,
         **facts,
         "versions": dict(VERSIONS),
     }

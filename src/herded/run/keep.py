@@ -1,6 +1,6 @@
 """What a run keeps. Each choice is a small frozen object; each chain gets a recorder for it.
 
-A recorder reads blocks of samples (sweeps, variables) in the plan's layout. Its arrays are all it
+A recorder reads blocks of samples (sweeps, variables) in the layout's layout. Its arrays are all it
 knows, so a checkpoint of them and of the states resumes a run to the same bits.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
 from herded.errors import MethodError, ModelError
-from herded.layouts.choose import Plan
+from herded.layouts.choose import Layout
 from herded.layouts.factor import compile_factors
 from herded.layouts.scan import components
 from herded.layouts.state import State
@@ -41,8 +41,8 @@ class Recorder:
 
     arrays: dict[str, np.ndarray]
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
         self.arrays = {}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
@@ -56,16 +56,16 @@ class Marginals:
 
     rao_blackwell: bool = False
 
-    def recorder(self, plan: Plan) -> "MarginalRecorder":
-        return MarginalRecorder(plan)
+    def recorder(self, layout: Layout) -> "MarginalRecorder":
+        return MarginalRecorder(layout)
 
 
 class MarginalRecorder(Recorder):
-    def __init__(self, plan: Plan) -> None:
-        super().__init__(plan)
+    def __init__(self, layout: Layout) -> None:
+        super().__init__(layout)
         # One count per binary variable is enough: the other is what is left.
-        self.binary = plan.width == 2 and plan.n_stored > 0
-        size = plan.n_stored * (1 if self.binary else plan.width)
+        self.binary = layout.width == 2 and layout.n_stored > 0
+        size = layout.n_stored * (1 if self.binary else layout.width)
         self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
@@ -76,32 +76,32 @@ class MarginalRecorder(Recorder):
             count = partial(count_ones, block, self.arrays["counts"])
             run_parts(count, groups, lambda: np.full(groups, AT_HAND * len(block)), pool)
         else:
-            count_states(block, self.plan.width, self.arrays["counts"])
+            count_states(block, self.layout.width, self.arrays["counts"])
         self.arrays["sweeps"] += len(block)
 
     def frequencies(self) -> np.ndarray:
         """(N, K) visit frequencies so far."""
         counts, sweeps = self.arrays["counts"], int(self.arrays["sweeps"][0])
-        found = np.empty((self.plan.model.n_variables, self.plan.width))
+        found = np.empty((self.layout.model.n_variables, self.layout.width))
         if self.binary:
-            found[:, 1] = self.plan.unstore(counts)
+            found[:, 1] = self.layout.unstore(counts)
             found[:, 0] = sweeps - found[:, 1]
         else:
-            found.T[...] = self.plan.unstore(counts.reshape(-1, self.plan.width).T)
+            found.T[...] = self.layout.unstore(counts.reshape(-1, self.layout.width).T)
         found /= max(sweeps, 1)
         return found
 
     def rao_blackwell(self, state: State) -> np.ndarray:
         """(N, K) averages of the conditionals that were visited."""
         sweeps = max(int(self.arrays["sweeps"][0]), 1)
-        model = self.plan.model
-        width = self.plan.width
-        if self.plan.scalar:  # all free variables are binary; clamped ones may be wider
-            ones = self.plan.unstore(state.memory.tally) / (sweeps * 2.0**SCALAR_BITS)
+        model = self.layout.model
+        width = self.layout.width
+        if self.layout.scalar:  # all free variables are binary; clamped ones may be wider
+            ones = self.layout.unstore(state.memory.tally) / (sweeps * 2.0**SCALAR_BITS)
             averages = np.zeros((len(ones), width))
             averages[:, :2] = np.stack([1.0 - ones, ones], axis=1)[:, :width]
         else:
-            sums = self.plan.unstore(state.memory.tally.reshape(-1, width).T).T
+            sums = self.layout.unstore(state.memory.tally.reshape(-1, width).T).T
             averages = sums / (sweeps * 2.0**VECTOR_BITS)
         clamped = model.evidence >= 0  # never visited, so they have no conditional
         averages[clamped] = np.arange(width) == model.evidence[clamped][:, None]
@@ -114,26 +114,26 @@ class PairMarginals:
 
     edges: Any = None
 
-    def recorder(self, plan: Plan) -> "PairRecorder":
-        return PairRecorder(plan, self.edges)
+    def recorder(self, layout: Layout) -> "PairRecorder":
+        return PairRecorder(layout, self.edges)
 
 
 class PairRecorder(Recorder):
-    def __init__(self, plan: Plan, edges: Any) -> None:
-        super().__init__(plan)
-        self.edges = neighbour_pairs(plan.model) if edges is None else _check_edges(plan, edges)
-        size = len(self.edges) * plan.width**2
+    def __init__(self, layout: Layout, edges: Any) -> None:
+        super().__init__(layout)
+        self.edges = neighbour_pairs(layout.model) if edges is None else _check_edges(layout, edges)
+        size = len(self.edges) * layout.width**2
         self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        samples = np.ascontiguousarray(self.plan.unstore(block))
+        samples = np.ascontiguousarray(self.layout.unstore(block))
         first, second = self.edges[:, 0].copy(), self.edges[:, 1].copy()
-        count_pairs(samples, first, second, self.plan.width, self.arrays["counts"])
+        count_pairs(samples, first, second, self.layout.width, self.arrays["counts"])
         self.arrays["sweeps"] += len(block)
 
     def tables(self) -> np.ndarray:
         """(E, K, K) frequencies."""
-        k = self.plan.width
+        k = self.layout.width
         return self.arrays["counts"].reshape(-1, k, k) / max(int(self.arrays["sweeps"][0]), 1)
 
 
@@ -144,9 +144,9 @@ def neighbour_pairs(model: Any) -> np.ndarray:
     return np.stack([owner, members], axis=1)[owner < members]
 
 
-def _check_edges(plan: Plan, edges: Any) -> np.ndarray:
+def _check_edges(layout: Layout, edges: Any) -> np.ndarray:
     pairs = edge_array("edges", edges)
-    n = plan.model.n_variables
+    n = layout.model.n_variables
     if ((pairs < 0) | (pairs >= n)).any():
         raise ModelError(f"expected edges between variables 0 and {n - 1}, got {shown(edges)}")
     return pairs
@@ -156,14 +156,14 @@ def _check_edges(plan: Plan, edges: Any) -> np.ndarray:
 class Joint:
     """The empirical joint distribution, for models of at most 2^20 states."""
 
-    def recorder(self, plan: Plan) -> "JointRecorder":
-        return JointRecorder(plan)
+    def recorder(self, layout: Layout) -> "JointRecorder":
+        return JointRecorder(layout)
 
 
 class JointRecorder(Recorder):
-    def __init__(self, plan: Plan) -> None:
-        super().__init__(plan)
-        cards = plan.model.cardinalities
+    def __init__(self, layout: Layout) -> None:
+        super().__init__(layout)
+        cards = layout.model.cardinalities
         states = count_joint_states(cards, MAX_JOINT)
         if states is None or len(cards) > MAX_AXES:
             raise MethodError(
@@ -175,48 +175,48 @@ class JointRecorder(Recorder):
         self.arrays = {"counts": np.zeros(states, np.int64)}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        index = self.plan.unstore(block).astype(np.int64) @ self.strides
+        index = self.layout.unstore(block).astype(np.int64) @ self.strides
         counts = self.arrays["counts"]
         counts += np.bincount(index, minlength=len(counts))
 
     def joint(self) -> np.ndarray:
         counts = self.arrays["counts"]
-        return (counts / max(counts.sum(), 1)).reshape(self.plan.model.cardinalities)
+        return (counts / max(counts.sum(), 1)).reshape(self.layout.model.cardinalities)
 
 
 @dataclass(frozen=True)
 class BestState:
     """The best state by log-score, kept per connected component: the best of each part."""
 
-    def recorder(self, plan: Plan) -> "BestRecorder":
-        return BestRecorder(plan)
+    def recorder(self, layout: Layout) -> "BestRecorder":
+        return BestRecorder(layout)
 
 
 class BestRecorder(Recorder):
-    def __init__(self, plan: Plan) -> None:
-        super().__init__(plan)
-        graph = plan.model.as_factor_graph()
+    def __init__(self, layout: Layout) -> None:
+        super().__init__(layout)
+        graph = layout.model.as_factor_graph()
         free = graph.evidence < 0
-        owner = _owners(plan, graph, free)
+        owner = _owners(layout, graph, free)
         n_parts = int(owner.max(initial=-1)) + 2
         self.owner = np.where(free, owner, n_parts - 1)
         self.parts = compile_parts(graph, self.owner, n_parts)
         self.arrays = {
             "score": np.full(n_parts, -np.inf),
-            "state": np.zeros(graph.n_variables, plan.state_type),
+            "state": np.zeros(graph.n_variables, layout.state_type),
         }
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        samples = np.ascontiguousarray(self.plan.unstore(block))
+        samples = np.ascontiguousarray(self.layout.unstore(block))
         keep = partial(keep_best, self.parts, samples, self.arrays["score"], self.arrays["state"])
         first = self.parts.first_factor
         run_parts(keep, len(first) - 1, lambda: len(block) * np.diff(first), pool)
 
 
-def _owners(plan: Plan, graph: Any, free: np.ndarray) -> np.ndarray:
-    if plan.factors is None and free.all():
+def _owners(layout: Layout, graph: Any, free: np.ndarray) -> np.ndarray:
+    if layout.factors is None and free.all():
         return np.zeros(graph.n_variables, np.int64)  # a lattice is one component
-    factors = compile_factors(graph) if plan.factors is None else plan.factors
+    factors = compile_factors(graph) if layout.factors is None else layout.factors
     return components(factors, free)
 
 
@@ -230,22 +230,22 @@ class Samples:
         if not is_whole(self.every, 1):
             raise MethodError(f"expected every to be 1 or more, got {self.every!r}")
 
-    def recorder(self, plan: Plan) -> "SampleRecorder":
-        return SampleRecorder(plan, self.every)
+    def recorder(self, layout: Layout) -> "SampleRecorder":
+        return SampleRecorder(layout, self.every)
 
 
 class SampleRecorder(Recorder):
-    def __init__(self, plan: Plan, every: int) -> None:
-        super().__init__(plan)
+    def __init__(self, layout: Layout, every: int) -> None:
+        super().__init__(layout)
         self.every = every
-        empty = np.empty((0, plan.model.n_variables), plan.state_type)
+        empty = np.empty((0, layout.model.n_variables), layout.state_type)
         self.arrays = {"samples": empty, "seen": np.zeros(1, np.int64)}
         self.parts: list[np.ndarray] = []
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         # Samples number every, 2 every, ... of those seen, counted from 1.
         first = -(int(self.arrays["seen"][0]) + 1) % self.every
-        self.parts.append(np.array(self.plan.unstore(block[first :: self.every])))
+        self.parts.append(np.array(self.layout.unstore(block[first :: self.every])))
         self.arrays["seen"] += len(block)
 
     def gather(self) -> np.ndarray:

@@ -17,14 +17,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from herded.errors import CheckpointError
-from herded.layouts.choose import Plan
+from herded.layouts.choose import Layout
 from herded.layouts.state import State
 from herded.layouts.together import MOST_CHAINS, Together, can_run_together, gather
 from herded.methods.protocol import Sampler
 from herded.run.checkpoint import resume, save
 from herded.run.interrupts import interrupted_afterwards, interruptible
 from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
-from herded.run.progress import Moment, Progress, Watch
+from herded.run.progress import Callback, Progress, Snapshot
 from herded.run.starts import first_states
 from herded.run.time_limit import ENDLESS, Pace
 from herded.system import atomic
@@ -52,7 +52,7 @@ class Chain:
 class Run:
     """A sampler's run: what is asked for, and how far it is."""
 
-    plan: Plan
+    layout: Layout
     method: Sampler
     keep: dict[type, Any]
     sweeps: int
@@ -75,7 +75,7 @@ class Run:
     @property
     def updates(self) -> int:
         """Of single variables, in all."""
-        return self.total * self.plan.n_stored * len(self.chains)
+        return self.total * self.layout.n_stored * len(self.chains)
 
 
 class Forward(Protocol):
@@ -88,7 +88,7 @@ class Forward(Protocol):
 
 
 def sample(
-    plan: Plan,
+    layout: Layout,
     method: Sampler,
     keep: dict[type, Any],
     *,
@@ -101,20 +101,20 @@ def sample(
     progress: bool | None,
     threads: int | None,
     seconds: float | None = None,
-    watch: Watch | None = None,
+    callback: Callback | None = None,
     forward: Forward | None = None,
 ) -> Run:
-    """Run `method` on `plan`, resuming from the checkpoint if there is one.
+    """Run `method` on `layout`, resuming from the checkpoint if there is one.
 
     `forward` advances the chains; by default threads of this process do.
     """
-    run = _prepare(plan, method, keep, sweeps, burn_in, chains, start)
+    run = _prepare(layout, method, keep, sweeps, burn_in, chains, start)
     if checkpoint is not None:
         atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
         resume(run, checkpoint)
     before = run.seconds
     pace = Pace(ENDLESS, seconds)
-    lasting = (seconds, watch, checkpoint, forward) != (None,) * 4
+    lasting = (seconds, callback, checkpoint, forward) != (None,) * 4
     brief = run.updates < BRIEF and not lasting
     bar = Progress.of_run(progress, type(method).__name__, run.total, seconds, brief=brief)
     pool_or_none = _pool(run, threads) if forward is None else nullcontext()
@@ -128,7 +128,7 @@ def sample(
             now = time.perf_counter()
             took, run.seconds = before + now - began - run.seconds, before + now - began
             pace.learn(step, took, run.seconds)
-            note = watch(_moment(run)) if watch else None
+            note = callback(_snapshot(run)) if callback else None
             bar.update(run.done if seconds is None else int(run.seconds), note or "")
             if checkpoint is not None and now - saved > checkpoint_every:
                 _try_to_save(run, checkpoint)
@@ -145,9 +145,9 @@ _WARM: set[Any] = set()  # names of runs whose kernels are compiled
 
 def _kernels(run: Run) -> Any:
     """Which kernels a run calls, by what that depends on."""
-    plan, states = run.plan, run.plan.pairs.states if run.plan.pairs else ()
+    layout, states = run.layout, run.layout.pairs.states if run.layout.pairs else ()
     of_method = type(run.method), *(getattr(run.method, n, None) for n in ("weights", "bits"))
-    of_plan = plan.kind, plan.scalar, plan.width, states
+    of_plan = layout.kind, layout.scalar, layout.width, states
     return *of_method, *of_plan, run.blocks.dtype, len(run.chains) > 1, *run.keep
 
 
@@ -169,19 +169,19 @@ def _compile_ahead(run: Run, pool: Executor | None) -> None:
 
     Not where copies would be large: there sweeps take so long that compiling hardly counts.
     """
-    if len(run.chains) * run.plan.chain_memory > SPARE:
+    if len(run.chains) * run.layout.chain_memory > SPARE:
         return
-    blocks = make_blocks(run.plan, run.keep, len(run.chains), 1)
+    blocks = make_blocks(run.layout, run.keep, len(run.chains), 1)
     chains = [
-        new_chain(run.plan, run.keep, chain.state.copy(), block)
+        new_chain(run.layout, run.keep, chain.state.copy(), block)
         for chain, block in zip(run.chains, blocks, strict=True)
     ]
     nowhere = np.empty(0, np.int64)
-    trial = Run(run.plan, run.method, run.keep, 1, 0, chains, nowhere, blocks)
+    trial = Run(run.layout, run.method, run.keep, 1, 0, chains, nowhere, blocks)
     _Here(trial, pool)(trial, 1)
 
 
-def _moment(run: Run) -> Moment:
+def _snapshot(run: Run) -> Snapshot:
     """The run as it is now."""
 
     def marginals() -> np.ndarray | None:
@@ -196,7 +196,7 @@ def _moment(run: Run) -> Moment:
         scores = [chain.recorders[BestState].arrays["score"] for chain in run.chains]
         return float(np.max(scores, axis=0).sum())
 
-    return Moment(run.recorded, run.seconds, marginals, best)
+    return Snapshot(run.recorded, run.seconds, marginals, best)
 
 
 def _try_to_save(run: Run, path: Any) -> None:
@@ -208,7 +208,7 @@ def _try_to_save(run: Run, path: Any) -> None:
 
 
 def _prepare(
-    plan: Plan,
+    layout: Layout,
     method: Sampler,
     keep: dict[type, Any],
     sweeps: int,
@@ -221,45 +221,50 @@ def _prepare(
     points = np.empty(0, np.int64)
     if curve:
         points = curve.sweeps(sweeps)
-        curve.check(plan.model)
-    states = first_states(plan, method, chains, start, tally, burn_in + sweeps)
-    blocks = make_blocks(plan, keep, chains, burn_in + sweeps)
+        curve.check(layout.model)
+    states = first_states(layout, method, chains, start, tally, burn_in + sweeps)
+    blocks = make_blocks(layout, keep, chains, burn_in + sweeps)
     made = [
-        new_chain(plan, keep, state, block) for state, block in zip(states, blocks, strict=True)
+        new_chain(layout, keep, state, block) for state, block in zip(states, blocks, strict=True)
     ]
     for chain in made if curve else ():
         chain.errors = np.full(len(points), np.nan)
-    return Run(plan, method, keep, sweeps, burn_in, made, points, blocks)
+    return Run(layout, method, keep, sweeps, burn_in, made, points, blocks)
 
 
-def make_blocks(plan: Plan, keep: dict[type, Any], chains: int, total: int) -> np.ndarray:
+def make_blocks(layout: Layout, keep: dict[type, Any], chains: int, total: int) -> np.ndarray:
     """Room (chains, rows, N) for the samples of some sweeps, or (chains, rows, 0)."""
-    rows, read = _block_rows(plan), not _counts(plan) or not keep.keys() <= {Marginals, ErrorCurve}
+    rows, read = (
+        _block_rows(layout),
+        not _counts(layout) or not keep.keys() <= {Marginals, ErrorCurve},
+    )
     if not read:
-        rows = max(rows, min(UNREAD // plan.n_stored, MOST_COUNTED))
-    return np.zeros((chains, min(rows, total) or 1, plan.n_stored if read else 0), plan.state_type)
+        rows = max(rows, min(UNREAD // layout.n_stored, MOST_COUNTED))
+    return np.zeros(
+        (chains, min(rows, total) or 1, layout.n_stored if read else 0), layout.state_type
+    )
 
 
-def _block_rows(plan: Plan) -> int:
-    return max(1 if plan.lattice is None else WAVE, BLOCK // plan.n_stored)
+def _block_rows(layout: Layout) -> int:
+    return max(1 if layout.lattice is None else WAVE, BLOCK // layout.n_stored)
 
 
-def _counts(plan: Plan) -> bool:
+def _counts(layout: Layout) -> bool:
     """Whether kernels count states: not on small lattices, whose blocks are long, and in cache."""
-    return plan.counts_ones and _block_rows(plan) <= MOST_COUNTED
+    return layout.counts_ones and _block_rows(layout) <= MOST_COUNTED
 
 
-def new_chain(plan: Plan, keep: dict[type, Any], state: State, block: np.ndarray) -> Chain:
+def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.ndarray) -> Chain:
     """A chain at `state` of which nothing is recorded yet, with room for samples in `block`."""
     recorders = {
-        kind: choice.recorder(plan) for kind, choice in keep.items() if kind is not ErrorCurve
+        kind: choice.recorder(layout) for kind, choice in keep.items() if kind is not ErrorCurve
     }
     if ErrorCurve in keep and Marginals not in recorders:
-        recorders[Marginals] = MarginalRecorder(plan)
-    if plan.lattice is None:
+        recorders[Marginals] = MarginalRecorder(layout)
+    if layout.lattice is None:
         block[:] = state.memory.x  # clamped variables stay as they are
-    if _counts(plan) and Marginals in recorders:
-        state.ones = np.zeros(plan.n_stored, np.uint8)
+    if _counts(layout) and Marginals in recorders:
+        state.ones = np.zeros(layout.n_stored, np.uint8)
     return Chain(state, recorders, block)
 
 
@@ -268,16 +273,16 @@ def _pool(run: Run, threads: int | None) -> Any:
     if run.updates < WORTH_THREADS:
         return nullcontext()
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    parts = len(run.chains) if len(run.chains) > 1 else _parts(run.plan)
+    parts = len(run.chains) if len(run.chains) > 1 else _parts(run.layout)
     workers = min((count or 1) if threads is None else threads, parts)
     return ThreadPoolExecutor(workers) if workers > 1 else nullcontext()
 
 
-def _parts(plan: Plan) -> int:
+def _parts(layout: Layout) -> int:
     """Of one chain's work, how many can be done side by side."""
-    if plan.lattice is not None:
-        return int(plan.lattice.strips)
-    return 1 if plan.scan is None else plan.scan.n_segments
+    if layout.lattice is not None:
+        return int(layout.lattice.strips)
+    return 1 if layout.scan is None else layout.scan.n_segments
 
 
 def _advance(run: Run, forward: Forward, most: int) -> int:
@@ -329,7 +334,7 @@ def _groups(run: Run, workers: int) -> list[tuple[int, Together]]:
     count = max(workers, -(-len(states) // MOST_CHAINS))
     cuts = [len(states) * part // count for part in range(count + 1)]
     parts = [states[first:last] for first, last in itertools.pairwise(cuts)]
-    if not all(can_run_together(run.plan, part) for part in parts):
+    if not all(can_run_together(run.layout, part) for part in parts):
         return []
     return [(first, gather(part)) for first, part in zip(cuts, parts, strict=False)]
 
@@ -337,7 +342,7 @@ def _groups(run: Run, workers: int) -> list[tuple[int, Together]]:
 def _advance_group(run: Run, first: int, group: Together, step: int) -> None:
     last = first + len(group.states)
     method: Any = run.method
-    method.advance_together(run.plan, group, run.blocks[first:last], step)
+    method.advance_together(run.layout, group, run.blocks[first:last], step)
     for chain in run.chains[first:last]:
         _record(run, chain, chain.block[:step], None)
 
@@ -345,7 +350,7 @@ def _advance_group(run: Run, first: int, group: Together, step: int) -> None:
 def advance_chain(run: Run, chain: Chain, step: int, pool: Executor | None = None) -> None:
     """One block of at most len(chain.block) sweeps, recorded if the burn-in is over."""
     block = chain.block[:step]
-    run.method.advance(run.plan, chain.state, block, pool)
+    run.method.advance(run.layout, chain.state, block, pool)
     _record(run, chain, block, pool)
 
 
@@ -357,7 +362,7 @@ def _record(run: Run, chain: Chain, block: np.ndarray, pool: Executor | None) ->
 
 def _error(run: Run, chain: Chain) -> float:
     curve = run.keep[ErrorCurve]
-    return curve.error(run.plan.model, estimate(chain, curve.rao_blackwell))
+    return curve.error(run.layout.model, estimate(chain, curve.rao_blackwell))
 
 
 def estimate(chain: Chain, rao_blackwell: bool) -> np.ndarray:

@@ -1,8 +1,8 @@
 """What a run takes of memory beyond its model: estimated before any of it is taken.
 
-`Plan.memory` is tables and weights; a run also has the factors laid out, its chains' samples and
+`Layout.memory` is tables and weights; a run also has the factors laid out, its chains' samples and
 counts, and what it gives back. The estimate is meant to be an upper bound, so that it can be told
-and held against a cap; hashed weights, which grow as contexts are met, count at their most.
+and held against a limit; hashed weights, which grow as contexts are met, count at their most.
 """
 
 import math
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.layouts.choose import plan_memory
+from herded.layouts.choose import layout_memory
 from herded.layouts.weights import TABULATED
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_order import MAX_AXES, EliminationOrder, elimination_order
@@ -20,23 +20,24 @@ from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.run.loop import BLOCK, WAVE
 from herded.system import memory
+from herded.system.memory import Size
 
 SMALL_THINGS = 2.0**20
 NUMBER = 8.0
 OBJECT = 600.0  # one of Python's, such as a small array in a dict
 
 
-def footprint(model: Any, method: Any, *, chains: int = 1, cap: float | None = None) -> float:
+def footprint(model: Any, method: Any, *, chains: int = 1, max_memory: Size | None = None) -> float:
     """Bytes that `infer(model, method, chains=chains)` takes at most.
 
-    For `Exact` this finds an order of elimination, and raises `CapError` where none fits.
+    For `Exact` this finds an order of elimination, and raises `MemoryLimitError` where none fits.
     """
     if isinstance(method, Exact):
-        return exact_footprint(model, elimination_order(model, memory.limit(cap)))
+        return exact_footprint(model, elimination_order(model, memory.limit(max_memory)))
     graph = model.as_factor_graph()
     table, fixed = _table(graph), SMALL_THINGS + _written_out(model, graph)
     if isinstance(method, Sampler):
-        weights = _weights(model, method, chains, cap)
+        weights = _weights(model, method, chains, max_memory)
         return fixed + weights + _factors(graph) + chains * (3 * _block(model, graph) + 8 * table)
     messages = NUMBER * len(graph.factor_variables) * int(graph.cardinalities.max())
     tables = 3 * NUMBER * len(graph.log_tables) + _pairs(graph)
@@ -63,25 +64,25 @@ def _table(graph: FactorGraph) -> float:
 
 
 def tables_memory(
-    model: Any, method: Sampler, cap: float | None = None
+    model: Any, method: Sampler, max_memory: Size | None = None
 ) -> tuple[str, float, float]:
-    """The kind of plan of a sampler, the bytes of its tables with one chain's weights, and those
+    """The kind of layout of a sampler, the bytes of its tables with one chain's weights, and those
     of every further chain."""
     weights, vector = getattr(method, "weights", None), getattr(method, "slack", 0.0) > 0.0
     bits = getattr(method, "bits", 32)
-    return plan_memory(model, weights=weights, vector=vector, bits=bits, cap=cap)
+    return layout_memory(model, weights=weights, vector=vector, bits=bits, max_memory=max_memory)
 
 
-def _weights(model: Any, method: Any, chains: int, cap: float | None) -> float:
+def _weights(model: Any, method: Any, chains: int, max_memory: Size | None) -> float:
     """Tables, and the weights of all chains."""
     kind = getattr(method, "weights", None)
-    plan, need, each = tables_memory(model, method, cap)
+    layout, need, each = tables_memory(model, method, max_memory)
     need += (chains - 1) * each
-    if kind in TABULATED and plan == "table":
+    if kind in TABULATED and layout == "table":
         # Where weight vectors begin, to start them at random: numbers for each row of the tables.
         states = model.cardinalities[model.cardinalities > 1]
         need += 5 * NUMBER * each / (4.0 * int(states.min(initial=2)))
-    if kind == "full" or (kind == "lazy" and plan != "table"):
+    if kind == "full" or (kind == "lazy" and layout != "table"):
         # Tables that grow have twice the room they need, and are copied from one to the other.
         need += chains * 4.0 * method.max_weights * (8.0 + 4.0 * int(model.cardinalities.max()))
     return need

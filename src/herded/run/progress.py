@@ -12,7 +12,7 @@ COMPILING = "compiling, once"
 
 
 @dataclass(frozen=True)
-class Moment:
+class Snapshot:
     """A run as it is now, for whoever watches it; what takes time is computed when asked for."""
 
     sweeps: int  # recorded, per chain
@@ -21,7 +21,7 @@ class Moment:
     best: Callable[[], float | None]  # the best log-score, where it is kept
 
 
-Watch = Callable[[Moment], str | None]
+Callback = Callable[[Snapshot], str | None]
 
 
 class Progress:

@@ -1,8 +1,8 @@
 """The chains of one run on workers: each goes forward for a round, and comes back.
 
-A job is a plan, a state and what is recorded so far, and gives the state and the records after the
-round, so a worker that dies costs its round and nothing else. The plan is sent as it is and not
-compiled again, since another machine's exponentials may differ in the last bit. Rounds are long
+A job is a layout, a state and what is recorded so far, and gives the state and the records after
+the round, so a worker that dies costs its round and nothing else. The layout is sent as it is,
+since that takes less time than to fill its tables again. Rounds are long
 compared with the way there and back.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.layouts.choose import Plan
+from herded.layouts.choose import Layout
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
 from herded.run.executors import Workers
@@ -32,7 +32,7 @@ class Spread:
 
     def __call__(self, run: Run, step: int) -> None:
         began = time.perf_counter()
-        common = run.plan, run.method, run.keep, run.burn_in, run.done, step
+        common = run.layout, run.method, run.keep, run.burn_in, run.done, step
         jobs = [(c, *common, chain.state, lent(chain)) for c, chain in enumerate(run.chains)]
         worked = 0.0
         for (c, *_), (state, arrays, seconds) in self.workers.completed(round_of_chain, jobs):
@@ -70,7 +70,7 @@ def take_back(chain: Chain, state: State, arrays: dict[type, dict[str, np.ndarra
 
 def round_of_chain(
     number: int,
-    plan: Plan,
+    layout: Layout,
     method: Sampler,
     keep: dict[type, Any],
     burn_in: int,
@@ -82,11 +82,11 @@ def round_of_chain(
     """On a worker: `step` sweeps of chain `number` after the first `done`."""
     began = time.perf_counter()
     # Copied: where workers are threads, a job that is done again must find what the first one did.
-    blocks = make_blocks(plan, keep, 1, step)
-    chain = new_chain(plan, keep, state.copy(), blocks[0])
+    blocks = make_blocks(layout, keep, 1, step)
+    chain = new_chain(layout, keep, state.copy(), blocks[0])
     for kind, recorder in chain.recorders.items():
         recorder.arrays = {name: array.copy() for name, array in arrays[kind].items()}
-    run = Run(plan, method, keep, step, burn_in, [chain], np.empty(0, np.int64), blocks, done)
+    run = Run(layout, method, keep, step, burn_in, [chain], np.empty(0, np.int64), blocks, done)
     while run.done < done + step:
         rows = min(len(chain.block), done + step - run.done)
         advance_chain(run, chain, rows)

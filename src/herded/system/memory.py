@@ -1,14 +1,17 @@
-"""Memory is estimated before it is taken, and refused above a cap."""
+"""Memory is estimated before it is taken, and refused above a limit."""
 
+import math
 import os
+import re
 from numbers import Real
 from pathlib import Path
 
-import numpy as np
+from herded.errors import MemoryLimitError, MethodError
 
-from herded.errors import CapError, MethodError
+Size = float | str  # bytes, or such as "2G"
 
 LITTLE = 2**20  # bytes
+UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
 def available() -> int:
@@ -29,18 +32,32 @@ def available() -> int:
         return free
 
 
-def default_cap() -> int:
+def default_limit() -> int:
     """Half of the free memory."""
     return available() // 2
 
 
-def limit(cap: float | None) -> float:
-    """The cap in bytes, by default half of the free memory."""
-    if cap is None:
-        return float(default_cap())
-    if isinstance(cap, (bool, str)) or not isinstance(cap, Real) or not cap > 0:
-        raise MethodError(f"expected cap= as a number of bytes above 0, got {cap!r}")
-    return float(cap)
+def limit(max_memory: Size | None) -> float:
+    """The limit in bytes, by default half of the free memory."""
+    if max_memory is None:
+        return float(default_limit())
+    found = bytes_of(max_memory) if isinstance(max_memory, str) else max_memory
+    if isinstance(found, bool) or not isinstance(found, Real) or not found > 0:
+        raise MethodError(
+            "expected max_memory= as a number of bytes above 0, or a size such as "
+            f'"500M" or "2G", got {max_memory!r}'
+        )
+    return float(found)
+
+
+def bytes_of(text: str) -> float | None:
+    """The bytes of a size such as 1000000, 1e6, 500M or 2 GiB; None if it is none."""
+    found = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) ?([kmgt]?)(?:i?b)?", text.strip().lower())
+    try:
+        value = float(found[1]) * UNITS[found[2]] if found else 0.0
+    except ValueError:
+        return None
+    return value if 0 < value < math.inf else None
 
 
 def readable(n_bytes: float) -> str:
@@ -54,38 +71,17 @@ def readable(n_bytes: float) -> str:
     raise AssertionError
 
 
-def fits(need: float, cap: float | None) -> bool:
-    """Whether that is within the cap; for a little nobody looks how much is free."""
-    return (cap is None and need <= LITTLE) or need <= limit(cap)
+def fits(need: float, max_memory: Size | None) -> bool:
+    """Whether that is within the limit; for a little nobody looks how much is free."""
+    return (max_memory is None and need <= LITTLE) or need <= limit(max_memory)
 
 
-def check_tables(
-    need: float, cap: float | None, rows: np.ndarray, name_of, start: np.ndarray, herded: bool
+def check(
+    need: float, max_memory: Size | None, what: str, way_out: str = "use a smaller model"
 ) -> None:
-    """Refuse tables above the cap, naming the variable to blame and the way out.
-
-    `rows` are those of each variable's table, `start` where its neighbours are.
-    """
-    if fits(need, cap):
-        return
-    i = int(np.argmax(rows))
-    way_out = 'Drop plan="table"'
-    if herded:
-        way_out = (
-            'Use weights="pooled" or "lazy" (HerdedGibbs(weights="pooled", slack=1.5) is a good '
-            "choice)"
-        )
-    raise CapError(
-        f"expected tables of at most {readable(limit(cap))}, but they need {readable(need)}: "
-        f"variable {name_of(i)} has {start[i + 1] - start[i]} neighbours in {rows[i]:.3g} states. "
-        f"{way_out}, or raise cap="
-    )
-
-
-def check(need: float, cap: float | None, what: str, way_out: str = "use a smaller model") -> None:
-    """Refuse anything else above the cap."""
-    if not fits(need, cap):
-        raise CapError(
-            f"expected {what} of at most {readable(limit(cap))}, but it needs {readable(need)}: "
-            f"{way_out}, or raise cap="
+    """Refuse anything else above the limit."""
+    if not fits(need, max_memory):
+        raise MemoryLimitError(
+            f"expected {what} of at most {readable(limit(max_memory))}, but it needs "
+            f"{readable(need)}: {way_out}, or raise max_memory="
         )

@@ -188,7 +188,7 @@ def _joint(model: Any, T: int, burn_in: int, weights: str, seed: int) -> np.ndar
         sweeps=T,
         burn_in=burn_in,
         keep=[Joint()],
-        plan="table",
+        layout="table",
         progress=False,
     )
     return result.joint

@@ -1,6 +1,6 @@
 """X^(0), X^(1), X^(2), ..: the state after every single update of Algorithm 1.
 
-Written out in Python's own integers, with the plan's fixed-point tables for pi: the slow twin of
+Written out in Python's own integers, with the layout's fixed-point tables for pi: the slow twin of
 the compiled kernels, bit for bit. The scan is 1, 2, .., N, as the appendix assumes "without loss
 of generality".
 """
@@ -13,7 +13,7 @@ import numpy as np
 from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
 from herded.draws.phases import HALF
 from herded.errors import MethodError
-from herded.layouts.choose import Plan
+from herded.layouts.choose import Layout
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.support import check_start, start_state
 from herded.run.infer import infer
@@ -42,10 +42,10 @@ def starting_state(model: Any, seed: int = 0) -> np.ndarray:
 class Tables:
     """pi(X_i = . | x_N(i)) in fixed point, as the kernels read it."""
 
-    def __init__(self, plan: Plan) -> None:
-        t = plan.tables
-        self.scalar = plan.scalar
-        self.bits = SCALAR_BITS if plan.scalar else VECTOR_BITS
+    def __init__(self, layout: Layout) -> None:
+        t = layout.tables
+        self.scalar = layout.scalar
+        self.bits = SCALAR_BITS if layout.scalar else VECTOR_BITS
         self._p = [int(p) for p in t.p]
         self._width, self._start = t.width.tolist(), t.entry_start.tolist()
         ends = t.neighbour_start.tolist()
@@ -78,16 +78,17 @@ def within_sweep_path(
 ) -> np.ndarray:
     """path[t] = X^(t) of Algorithm 1, t = 0 .. N * sweeps, shape (N * sweeps + 1, N).
 
-    Ends of sweeps, path[N::N], are the bits of `infer(model, HerdedGibbs(scan="sequential"))`.
+    Ends of sweeps, path[N::N], are the bits of `infer` with
+    `HerdedGibbs(scan="sequential", phases="half")`.
     """
     check_small(model, LARGEST)
     if weights == "full" and phases != "half":
         raise MethodError('expected phases="half" with weights="full", got ' + repr(phases))
     method = paper_method(weights, phases, seed)
-    plan = paper_method("blanket", phases, seed).compile(model, kind="table")
+    layout = paper_method("blanket", phases, seed).compile(model, kind="table")
     start = starting_state(model, seed) if state is None else check_start(model, state)
-    tables, one = Tables(plan), 1 << (SCALAR_BITS if plan.scalar else VECTOR_BITS)
-    begun = method.init(plan, start).memory.w if weights == "blanket" else np.empty(0)
+    tables, one = Tables(layout), 1 << (SCALAR_BITS if layout.scalar else VECTOR_BITS)
+    begun = method.init(layout, start).memory.w if weights == "blanket" else np.empty(0)
     known: dict[Any, list[int]] = {}
     x = [int(v) for v in start]
     n = len(x)
@@ -100,7 +101,7 @@ def within_sweep_path(
         if name not in known:
             known[name] = [int(v) for v in begun[at : at + len(p)]] if len(begun) else _rest(p)
         w = known[name]
-        if plan.scalar:  # w holds the phase of w + 1 - pi: step 3 is its carry, step 4 the rest
+        if layout.scalar:  # w holds the phase of w + 1 - pi: step 3 is its carry, step 4 the rest
             x[i], w[0] = divmod(w[0] + p[0], one)
         else:
             w[:] = [a + b for a, b in zip(w, p, strict=True)]
@@ -134,7 +135,7 @@ def run_path(model: Any, sweeps: int, *, weights: str = "blanket", seed: int = 0
         paper_method(weights, seed=seed),
         sweeps=sweeps,
         keep=[Samples()],
-        plan="table",
+        layout="table",
         progress=False,
     )
     return path_of_samples(starting_state(model, seed), result.samples[0])

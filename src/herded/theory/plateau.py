@@ -106,7 +106,7 @@ def measured_plateau(model: Any, sweeps: int = 2**18, *, reference: Any = None) 
     at = [sweeps // 2**k for k in range(6)]
     result = infer(
         model,
-        HerdedGibbs(scan="sequential"),
+        HerdedGibbs(scan="sequential", phases="half"),
         sweeps=sweeps,
         keep=[ErrorCurve(truth, at=at)],
         progress=False,

@@ -8,7 +8,7 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.models.factor_graph import FactorGraph
-from herded.models.pairwise import pairwise
+from herded.models.pairwise import pairwise_model
 from herded.theory.bounds import constants
 from herded.theory.checks import check_theorem2
 
@@ -35,7 +35,7 @@ def random_complete_graph(rng: Any, n: int, scale: float = 0.2, states: int = 2)
     """Normal log-potentials of standard deviation `scale` on every variable and every pair."""
     edges = [(i, j) for i in range(n) for j in range(i + 1, n)]
     unary = scale * rng.normal(size=(n, states))
-    return pairwise(unary, edges, scale * rng.normal(size=(len(edges), states, states)))
+    return pairwise_model(unary, edges, scale * rng.normal(size=(len(edges), states, states)))
 
 
 def theorem2_table(n_models: int = 20, seed: int = 0, scale: float = 0.2) -> list[Row]:

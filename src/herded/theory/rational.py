@@ -114,13 +114,13 @@ def warn_if_locked(model: Any, sweeps: int | None = None) -> str | None:
     Looks at the free variables that have no free neighbours (all of them, on an empty graph).
     With `sweeps` also relations that hold nearly, for the whole length of such a run.
     """
-    plan = HerdedGibbs(scan="sequential").compile(model, kind="table")
-    t = plan.tables
+    layout = HerdedGibbs(scan="sequential", phases="half").compile(model, kind="table")
+    t = layout.tables
     free = np.asarray(model.evidence) < 0
     alone = np.flatnonzero(free & (np.diff(t.neighbour_start) == 0))
     rows = {int(i): t.p[t.entry_start[i] : t.entry_start[i + 1]] for i in alone}
-    one = 1 << (SCALAR_BITS if plan.scalar else VECTOR_BITS)
-    binary = {i: float(p[-1]) / one for i, p in rows.items() if plan.scalar or len(p) == 2}
+    one = 1 << (SCALAR_BITS if layout.scalar else VECTOR_BITS)
+    binary = {i: float(p[-1]) / one for i, p in rows.items() if layout.scalar or len(p) == 2}
     copies: dict[float, list[int]] = {}
     for i, p in binary.items():
         copies.setdefault(p, []).append(i)

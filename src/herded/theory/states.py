@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.errors import MethodError, ModelError, SupportError
+from herded.errors import InfeasibleError, MethodError, ModelError
 from herded.models.joint_states import count_joint_states, told_states
 
 MAX_STATES = 2048  # of a model whose kernels are written out as matrices
@@ -44,7 +44,7 @@ def log_scores(model: Any) -> np.ndarray:
     cards = check_small(model)
     scores = np.asarray(model.log_score(all_states(cards))).reshape(cards)
     if not np.isfinite(scores).any():
-        raise SupportError("expected some state of positive probability, but all are forbidden")
+        raise InfeasibleError("expected some state of positive probability, but all are forbidden")
     return scores
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.errors import CapError, HerdedError, WorkerError
+from herded.errors import HerdedError, MemoryLimitError, WorkerError
 from herded.run.interrupts import raise_if_halted
 from herded.run.progress import Progress
 from herded.system.memory import readable
@@ -208,7 +208,7 @@ def _check_memory(client: Any, work: Work, tiling: Tiling, workers: dict[str, in
     height, width = tiling.shape
     share = height * width * work.site_bytes / max(1, len(workers))
     if least and share > least:
-        raise CapError(
+        raise MemoryLimitError(
             f"expected about {readable(share)} of memory on each of {len(workers)} workers, got "
             f"one with {readable(least)}: use more workers, or no client= to run from disk"
         )

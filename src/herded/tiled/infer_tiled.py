@@ -1,7 +1,7 @@
 """infer_tiled(lattice, method, out=...): one lattice that no memory holds.
 
 From disk in this process (`out_of_core.py`), or in the memory of many (`cluster.py`): the bits are
-those of `infer` on the whole lattice with the plan "lattice", whatever the tiles.
+those of `infer` on the whole lattice with the layout "lattice", whatever the tiles.
 """
 
 import os
@@ -24,6 +24,7 @@ from herded.models.checks import described
 from herded.run.interrupts import interrupted_together
 from herded.run.progress import Progress
 from herded.system import memory
+from herded.system.memory import Size
 from herded.tiled.cluster import run_on_cluster
 from herded.tiled.out_of_core import bands_in_memory, run_pass
 from herded.tiled.output import Output, check_out
@@ -63,7 +64,7 @@ def infer_tiled(
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 30.0,
     client: Any = None,
-    cap: float | None = None,
+    max_memory: Size | None = None,
     progress: bool | None = None,
 ) -> TiledResult:
     """Run herded Gibbs on a lattice on disk, and write P(x = 1) of every site to `out`.
@@ -76,7 +77,7 @@ def infer_tiled(
     checkpoint  a folder for snapshots, and to resume from if it has one. Without `client` the run
                 works there, from one snapshot to the next, and by default beside `out`
     client      a Dask client, whose workers hold the tiles and see the files under the same names
-    cap         most bytes of memory without `client`; by default half of what is free
+    max_memory  most bytes of memory without `client`; by default half of what is free
 
     Memory and disk are estimated, and refused if there is not enough, before any is taken.
     """
@@ -92,7 +93,7 @@ def infer_tiled(
         raise MethodError(f"expected checkpoint_every of 0 or more, got {checkpoint_every!r}")
     path = check_out(out)
     folder = None if checkpoint is None else Path(checkpoint)
-    limit = memory.limit(cap)
+    limit = memory.limit(max_memory)
     tiling = _tiling(work, tile, folder, client, limit)
     began = time.perf_counter()
     with _working(folder, path, client) as place, interrupted_together():

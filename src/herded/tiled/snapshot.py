@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.errors import CapError, CheckpointError
+from herded.errors import CheckpointError, MemoryLimitError
 from herded.run.checkpoint_file import check_same_run
 from herded.system import atomic
 from herded.system.memory import readable
@@ -103,7 +103,7 @@ def check_disk(folder: Path, need: float) -> None:
     there = next(path for path in (folder, *folder.resolve().parents) if path.exists())
     free = shutil.disk_usage(there).free
     if need > free:
-        raise CapError(
+        raise MemoryLimitError(
             f"expected {readable(need)} of free disk for two snapshots of the tiles and the "
             f"marginals, got {readable(free)} at {there}: give a checkpoint= elsewhere"
         )

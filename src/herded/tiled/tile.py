@@ -18,9 +18,9 @@ from herded.layouts.grid import (
     COUNTS,
     LANES,
     compile_lattice,
-    layout,
     n_cells,
     pack,
+    strip_shape,
     unpack,
     unsigned,
 )
@@ -197,7 +197,7 @@ def _start(work: Work, place: Place) -> dict[str, np.ndarray]:
     state["w"] = aligned(*_shapes(work, place)["w"])
     state["w"][:] = half_phase(work.kind)
     if work.method.phases == "random":
-        rows, columns, strips = layout(height, width)
+        rows, columns, strips = strip_shape(height, width)
         here = (place.shape[1] + 1) // 2
         key = stream_key(work.method.seed, 0, 2)
         start_phases((strips, rows, columns), place.top, place.left, here, key, state["w"])

@@ -24,9 +24,9 @@ def estimate_coupling(lattice_of: Any, first: float = 0.5) -> float:
     for number in range(ROUNDS):
         model = lattice_of(coupling)
         weights = weights_for(model.log_unary.shape[2])
-        method = HerdedGibbs(weights=weights, phases="random", seed=number)
+        method = HerdedGibbs(weights=weights, seed=number)
         keep = [Samples(every=SWEEPS)]
-        result = infer(model, method, sweeps=SWEEPS, state=state, keep=keep, progress=False)
+        result = infer(model, method, sweeps=SWEEPS, start=state, keep=keep, progress=False)
         state = result.samples[0, -1]
         coupling = pseudo_likelihood_coupling(model, state.reshape(model.shape))
         found.append(coupling)

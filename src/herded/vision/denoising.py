@@ -86,7 +86,7 @@ def restore(
     method = HerdedGibbs(weights=weights_for(len(values))) if method is None else method
     # From the likelihood's choice: a random start would spend its sweeps on getting there.
     start = model.log_unary.argmax(axis=2) if isinstance(method, Sampler) else None
-    result = infer(model, method, sweeps=sweeps, state=start, progress=progress)
+    result = infer(model, method, sweeps=sweeps, start=start, progress=progress)
     restored = _picture(result, np.array(values), np.asarray(image).dtype == bool)
     return Denoised(restored, result, tuple(map(float, values)), spread, strength)
 

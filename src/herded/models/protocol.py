@@ -1,0 +1,48 @@
+"""What every model offers, whatever it is made of."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A discrete model: variables 0 .. N-1, each with states 0 .. K_i - 1, some of them known.
+
+    `FactorGraph` and `Lattice` are models. Methods ask for more where they need it: factor graphs
+    answer what only factor graphs can (`herded.models.factor_graph.as_graph`).
+    """
+
+    @property
+    def n_variables(self) -> int:
+        """N."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape in which states are given and shown, such as (H, W) of a lattice."""
+
+    @property
+    def cardinalities(self) -> np.ndarray:
+        """(N,) how many states each variable has."""
+
+    @property
+    def evidence(self) -> np.ndarray:
+        """(N,) the state of each variable that is known, -1 elsewhere."""
+
+    @property
+    def has_hard_zeros(self) -> bool:
+        """Whether some joint state is impossible."""
+
+    @property
+    def content_hash(self) -> str:
+        """Names the model: equal hashes mean equal models."""
+
+    def neighbours(self, i: int) -> np.ndarray:
+        """The variables that the conditional of variable `i` depends on."""
+
+    def log_score(self, states: Any) -> Any:
+        """The unnormalised log-probability of a state, or of each of several."""
+
+    def given(self, evidence: Mapping[Any, int | str]) -> "Model":
+        """The same model with more variables known."""
