@@ -154,7 +154,7 @@ def fingerprint(model: Any, method: Any, kind: str | None, chains: int) -> dict[
     if result.kept.get("log_z") is not None:
         found["log_z"] = float(result.kept["log_z"]).hex()
     for state in result.state or ():
-        found["weights"] = hash_of(state.memory.x) + hash_of(state.memory.w)
+        found["weights"] = hash_of(state.x) + hash_of(state.own.get("w", np.zeros(0, np.uint32)))
     return found
 
 

@@ -206,4 +206,4 @@ def test_messages_above_the_cap_are_refused():
 
 
 def test_it_is_a_solver():
-    assert isinstance(BeliefPropagation(), Solver) and not BeliefPropagation.one_shot
+    assert isinstance(BeliefPropagation(), Solver) and not BeliefPropagation.in_one_step

@@ -166,7 +166,7 @@ def test_a_run_stays_under_its_estimate(name, method):
         return
     assert need < max_memory
     options = {}
-    if hasattr(method, "init") and not hasattr(method, "one_shot"):
+    if hasattr(method, "init") and not hasattr(method, "in_one_step"):
         options = {"chains": 2, "keep": [hd.Marginals(rao_blackwell=True), hd.BestState()]}
     hd.infer(BUILDERS[name](), method, sweeps=2, **options)  # compiles
     model = BUILDERS[name]()

@@ -11,7 +11,7 @@ from naive.conditional import SCALAR
 from strategies import sampled_models
 
 import herded as hd
-from herded.layouts.table import row_entries
+from herded.layouts.table_arrays import row_entries
 from herded.layouts.weights import MODES
 from herded.models.support import start_state
 from herded.system.stream import stream_key

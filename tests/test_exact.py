@@ -36,7 +36,7 @@ def marginal(joint, *kept):
 
 def test_is_a_solver():
     assert isinstance(Exact(), Solver)
-    assert Exact.one_shot
+    assert Exact.in_one_step
     layout = Exact().compile(FactorGraph([2], []))
     state = Exact().init(layout)
     assert (state.sweep, state.converged) == (0, False)

@@ -14,7 +14,7 @@ from naive.samplers import naive_gibbs, naive_herded_gibbs
 from strategies import binary_pairs
 
 import herded as hd
-from herded.layouts.field import (
+from herded.layouts.field_arrays import (
     NEAR,
     compile_field,
     coupling_of,

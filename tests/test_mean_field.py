@@ -192,4 +192,4 @@ def test_other_plans_are_refused(kind):
 
 
 def test_it_is_a_solver():
-    assert isinstance(MeanField(), Solver) and not MeanField.one_shot
+    assert isinstance(MeanField(), Solver) and not MeanField.in_one_step

@@ -17,7 +17,7 @@ from test_joints import drawn_variation, total_variations
 
 import herded as hd
 from herded.layouts.choose import layout_memory
-from herded.layouts.pairs import compile_pairs, pair_rows
+from herded.layouts.pairs_arrays import compile_pairs, pair_rows
 from herded.models.support import start_state
 from herded.run.memory import footprint
 from herded.system.stream import stream_key

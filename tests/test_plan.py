@@ -8,7 +8,7 @@ from strategies import models
 
 import herded as hd
 from herded.errors import MemoryLimitError, MethodError
-from herded.layouts.factor import compile_factors
+from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.scan import colour, components
 from herded.system import memory
 

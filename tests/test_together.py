@@ -9,7 +9,7 @@ from strategies import binary_pairs, linked_pairs, sampled_models
 
 import herded as hd
 from herded.layouts import together
-from herded.layouts.pairs import pair_rows
+from herded.layouts.pairs_arrays import pair_rows
 from herded.models.support import dispersed_starts
 from herded.system.stream import stream_key
 

@@ -11,31 +11,34 @@ from dataclasses import replace
 from typing import Any
 
 from herded.cli.setup import Setup
+from herded.models.protocol import Model
 from herded.run.infer import infer
 from herded.run.interrupts import interruptible
 from herded.run.keep import BestState
+from herded.run.progress import Callback
 from herded.run.result import Result
 
 FIRST_ROUND = 1000  # sweeps
 
 
 def anneal(
-    model: Any,
+    model: Model,
     setup: Setup,
     options: argparse.Namespace,
-    callback: Any,
+    callback: Callback | None,
     executor: Executor | None = None,
 ) -> Result:
     """The result of the round with the best state."""
-    common = {
+    common: dict[str, Any] = {
         "chains": setup.chains,
         "keep": [BestState()],
         "max_memory": options.max_memory,
         "threads": options.threads,
-        "watch": callback,
+        "callback": callback,
         "executor": executor,
     }
     with interruptible():
+        common["layout"] = setup.lay_out()
         if setup.seconds is None:
             return infer(
                 model,
@@ -48,7 +51,7 @@ def anneal(
         return _rounds(model, setup, setup.seconds, common)
 
 
-def _rounds(model: Any, setup: Setup, seconds: float, common: dict[str, Any]) -> Result:
+def _rounds(model: Model, setup: Setup, seconds: float, common: dict[str, Any]) -> Result:
     began, best, sweeps = time.perf_counter(), None, FIRST_ROUND
     done, k = 0, 0
     while True:

@@ -19,6 +19,7 @@ from herded.cli.setup import Setup, set_up
 from herded.cli.watching import watcher
 from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
 from herded.io.uai_results import write_mar, write_mpe, write_pr
+from herded.models.protocol import Model
 from herded.run.infer import infer as run
 from herded.run.interrupts import interrupted_afterwards, interruptible
 from herded.run.keep import Marginals
@@ -78,7 +79,7 @@ def _check_apart(options: argparse.Namespace) -> None:
                 )
 
 
-def _heading(options: argparse.Namespace, model: Any, setup: Setup) -> Iterator[tuple[str, str]]:
+def _heading(options: argparse.Namespace, model: Model, setup: Setup) -> Iterator[tuple[str, str]]:
     """What is about to be done, and what it takes."""
     yield "model", models.describe(options, model)
     yield "method", setup.described()
@@ -120,7 +121,7 @@ def _engine(setup: Setup, options: argparse.Namespace) -> AbstractContextManager
 
 
 def run_setup(
-    model: Any,
+    model: Model,
     setup: Setup,
     options: argparse.Namespace,
     callback: Callback | None = None,
@@ -128,7 +129,7 @@ def run_setup(
 ) -> Result:
     """Do what was set up."""
     if setup.choice.name == "exact":
-        return run(model, setup.method, max_memory=options.max_memory, callback=callback)
+        return run(model, setup.method, layout=setup.lay_out(), callback=callback)
     if options.task == "map":
         return anneal(model, setup, options, callback, executor)
     with interruptible():  # also while it is compiled
@@ -149,6 +150,7 @@ def run_setup(
             burn_in=setup.burn_in,
             chains=setup.chains,
             keep=[Marginals(rao_blackwell=True)],
+            layout=setup.lay_out(),
             checkpoint=options.checkpoint,
             checkpoint_every=options.checkpoint_every,
             max_memory=options.max_memory,
@@ -158,7 +160,7 @@ def run_setup(
         )
 
 
-def _write(options: argparse.Namespace, model: Any, found: Answered) -> HerdedError | None:
+def _write(options: argparse.Namespace, model: Model, found: Answered) -> HerdedError | None:
     """Write --out; what goes wrong is given back, so that the answer is printed all the same."""
     if options.out is None:
         return None

@@ -13,18 +13,19 @@ from herded.cli import models
 from herded.cli.infer_arguments import WEIGHTS
 from herded.cli.printing import columns, count, facts, finite, say
 from herded.errors import HerdedError, InfeasibleError, MemoryLimitError
-from herded.layouts.choose import layout_memory
-from herded.layouts.factor import compile_factors
+from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.scan import components
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_order import EliminationOrder, elimination_order
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField
+from herded.models.factor_graph import as_graph
+from herded.models.protocol import Model
 from herded.models.support import check_support, start_state
 from herded.run.auto import choose, exact_seconds, largest_blanket
 from herded.run.interrupts import interrupted_afterwards
-from herded.run.memory import exact_footprint, footprint
+from herded.run.memory import exact_memory, run_memory
 from herded.system import memory
 from herded.system.memory import Size
 from herded.system.stream import stream_key
@@ -57,9 +58,7 @@ def info(options: argparse.Namespace) -> int:
                     "treewidth": None if order is None else order.treewidth,
                     "elimination_memory": None if order is None else order.memory,
                     "weights_memory": {
-                        name: finite(
-                            layout_memory(model, weights=name, max_memory=options.max_memory)[1]
-                        )
+                        name: finite(_weights_memory(model, name, options.max_memory))
                         for name in WEIGHTS
                     },
                     "methods": [{**vars(v), "memory": finite(v.memory)} for v in verdicts],
@@ -76,7 +75,7 @@ def info(options: argparse.Namespace) -> int:
     return 0
 
 
-def _auto(model: Any, max_memory: Size | None) -> tuple[str | None, str]:
+def _auto(model: Model, max_memory: Size | None) -> tuple[str | None, str]:
     """What `herded infer` would do, and why; nothing where no state is possible."""
     try:
         check_support(model)
@@ -86,9 +85,9 @@ def _auto(model: Any, max_memory: Size | None) -> tuple[str | None, str]:
     return chosen.name, chosen.reason
 
 
-def _features(model: Any) -> dict[str, Any]:
+def _features(model: Model) -> dict[str, Any]:
     """Plain numbers that describe a model."""
-    graph = model.as_factor_graph()
+    graph = as_graph(model)
     free = graph.evidence < 0
     arity, degree = np.diff(graph.factor_start), np.diff(graph.adjacency[0])
     return {
@@ -111,7 +110,7 @@ def _counts(values: np.ndarray) -> Iterator[tuple[int, int]]:
     return zip(found.tolist(), counts.tolist(), strict=True)
 
 
-def _order(model: Any) -> EliminationOrder | None:
+def _order(model: Model) -> EliminationOrder | None:
     """An order of elimination, whatever its memory; none where clusters outgrow any array."""
     try:
         return elimination_order(model, math.inf)
@@ -120,7 +119,7 @@ def _order(model: Any) -> EliminationOrder | None:
 
 
 def _lines(
-    options: argparse.Namespace, model: Any, found: dict[str, Any], order: EliminationOrder | None
+    options: argparse.Namespace, model: Model, found: dict[str, Any], order: EliminationOrder | None
 ) -> Iterator[tuple[str, str]]:
     yield "model", models.describe(options, model)
     yield (
@@ -148,7 +147,7 @@ def _lines(
         )
 
 
-def _verdicts(model: Any, order: EliminationOrder | None, limit: float) -> Iterator[Verdict]:
+def _verdicts(model: Model, order: EliminationOrder | None, limit: float) -> Iterator[Verdict]:
     try:
         check_support(model)
     except InfeasibleError as error:  # nobody can do anything
@@ -161,20 +160,20 @@ def _verdicts(model: Any, order: EliminationOrder | None, limit: float) -> Itera
     for name, method in {**samplers, "gibbs": Gibbs()}.items():
         yield Verdict(name, False, None, start) if start else _judged(name, model, method, limit)
     yield _judged("bp", model, BeliefPropagation(), limit)
-    hard = "a heuristic where there are zeros" if model.as_factor_graph().has_hard_zeros else ""
+    hard = "a heuristic where there are zeros" if model.has_hard_zeros else ""
     yield _judged("mean-field", model, MeanField(), limit, hard)
 
 
-def _exact(model: Any, order: EliminationOrder | None, limit: float) -> Verdict:
+def _exact(model: Model, order: EliminationOrder | None, limit: float) -> Verdict:
     if order is None:
         return Verdict("exact", False, None, "a cluster has more than 64 variables")
-    need = exact_footprint(model, order)
+    need = exact_memory(model, order)
     if need > limit:
         return Verdict("exact", False, need, f"more than {memory.readable(limit)}")
     return Verdict("exact", True, need, "")
 
 
-def _why_no_start(model: Any) -> str:
+def _why_no_start(model: Model) -> str:
     """Why samplers cannot begin; empty if they can."""
     try:
         start_state(model, stream_key(0, 0, 3))
@@ -183,8 +182,13 @@ def _why_no_start(model: Any) -> str:
     return ""
 
 
-def _judged(name: str, model: Any, method: Any, limit: float, remark: str = "") -> Verdict:
-    need = footprint(model, method, max_memory=limit)
+def _weights_memory(model: Model, weights: str, max_memory: Size | None) -> float:
+    """Bytes of tables and of one chain's weights."""
+    return HerdedGibbs(weights).propose(model, max_memory=max_memory).memory
+
+
+def _judged(name: str, model: Model, method: Any, limit: float, remark: str = "") -> Verdict:
+    need = run_memory(model, method, max_memory=limit)
     if need > limit:
         return Verdict(name, False, need, f"more than {memory.readable(limit)}")
     return Verdict(name, True, need, remark)

@@ -10,6 +10,7 @@ from herded.errors import FileError, ModelError
 from herded.io.models import read_model
 from herded.io.uai_evidence import read_evidences
 from herded.models.evidence import index_of
+from herded.models.factor_graph import as_graph
 from herded.models.names import state_index
 
 
@@ -71,7 +72,7 @@ def _split(model: Any, text: str) -> tuple[str, str]:
 
 def describe(options: argparse.Namespace, model: Any) -> str:
     """One line on a model."""
-    graph = model.as_factor_graph()
+    graph = as_graph(model)
     observed = int((graph.evidence >= 0).sum())
     parts = [
         f"{count(graph.n_variables, 'variable')} of {states(graph)}",

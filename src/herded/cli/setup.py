@@ -3,13 +3,16 @@
 import argparse
 import math
 import os
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from herded.cli import engines
 from herded.cli.printing import count
 from herded.errors import MemoryLimitError, MethodError
+from herded.layouts.protocol import Layout
 from herded.methods.belief_propagation import BeliefPropagation
+from herded.methods.elimination_order import elimination_order
 from herded.methods.exact import Exact
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
@@ -17,10 +20,11 @@ from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Sampler
 from herded.methods.recommend import SLACK, recommend
 from herded.methods.schedule import is_annealed
+from herded.models.protocol import Model
 from herded.run import checkpoint_file as checkpoint
 from herded.run.auto import DAMPING, Choice, annealed, choose
-from herded.run.loop import SPARE
-from herded.run.memory import footprint, tables_memory
+from herded.run.memory import exact_memory, run_memory
+from herded.run.sampling import SPARE
 from herded.system import memory
 
 SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
@@ -48,6 +52,7 @@ class Setup:
     memory: float  # bytes, beyond the model, at most
     unused: tuple[str, ...]  # options that the chosen method has no use for
     begun: "Begun | None" = None  # how far the run of --checkpoint is already
+    lay_out: Callable[[], Layout | None] = lambda: None  # lays the model out for the method
 
     @property
     def method(self) -> Any:
@@ -92,7 +97,7 @@ class Setup:
         return self.begun.seconds >= self.seconds
 
 
-def set_up(model: Any, options: argparse.Namespace) -> Setup:
+def set_up(model: Model, options: argparse.Namespace) -> Setup:
     """The method, its run and its memory; raises what makes no sense before any work is done."""
     choice = _choice(model, options)
     samples = isinstance(choice.method, Sampler)
@@ -107,19 +112,21 @@ def set_up(model: Any, options: argparse.Namespace) -> Setup:
     _check_counts(options)
     begun = _begun(options) if samples else None
     engines.check(options.engine, options.workers)
+    need, lay_out = _memory(model, choice, chains, options)
     return Setup(
         choice,
         _sweeps(choice, options, begun),
         options.seconds,
         _burn_in(choice, options, begun),
         chains,
-        _memory(model, choice, chains, options),
+        need,
         words,
         begun,
+        lay_out,
     )
 
 
-def _choice(model: Any, options: argparse.Namespace) -> Choice:
+def _choice(model: Model, options: argparse.Namespace) -> Choice:
     name, told = options.method, options.weights is not None or options.slack is not None
     if told and name not in ("auto", "herded"):
         raise MethodError(f"expected --weights and --slack with --method herded, got {name!r}")
@@ -149,7 +156,7 @@ def _choice(model: Any, options: argparse.Namespace) -> Choice:
     return Choice(name, solvers[name], "")
 
 
-def _herded(model: Any, options: argparse.Namespace) -> Any:
+def _herded(model: Model, options: argparse.Namespace) -> Any:
     """As told, and the rest as it suits the model."""
     weights, slack, seed = options.weights, options.slack, options.seed
     if options.task == "map":
@@ -238,21 +245,33 @@ def _begun(options: argparse.Namespace) -> Begun | None:
     return begun if counts and timed else None  # whoever resumes it says what is wrong
 
 
-def _memory(model: Any, choice: Choice, chains: int, options: argparse.Namespace) -> float:
-    """Estimated before it is taken, and refused above the limit."""
+def _memory(
+    model: Model, choice: Choice, chains: int, options: argparse.Namespace
+) -> tuple[float, Callable[[], Layout | None]]:
+    """The bytes of a run, refused above the limit before they are taken, and how to lay it out."""
     max_memory, limit = options.max_memory, memory.limit(options.max_memory)
-    need = footprint(model, choice.method, chains=chains, max_memory=max_memory)
-    if isinstance(choice.method, Sampler):
-        _, tables, weights = tables_memory(model, choice.method, max_memory)
-        if tables > limit:
-            # refuses, and says which variable is to blame
-            choice.method.compile(model, max_memory=max_memory)
+    method, layout, need = choice.method, choice.layout, choice.memory
+    if isinstance(method, Exact) and (layout is None or need is None):
+        order = elimination_order(model, limit)
+        layout, need = method.in_order(model, order), exact_memory(model, order)
+    elif isinstance(method, Sampler):
+        proposal = method.propose(model, max_memory=max_memory)  # type: ignore[attr-defined]
+        need = run_memory(model, method, chains=chains, max_memory=max_memory, proposal=proposal)
+        proposal.check()  # says which variable is to blame
         if options.seconds is not None:
-            need += min(chains * weights, SPARE)
+            need += min(chains * proposal.chain_memory, SPARE)
+        _refuse(need, limit)
+        return need, lambda: replace(proposal.build(), method=method)
+    elif need is None:
+        need = run_memory(model, method, max_memory=max_memory)
+    _refuse(need, limit)
+    return need, lambda: layout
+
+
+def _refuse(need: float, limit: float) -> None:
     if need > limit:
         raise MemoryLimitError(
             f"expected a run of at most {memory.readable(limit)}, but this one may need "
             f"{memory.readable(need)}: raise --max-memory, or use fewer --chains or --weights "
             "pooled"
         )
-    return need

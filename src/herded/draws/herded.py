@@ -11,15 +11,56 @@ weight would be biased towards each other by an argmax, which forgets p, and of 
 evenly some weight is beyond any small c in nearly every visit.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from herded.draws.protocol import StartsWeights, Step
 from herded.system.jit import jit
+from herded.system.stream import stream_key
 
 PHASE = np.uint32(0x7FFFFFFF)
 ONE = 1 << 24
 LOWEST = -(1 << 40)
 MOST_OWED = 64 * ONE  # beyond it the argmax rules: 32 bits hold twice as much
 _40 = np.uint64(40)
+
+
+@dataclass(frozen=True)
+class HerdedDraw:
+    """Herding in time, Algorithm 1: w <- w + pi - x, one weight for each context.
+
+    `weights` says what a context is (`layouts.weights`); the options are those of `HerdedGibbs`.
+    """
+
+    weights: str
+    slack: float
+    phases: str
+    seed: int
+    max_weights: int
+    bits: int
+
+    @property
+    def vector(self) -> bool:
+        """With slack a weight strays further than a phase can."""
+        return self.slack > 0
+
+    def step(self, sweep: int, chain: int) -> Step:
+        return Step(
+            sweep=sweep,
+            key=stream_key(self.seed, chain, 1),
+            phase_key=stream_key(self.seed, chain, 2),
+            random_phases=self._are_random(chain),
+            slack=round(self.slack * ONE),
+            max_weights=min(self.max_weights, 2**62),
+        )
+
+    def start(self, layout: StartsWeights, chain: int) -> dict[str, np.ndarray]:
+        return layout.start_weights(self._are_random(chain), stream_key(self.seed, chain, 2))
+
+    def _are_random(self, chain: int) -> bool:
+        """Chains after the first must differ from it."""
+        return self.phases == "random" or chain > 0
 
 
 @jit

@@ -1,10 +1,33 @@
 """A state drawn at random from a conditional in fixed point: Gibbs sampling."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
+from herded.draws.protocol import StartsWeights, Step
 from herded.system.jit import jit
+from herded.system.stream import stream_key
 
 _33, _40 = np.uint64(33), np.uint64(40)
+
+
+@dataclass(frozen=True)
+class RandomDraw:
+    """x ~ pi(x | rest). The draw of variable i in sweep t is a function of (seed, chain, t, i)."""
+
+    seed: int
+
+    weights: ClassVar[None] = None
+    vector: ClassVar[bool] = False
+    bits: ClassVar[int] = 32
+
+    def step(self, sweep: int, chain: int) -> Step:
+        draws, scans = (stream_key(self.seed, chain, purpose) for purpose in (1, 2))
+        return Step(sweep, draws, scans, False, 0, 0)
+
+    def start(self, layout: StartsWeights, chain: int) -> dict[str, np.ndarray]:
+        return {}
 
 
 @jit

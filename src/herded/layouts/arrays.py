@@ -1,4 +1,4 @@
-"""What a kernel is told besides the layout, and the parts of a sweep that all kernels share."""
+"""The arrays of a chain as kernels take them, and the parts of a sweep that kernels share."""
 
 from typing import NamedTuple
 
@@ -8,19 +8,8 @@ from herded.system.jit import jit
 from herded.system.stream import draw
 
 
-class Run(NamedTuple):
-    """Scalars of one call: where the run is, its streams and its options."""
-
-    sweep: int  # number of the first sweep of this call
-    key: np.uint64  # of draws
-    phase_key: np.uint64  # of starting phases
-    random_phases: bool
-    slack: int  # at scale 2^24; 0 is herding
-    max_weights: int  # slots that all tables of hashed weights may have
-
-
-class Memory(NamedTuple):
-    """The arrays of a state that kernels change."""
+class ChainArrays(NamedTuple):
+    """The arrays of a chain that kernels change."""
 
     x: np.ndarray  # current state
     y: np.ndarray  # where new values go: x itself, or another array for the jacobi scan

@@ -4,39 +4,37 @@ Neither a model nor a frozen dataclass of options ever changes, so the layout is
 Only small layouts are kept: a large one is worth its compilation, and not the memory after it.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from herded.layouts.choose import Layout
+from herded.layouts.protocol import Layout
+from herded.models.protocol import Model
 from herded.system.memory import Size
 
 SMALL = 2**18  # bytes of a layout's arrays
 MOST = 16  # layouts of one model
 
 
-class Shelf(dict[Any, Layout]):
+class LayoutCache(dict[Any, Layout]):
     """The layouts of a model, left behind when that is pickled: its copy has arrays of its own."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Shelf, ()
+        return LayoutCache, ()
 
 
-def remembered(model: Any, method: Any, kind: str | None, max_memory: Size | None) -> Layout:
+def cached_layout(model: Model, method: Any, kind: str | None, max_memory: Size | None) -> Layout:
     """The layout of `method.compile`, made only once where it is small."""
-    shelf = getattr(model, "_shelf", None)
-    if shelf is None:
-        shelf = Shelf()
-        object.__setattr__(model, "_shelf", shelf)
+    kept = getattr(model, "_layouts", None)
+    if kept is None:
+        kept = LayoutCache()
+        object.__setattr__(model, "_layouts", kept)
     key = _key(method, kind, max_memory)
-    layout = shelf.get(key) if key else None
+    layout = kept.get(key) if key else None
     if layout is None or layout.model is not model:  # another's, where a model was copied with it
         layout = method.compile(model, kind=kind, max_memory=max_memory)
-        if key and sum(array.nbytes for array in _arrays(layout)) <= SMALL:
-            if len(shelf) >= MOST:
-                shelf.clear()
-            shelf[key] = layout
+        if key and layout.bytes <= SMALL:
+            if len(kept) >= MOST:
+                kept.clear()
+            kept[key] = layout
     return layout
 
 
@@ -50,11 +48,3 @@ def _key(method: Any, kind: Any, max_memory: Any) -> tuple[Any, ...] | None:
     except TypeError:
         return None
     return key
-
-
-def _arrays(layout: Layout) -> Iterator[np.ndarray]:
-    laid_out = (layout.factors, layout.tables, layout.field, layout.pairs, layout.lattice)
-    for part in (*laid_out, layout.scan, layout.contexts):
-        for array in part or ():
-            if isinstance(array, np.ndarray):
-                yield array

@@ -12,17 +12,19 @@ from herded.draws.herded import herd_scalar
 from herded.draws.modes import DRAW, MAX_BINS, POOLED, SHARED
 from herded.draws.phases import bin_scalar, bin_shift, bins_at, split_pools
 from herded.draws.random import draw_scalar
-from herded.layouts.field import coupling_of, fixed_sigmoid, near_row, neighbour_of
+from herded.layouts.field_arrays import coupling_of, fixed_sigmoid, near_row, neighbour_of
 from herded.system.jit import jit
 from herded.system.stream import draw
 
-MOST_CHAINS = 64  # bits of a word
 _1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
 @jit
-def table_together(t, c, order, sweep, sweeps, keys, x, w, tally, blocks):
-    """Conditionals from tables; x (C, N), w and tally (C, ..), blocks (C, at least `sweeps`, N)."""
+def table_together(t, c, order, sweep, sweeps, keys, slack, x, w, tally, blocks):
+    """Conditionals from tables; x (C, N), w and tally (C, ..), blocks (C, at least `sweeps`, N).
+
+    `slack` is 0, as the scalar rule demands; kernels of other layouts use it.
+    """
     mode, chains, n = len(c.mode), x.shape[0], x.shape[1]
     entry_start, row_start, p_table, shared = t.entry_start, t.row_start, t.p, c.shared
     n_start, neighbour = t.neighbour_start, t.neighbour
@@ -60,7 +62,7 @@ def table_together(t, c, order, sweep, sweeps, keys, x, w, tally, blocks):
 
 
 @jit
-def field_together(f, c, order, sweep, sweeps, keys, x, w, tally, blocks):
+def field_together(f, c, order, sweep, sweeps, keys, slack, x, w, tally, blocks):
     """Conditionals from fields; the arrays are those of `table_together`."""
     mode, chains, n = len(c.mode), x.shape[0], x.shape[1]
     alone, near, far_start, far, sigmoid = f.alone, f.near, f.far_start, f.far, f.sigmoid

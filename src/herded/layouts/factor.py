@@ -1,161 +1,55 @@
-"""pi(x_i | x_N(i)), summed from the log-tables of the factors of variable i."""
+"""Layout "factor": any model, conditionals summed from log-tables on each visit."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from herded.system.arrays import lock
-from herded.system.jit import jit
+from herded.draws.protocol import Step
+from herded.errors import MethodError
+from herded.layouts.factor_sweeps import factor_scalar, factor_vector
+from herded.layouts.proposal import Proposal, Task
+from herded.layouts.sites import SiteLayout, weights_memory
+from herded.layouts.weights import TABULATED, is_hashed
 
 
-class FactorArrays(NamedTuple):
-    """For each variable, the factors it is in and how to find its slice of their tables."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FactorLayout(SiteLayout):
+    """The factors themselves, in `FactorArrays`; also for falling temperatures."""
 
-    cardinalities: np.ndarray  # (N,)
-    entry_start: np.ndarray  # (N+1,) entries (variable, factor) of each variable
-    table_base: np.ndarray  # per entry: where the factor's table starts
-    own_stride: np.ndarray  # per entry: stride of the variable itself
-    other_start: np.ndarray  # per entry (+1): its factor's other variables
-    other: np.ndarray  # uint32
-    other_ratio: np.ndarray  # stride of the one before, over its own
-    last_stride: np.ndarray  # per entry: stride of the last other
-    log_tables: np.ndarray
-    neighbour_start: np.ndarray  # (N+1,) free variables that share a factor, sorted
-    neighbour: np.ndarray  # uint32: an unsigned index costs no check of its sign
+    kind: ClassVar[str] = "factor"
 
-
-@jit
-def slice_start(table_base, other_start, other, other_ratio, last_stride, e, x):
-    """Where entry e's slice of its factor's table starts, given the other variables.
-
-    By Horner's rule, sum_o x_o * stride_o: each step needs the one before, which keeps the
-    compiler from vectorising a loop that nearly always has one or two turns.
-    """
-    at = 0
-    for o in range(other_start[e], other_start[e + 1]):
-        at = at * other_ratio[o] + np.int64(x[other[o]])
-    return table_base[e] + at * last_stride[e]
-
-
-@jit
-def log_conditional(
-    entry_start, table_base, own_stride, other_start, other, other_ratio, last_stride, log_tables,
-    states, i, x, logits,
-):  # fmt: skip
-    """Write log pi(X_i = k | x_N(i)), up to a constant, into `logits`.
-
-    The arrays come one by one because a tuple of them passed in the inmost loop costs more than
-    the sum itself: Numba counts references to each.
-    """
-    for k in range(states):
-        logits[k] = 0.0
-    for e in range(entry_start[i], entry_start[i + 1]):
-        at = slice_start(table_base, other_start, other, other_ratio, last_stride, e, x)
-        stride = own_stride[e]
-        for k in range(states):
-            logits[k] += log_tables[at + k * stride]
-
-
-@jit
-def log_conditional_pair(
-    entry_start, table_base, own_stride, other_start, other, other_ratio, last_stride, log_tables,
-    i, x,
-):  # fmt: skip
-    """The same for a binary variable: both logits, kept in registers."""
-    zero, one = 0.0, 0.0
-    for e in range(entry_start[i], entry_start[i + 1]):
-        at = slice_start(table_base, other_start, other, other_ratio, last_stride, e, x)
-        zero += log_tables[at]
-        one += log_tables[at + own_stride[e]]
-    return zero, one
-
-
-def compile_factors(model) -> FactorArrays:
-    """Lay out the factors of a `FactorGraph` variable by variable."""
-    free = model.evidence < 0
-    entry_start, table_base, own_stride, other_start, other, other_ratio, last_stride = _entries(
-        model.n_variables,
-        model.factor_start,
-        model.factor_variables,
-        model.factor_strides,
-        model.table_start,
-    )
-    neighbour_start, neighbour = _neighbours(entry_start, other_start, other, free)
-    return lock(
-        FactorArrays(
-            cardinalities=model.cardinalities,
-            entry_start=entry_start,
-            table_base=table_base,
-            own_stride=own_stride,
-            other_start=other_start,
-            other=other,
-            other_ratio=other_ratio,
-            last_stride=last_stride,
-            log_tables=model.log_tables,
-            neighbour_start=neighbour_start,
-            neighbour=neighbour,
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        """Whatever needs no tables."""
+        weights = task.draw.weights
+        if weights in TABULATED:
+            raise MethodError(
+                f'expected weights="pooled", "lazy" or "full" on a factor layout, got {weights!r}, '
+                "which needs its conditionals tabulated"
+            )
+        chain, hashed = weights_memory(task, cls.kind), is_hashed(weights, cls.kind)
+        return Proposal(
+            kind=cls.kind,
+            memory=chain,
+            chain_memory=chain,
+            grows=hashed,
+            least_block=1,
+            check=task.limit(chain, "weights"),
+            make=lambda: cls.of(
+                task, task.factors, memory=chain, chain_memory=chain, hashed=hashed
+            ),
         )
-    )
 
+    def kernel(self, step: Step, betas: np.ndarray | None) -> Callable[..., None]:
+        sweeps = factor_scalar if self.scalar else factor_vector
 
-@jit
-def _entries(n, factor_start, variables, strides, table_start):
-    """Where the entries of each variable start; they are in the order of their factors.
+        def run(arrays, block, done, first, last) -> None:
+            inverse = np.ones(len(block)) if betas is None else betas
+            sweeps(
+                self.arrays, self.contexts, self.scan, step, inverse,
+                arrays, block, done, first, last,
+            )  # fmt: skip
 
-    And of each entry the start of its table, its own stride, where its others start, these, the
-    ratios of their strides (1 for a first) and the stride of the last.
-    """
-    entries = len(variables)
-    entry_start = np.zeros(n + 1, np.int64)
-    for i in variables:
-        entry_start[i + 1] += 1
-    for i in range(n):
-        entry_start[i + 1] += entry_start[i]
-    factor, slot = np.empty(entries, np.int64), np.empty(entries, np.int64)
-    place, pairs = entry_start.copy(), 0
-    for f in range(len(factor_start) - 1):
-        arity = factor_start[f + 1] - factor_start[f]
-        pairs += arity * (arity - 1)
-        for s in range(factor_start[f], factor_start[f + 1]):
-            e = place[variables[s]]
-            place[variables[s]] += 1
-            factor[e], slot[e] = f, s
-    base, own = np.empty(entries, np.int64), np.empty(entries, np.int64)
-    other_start, other = np.zeros(entries + 1, np.int64), np.empty(pairs, np.uint32)
-    ratio, last = np.ones(pairs, np.int64), np.ones(entries, np.int64)
-    at = 0
-    for e in range(entries):
-        base[e], own[e] = table_start[factor[e]], strides[slot[e]]
-        for s in range(factor_start[factor[e]], factor_start[factor[e] + 1]):
-            if s != slot[e]:
-                if at > other_start[e]:
-                    ratio[at] = last[e] // strides[s]
-                other[at], last[e] = variables[s], strides[s]
-                at += 1
-        other_start[e + 1] = at
-    return entry_start, base, own, other_start, other, ratio, last
-
-
-@jit
-def _neighbours(entry_start, other_start, other, free):
-    """The free variables that share a factor with each: where they start, and they, sorted.
-
-    Every free variable, in order, joins the lists of all its others: each list comes out sorted,
-    and who is in it already is its last. There is room for as many as a variable has others.
-    """
-    n = len(free)
-    length, found = np.zeros(n, np.int64), np.empty(len(other), np.uint32)
-    for j in range(n):
-        if free[j]:
-            for o in range(other_start[entry_start[j]], other_start[entry_start[j + 1]]):
-                i = other[o]
-                end = other_start[entry_start[i]] + length[i]
-                if length[i] == 0 or found[end - 1] != j:
-                    found[end] = j
-                    length[i] += 1
-    start = np.zeros(n + 1, np.int64)
-    for i in range(n):  # without the gaps
-        start[i + 1] = start[i] + length[i]
-        for k in range(length[i]):
-            found[start[i] + k] = found[other_start[entry_start[i]] + k]
-    return start, found[: start[n]].copy()
+        return run

@@ -29,7 +29,7 @@ from herded.draws.phases import (
 )
 from herded.draws.random import draw_scalar, draw_vector
 from herded.layouts.arrays import publish, shuffle
-from herded.layouts.factor import log_conditional, log_conditional_pair
+from herded.layouts.factor_arrays import log_conditional, log_conditional_pair
 from herded.layouts.scan import JACOBI, RANDOM
 from herded.system.jit import jit
 from herded.system.stream import draw

@@ -19,9 +19,9 @@ from herded.draws.modes import DRAW, MAX_BINS
 from herded.draws.phases import bin_scalar, bin_shift, bins_at, split_pools
 from herded.draws.random import draw_scalar
 from herded.layouts.arrays import publish, shuffle
-from herded.layouts.field import coupling_of, field_of, fixed_sigmoid, near_row, neighbour_of
+from herded.layouts.field_arrays import coupling_of, field_of, fixed_sigmoid, near_row, neighbour_of
 from herded.layouts.scan import JACOBI, RANDOM, SEQUENTIAL
-from herded.layouts.table import NEAR
+from herded.layouts.table_arrays import NEAR
 from herded.system.jit import jit
 from herded.system.stream import draw
 

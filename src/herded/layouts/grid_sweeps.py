@@ -9,7 +9,7 @@ as many bytes to fetch.
 
 import numpy as np
 
-from herded.layouts.grid import COUNTS, LANES
+from herded.layouts.grid_arrays import COUNTS, LANES
 from herded.layouts.waves import BEGIN, END, fronts, strip_in
 from herded.system.jit import jit
 from herded.system.stream import draw

@@ -12,7 +12,7 @@ from herded.draws.fixed_point import VECTOR_ONE
 from herded.draws.herded import ONE, slack_vector
 from herded.draws.modes import DRAW, MAX_BINS, POOLED
 from herded.draws.phases import bin_vector, bins_at, split_pools
-from herded.layouts.field import LINK_BITS, neighbour_of
+from herded.layouts.field_arrays import LINK_BITS, neighbour_of
 from herded.system.jit import jit
 from herded.system.stream import draw
 

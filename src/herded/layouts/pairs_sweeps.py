@@ -12,8 +12,8 @@ from herded.draws.herded import LOWEST, ONE, herd_vector, slack_vector
 from herded.draws.modes import DRAW, MAX_BINS, POOLED
 from herded.draws.phases import bin_vector, bins_at, split_pools
 from herded.layouts.arrays import publish, shuffle
-from herded.layouts.field import LINK_BITS, neighbour_of
-from herded.layouts.pairs import EIGHT
+from herded.layouts.field_arrays import LINK_BITS, neighbour_of
+from herded.layouts.pairs_arrays import EIGHT
 from herded.layouts.scan import JACOBI, RANDOM
 from herded.system.jit import jit
 from herded.system.stream import draw

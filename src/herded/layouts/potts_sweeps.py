@@ -10,7 +10,7 @@ import numpy as np
 from herded.draws.fixed_point import VECTOR_ONE
 from herded.draws.herded import ONE
 from herded.draws.phases import bin_vector, bins_at
-from herded.layouts.grid import LANES
+from herded.layouts.grid_arrays import LANES
 from herded.layouts.grid_sweeps import keep, store, wrap
 from herded.layouts.waves import BEGIN, END, fronts, strip_in
 from herded.system.jit import jit

@@ -5,6 +5,7 @@ component by component: a block of sweeps runs over one component while it is in
 several components at once, and the bits are those of whole sweeps.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from herded.models.checks import shown
 from herded.system.arrays import lock, starts
 from herded.system.jit import jit
 
+Scan = str | Sequence[int]  # a word, or a permutation of the variables
 SEQUENTIAL, RANDOM, JACOBI = 0, 1, 2
 
 

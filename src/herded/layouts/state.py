@@ -1,95 +1,86 @@
-"""State: all of a sampler that changes. A checkpoint is this and what was recorded."""
+"""State: all of one chain that changes. A checkpoint is this and what was recorded."""
 
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from herded.errors import CheckpointError
-from herded.layouts.arrays import Memory
-from herded.layouts.choose import Layout
-from herded.layouts.grid import with_border
-from herded.layouts.hash_tables import could_be, without_gaps
-from herded.layouts.scan import JACOBI
+from herded.layouts.hash_tables import are_possible, without_gaps
 from herded.system.arrays import aligned_copy
 
-# of what a state does not have
-NOTHING, NO_KEYS, NO_COUNTS = np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0, np.uint8)
+NOTHING = np.zeros(0, np.int64)  # of what a state does not have
 
 
 @dataclass
 class State:
-    """One chain between two sweeps."""
+    """One chain between two sweeps.
 
-    memory: Memory
-    sweep: int  # how many sweeps it has done
-    chain: int
-    total: int  # how many it was started for: what an annealing schedule needs
-    # Samples with x = 1, by layouts that count them, since they were taken last: after every block,
-    # so that they are no part of a checkpoint. Empty if not asked for.
-    ones: np.ndarray = field(default_factory=lambda: NO_COUNTS)
+    Parameters
+    ----------
+    x
+        The current state, as the layout stores it.
+    own
+        Arrays that the method keeps between sweeps, by name, such as weights.
+    tally
+        Sums of the conditionals seen, for Rao-Blackwellised marginals; empty if not asked for.
+    sweep
+        How many sweeps it has done.
+    chain
+        Its number.
+    total
+        How many sweeps it was started for: what an annealing schedule needs.
+    ones
+        How often each variable was 1 since the counts were last taken, by layouts that count;
+        empty if not asked for. They are taken after every block and are no part of a checkpoint.
+
+    Examples
+    --------
+    >>> state = hd.State(np.array([0, 1]), own={"energy": np.zeros(1)})
+    >>> sorted(state.arrays())
+    ['energy', 'numbers', 'tally', 'x']
+    """
+
+    x: np.ndarray
+    own: dict[str, np.ndarray] = field(default_factory=dict)
+    tally: np.ndarray = field(default_factory=lambda: NOTHING)
+    sweep: int = 0
+    chain: int = 0
+    total: int = 0
+    ones: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     def copy(self) -> "State":
         """A state that shares nothing with this one."""
-        x, y, w, *rest = self.memory
-        new_x = x.copy()
-        new_y = new_x if y is x else y.copy()
-        rest = [aligned_copy(w), *(array.copy() for array in rest)]
-        return replace(self, memory=Memory(new_x, new_y, *rest), ones=self.ones.copy())
+        own = {name: aligned_copy(array) for name, array in self.own.items()}
+        x, tally, ones = self.x.copy(), self.tally.copy(), self.ones.copy()
+        return replace(self, x=x, own=own, tally=tally, ones=ones)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything, as arrays with names."""
         numbers = np.array([self.sweep, self.chain, self.total])
-        memory = self.memory
-        if len(memory.slots):
-            memory = without_gaps(memory, int(memory.slots.sum()))
-        return {"numbers": numbers, **memory._asdict()}
+        own = self.own
+        if "keys" in own:
+            own = without_gaps(own, int(own["slots"].sum()))
+        return {"numbers": numbers, "x": self.x, "tally": self.tally, **own}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Become the state that `arrays` was taken from."""
-        self.sweep, self.chain, self.total = (int(n) for n in arrays["numbers"])
-        parts = {name: np.array(arrays[name]) for name in Memory._fields}
-        for name, old in self.memory._asdict().items():
-            shape = old.shape
-            if name in ("keys", "w") and len(self.memory.slots):  # the tables may have grown
-                shape = (len(old) // len(self.memory.keys) * int(parts["slots"].sum()),)
-            if parts[name].shape != shape or parts[name].dtype != old.dtype:
+        mine = {"x": self.x, "tally": self.tally, **self.own}
+        for name, old in mine.items():
+            found, shape = arrays.get(name), old.shape
+            if name in ("keys", "w") and "keys" in mine:  # hash tables may have grown
+                slots = int(np.sum(arrays.get("slots", 0)))
+                shape = (len(old) // len(mine["keys"]) * slots,)
+            if found is None or found.shape != shape or found.dtype != old.dtype:
+                got = "nothing" if found is None else f"{found.shape} {found.dtype}"
                 raise CheckpointError(
-                    f"expected {shape} {old.dtype} as {name} of a state of this run, got "
-                    f"{parts[name].shape} {parts[name].dtype}: the state is of another run"
+                    f"expected {shape} {old.dtype} as {name} of a state of this run, got {got}: "
+                    "the state is of another run"
                 )
-        tables = (parts[name] for name in ("slot_start", "slots", "keys", "filled"))
-        if not could_be(self.memory, *tables):
+        if "keys" in mine and not are_possible(mine, arrays):
             raise CheckpointError(
                 "expected tables of hashed weights that grew from those of this run, got others: "
                 "the state is of another run"
             )
-        if self.memory.y is self.memory.x:
-            parts["y"] = parts["x"]
-        parts["w"] = aligned_copy(parts["w"])
-        self.memory = Memory(**parts)
-
-    def values(self, layout: Layout) -> np.ndarray:
-        """The current state (N,) in the model's order."""
-        x = self.memory.x
-        inside = x if layout.lattice is None else x[:, 1:-1, 1:-1]
-        return layout.unstore(inside.reshape(-1)).astype(np.int64)
-
-
-def start(layout: Layout, x: np.ndarray, weights: np.ndarray, chain: int, tally: bool, total: int):
-    """The state at sweep 0 of a chain that starts at `x` (N,) with the given weights."""
-    stored = layout.store(x)
-    if layout.lattice is not None:
-        stored = with_border(stored, layout.lattice, layout.model.shape[0])
-    jacobi = layout.scan is not None and layout.scan.policy[0] == JACOBI
-    size = layout.n_stored * (1 if layout.scalar else layout.width)
-    memory = Memory(
-        x=stored,
-        y=stored.copy() if jacobi else stored,
-        w=weights,
-        tally=np.zeros(size, np.int64) if tally else NOTHING,
-        keys=NO_KEYS,
-        slot_start=NOTHING,
-        slots=NOTHING,
-        filled=NOTHING,
-    )
-    return State(memory, 0, chain, total)
+        self.sweep, self.chain, self.total = (int(n) for n in arrays["numbers"])
+        self.x, self.tally = np.array(arrays["x"]), np.array(arrays["tally"])
+        self.own = {name: aligned_copy(arrays[name]) for name in self.own}

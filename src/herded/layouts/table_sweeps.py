@@ -24,7 +24,7 @@ from herded.draws.phases import (
 from herded.draws.random import draw_scalar, draw_vector
 from herded.layouts.arrays import publish, shuffle
 from herded.layouts.scan import JACOBI, RANDOM
-from herded.layouts.table import row_of, row_of_bits
+from herded.layouts.table_arrays import row_of, row_of_bits
 from herded.system.jit import jit
 from herded.system.stream import draw
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from herded.draws.modes import BLANKET, DRAW, FULL, LAZY, MAX_BINS, POOLED, SHARED
 from herded.errors import MethodError
+from herded.layouts.hash_tables import first_slots
 from herded.system.jit import jit
 from herded.system.stream import mix
 
@@ -37,11 +38,6 @@ class ContextArrays(NamedTuple):
 def is_hashed(weights: str | None, kind: str) -> bool:
     """Whether contexts are looked up by hash: tabulated ones have their places already."""
     return weights == "full" or (weights == "lazy" and kind != "table")
-
-
-def first_slots(segments: np.ndarray) -> np.ndarray:
-    """Slots of the tables of segments of so many variables: a sweep fills at most a quarter."""
-    return 4 << np.ceil(np.log2(segments)).astype(np.int64)
 
 
 def weight_bytes(

@@ -9,17 +9,20 @@ marginals and log Z; on graphs with loops it may not converge, and what it conve
 stationary point of the Bethe free energy (Yedidia, Freeman and Weiss 2005), not a bound.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from herded.errors import InfeasibleError, MethodError
-from herded.layouts.choose import Layout, choose_layout
+from herded.layouts.protocol import Layout
 from herded.methods import belief_propagation_kernel as kernel
+from herded.methods.factors_in_order import factors_in_order
 from herded.methods.options import is_between
 from herded.methods.protocol import Answer
-from herded.models.factor_graph import FactorGraph
+from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.names import called
+from herded.models.protocol import Model
 from herded.system import memory
 from herded.system.memory import Size
 
@@ -49,7 +52,7 @@ class BeliefPropagation:
     updates: Literal["sequential", "parallel"] = "sequential"
     tolerance: float = 1e-9
 
-    one_shot: ClassVar[bool] = False
+    in_one_step: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not is_between(self.damping, 0.0, 1.0) or self.damping == 0.0:
@@ -60,33 +63,32 @@ class BeliefPropagation:
             raise MethodError(f"expected a tolerance of 0 or more, got {self.tolerance!r}")
 
     def compile(
-        self, model: Any, *, kind: str | None = None, max_memory: Size | None = None
+        self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Layout:
         """Lay the model out for this method."""
         if kind not in (None, "factor"):
             raise MethodError(f'expected the layout "factor" for belief propagation, got {kind!r}')
-        layout = choose_layout(model, kind="factor", scan="sequential", max_memory=max_memory)
-        need = 8.0 * _n_entries(layout) * layout.width
+        arrays = factors_in_order(model, "sequential")
+        need = 8.0 * len(arrays.factors.table_base) * int(model.cardinalities.max())
         memory.check(need, max_memory, "messages")
-        return replace(layout, memory=need, made_for=self)
+        return Layout(model=model, method=self, arrays=arrays, memory=need)
 
     def init(self, layout: Layout) -> BeliefPropagationState:
         """No message says anything yet but those of unary factors."""
         messages = np.empty((_n_entries(layout), layout.width))
-        kernel.start(layout.factors, messages)
+        kernel.start(layout.arrays.factors, messages)
         return BeliefPropagationState(messages)
 
     def advance(self, layout: Layout, state: BeliefPropagationState, sweeps: int) -> None:
         """Run sweeps, fewer if it converges."""
-        assert layout.scan is not None
         parallel = self.updates == "parallel"
         for _ in range(sweeps):
             if state.converged:
                 return
             # Component by component: the same bits as in index order.
             change = kernel.sweep(
-                layout.factors,
-                layout.scan.order,
+                layout.arrays.factors,
+                layout.arrays.order,
                 state.sweep % 2 == 1,
                 state.messages,
                 _gather(layout, state),
@@ -99,10 +101,12 @@ class BeliefPropagation:
 
     def answer(self, layout: Layout, state: BeliefPropagationState) -> Answer:
         """The beliefs of this sweep and the Bethe estimate of log Z."""
-        graph = layout.model.as_factor_graph()
+        graph = as_graph(layout.model)
         q = np.empty((graph.n_variables, layout.width))
         joint = np.empty_like(graph.log_tables)
-        log_z = kernel.beliefs(layout.factors, state.messages, _gather(layout, state), q, joint)
+        log_z = kernel.beliefs(
+            layout.arrays.factors, state.messages, _gather(layout, state), q, joint
+        )
         constants = graph.table_start[:-1][np.diff(graph.factor_start) == 0]
         return Answer(
             marginals=q,
@@ -113,16 +117,15 @@ class BeliefPropagation:
 
 
 def _n_entries(layout: Layout) -> int:
-    assert layout.factors is not None
-    return len(layout.factors.table_base)
+    return len(layout.arrays.factors.table_base)
 
 
 def _gather(layout: Layout, state: BeliefPropagationState) -> np.ndarray:
     """The summed log-messages of every variable, from scratch, so that nothing drifts."""
     totals = np.empty((layout.model.n_variables, layout.width))
-    stuck = kernel.gather(layout.factors, layout.model.evidence, state.messages, totals)
+    stuck = kernel.gather(layout.arrays.factors, layout.model.evidence, state.messages, totals)
     if stuck >= 0:
-        name = repr(layout.model.names[stuck]) if layout.model.names else stuck
+        name = called(layout.model, stuck)
         raise InfeasibleError(
             f"expected a state of positive probability, but hard zeros forbid every state of "
             f"variable {name}: correct the evidence or the -inf log-potentials"

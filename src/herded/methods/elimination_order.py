@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from herded.errors import MemoryLimitError
-from herded.models.factor_graph import FactorGraph
+from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.lattice import Lattice
 from herded.system.memory import readable
 
@@ -54,7 +54,7 @@ def elimination_order(model: Any, max_memory: float | None = None) -> Eliminatio
     as soon as it does.
     """
     _refuse_lattice(model, max_memory)
-    graph = model.as_factor_graph()
+    graph = as_graph(model)
     around, states = _free_neighbours(graph), graph.cardinalities.tolist()
     _refuse_dense(around, states, max_memory)
     best, refusal = None, None

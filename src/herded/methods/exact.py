@@ -7,13 +7,12 @@ marginals of section 4 of Bornn et al. (2013).
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from herded.errors import InfeasibleError, MethodError
-from herded.layouts.choose import Layout
-from herded.layouts.scan import SEQUENTIAL, ScanArrays
+from herded.layouts.protocol import Layout
 from herded.methods.elimination import (
     Step,
     cluster_marginals,
@@ -24,11 +23,16 @@ from herded.methods.elimination import (
     sum_out,
     trace_back,
 )
-from herded.methods.elimination_order import MAX_AXES, elimination_order, fixed_states
+from herded.methods.elimination_order import (
+    MAX_AXES,
+    EliminationOrder,
+    elimination_order,
+    fixed_states,
+)
 from herded.methods.protocol import Answer
-from herded.models.factor_graph import FactorGraph
+from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.protocol import Model
 from herded.system import memory
-from herded.system.arrays import lock
 from herded.system.memory import Size
 
 MAX_JOINT = 2**20  # states of a model whose joint is written out
@@ -36,7 +40,7 @@ MAX_JOINT = 2**20  # states of a model whose joint is written out
 
 @dataclass
 class ExactState:
-    """Nothing, then everything."""
+    """Whether it is done, and what was found."""
 
     sweep: int = 0
     converged: bool = False
@@ -51,25 +55,19 @@ class Exact:
     the same on every run.
     """
 
-    one_shot: ClassVar[bool] = True
+    in_one_step: ClassVar[bool] = True
 
     def compile(
-        self, model: Any, *, kind: str | None = None, max_memory: Size | None = None
+        self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Layout:
-        """Find an order of elimination, the layout's scan, and refuse what is too large."""
+        """Find an order of elimination, the layout's array, and refuse what is too large."""
         if kind not in (None, "factor"):
             raise MethodError(f'expected the layout "factor" for Exact, got {kind!r}')
-        found = elimination_order(model, memory.limit(max_memory))
-        segment = np.array([0, len(found.order)])
-        scan = lock(ScanArrays(np.array([SEQUENTIAL]), found.order, segment))
-        return Layout(
-            model=model,
-            kind="factor",
-            scalar=False,
-            memory=found.memory,
-            scan=scan,
-            made_for=self,
-        )
+        return self.in_order(model, elimination_order(model, memory.limit(max_memory)))
+
+    def in_order(self, model: Model, found: EliminationOrder) -> Layout:
+        """The layout of an order that was found already."""
+        return Layout(model=model, method=self, arrays=found.order, memory=found.memory)
 
     def init(self, layout: Layout) -> ExactState:
         """Nothing yet."""
@@ -78,8 +76,7 @@ class Exact:
     def advance(self, layout: Layout, state: ExactState, sweeps: int) -> None:
         """All of it, whatever `sweeps` says."""
         if not state.converged:
-            assert layout.scan is not None
-            state.found = _solve(layout.model.as_factor_graph(), layout.scan.order)
+            state.found = _solve(as_graph(layout.model), layout.arrays)
             state.sweep, state.converged = 1, True
 
     def answer(self, layout: Layout, state: ExactState) -> Answer:

@@ -11,16 +11,19 @@ With hard zeros it is a heuristic: q gives positive probability to states that p
 it happens to leave them, and then the bound is -inf.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from herded.errors import MethodError
-from herded.layouts.choose import Layout, choose_layout
+from herded.layouts.protocol import Layout
 from herded.methods import mean_field_kernel as kernel
+from herded.methods.factors_in_order import factors_in_order
 from herded.methods.options import is_between
 from herded.methods.protocol import Answer
+from herded.models.factor_graph import as_graph
+from herded.models.protocol import Model
 from herded.system.memory import Size
 
 
@@ -50,7 +53,7 @@ class MeanField:
     updates: Literal["sequential", "checkerboard", "parallel"] = "sequential"
     tolerance: float = 1e-9
 
-    one_shot: ClassVar[bool] = False
+    in_one_step: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not is_between(self.damping, 0.0, 1.0) or self.damping == 0.0:
@@ -63,32 +66,29 @@ class MeanField:
             raise MethodError(f"expected a tolerance of 0 or more, got {self.tolerance!r}")
 
     def compile(
-        self, model: Any, *, kind: str | None = None, max_memory: Size | None = None
+        self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Layout:
         """Lay the model out for this method."""
         if kind not in (None, "factor"):
             raise MethodError(f'expected the layout "factor" for mean field, got {kind!r}')
         scan = "checkerboard" if self.updates == "checkerboard" else "sequential"
-        return replace(
-            choose_layout(model, kind="factor", scan=scan, max_memory=max_memory), made_for=self
-        )
+        return Layout(model=model, method=self, arrays=factors_in_order(model, scan))
 
     def init(self, layout: Layout) -> MeanFieldState:
         """Every variable as its unary factors alone would have it."""
         q = np.empty((layout.model.n_variables, layout.width))
-        kernel.start(layout.factors, layout.model.evidence, q)
+        kernel.start(layout.arrays.factors, layout.model.evidence, q)
         return MeanFieldState(q)
 
     def advance(self, layout: Layout, state: MeanFieldState, sweeps: int) -> None:
         """Run sweeps, fewer if it converges."""
-        assert layout.scan is not None
         parallel = self.updates == "parallel"
         for _ in range(sweeps):
             if state.converged:
                 return
             # Component by component: the same bits as in index order.
             change = kernel.sweep(
-                layout.factors, layout.scan.order, state.q, float(self.damping), parallel
+                layout.arrays.factors, layout.arrays.order, state.q, float(self.damping), parallel
             )
             state.change = float(change)
             state.converged = state.change < self.tolerance
@@ -96,10 +96,11 @@ class MeanField:
 
     def answer(self, layout: Layout, state: MeanFieldState) -> Answer:
         """The q of this sweep and its lower bound of log Z."""
-        graph = layout.model.as_factor_graph()
+        graph = as_graph(layout.model)
         constants = graph.table_start[:-1][np.diff(graph.factor_start) == 0]
+        bound = kernel.bound(layout.arrays.factors, state.q)
         return Answer(
             marginals=state.q.copy(),
-            log_z=float(kernel.bound(layout.factors, state.q) + graph.log_tables[constants].sum()),
+            log_z=float(bound + graph.log_tables[constants].sum()),
             converged=state.converged,
         )

@@ -2,6 +2,8 @@
 
 A *sampler* advances a state and writes every sweep's sample into a block; what a run keeps of
 them is none of its business. A *solver* advances towards an answer and gives it at the end.
+Classes that have these methods are samplers and solvers: nothing need be inherited, and `infer`
+takes them like those of the package (docs/own-sampler.md).
 """
 
 from concurrent.futures import Executor
@@ -11,71 +13,112 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from herded.layouts.choose import Layout
+from herded.layouts.protocol import Layout
+from herded.layouts.state import State
+from herded.models.protocol import Model
 from herded.system.memory import Size
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a solver found; None where its algorithm has nothing to say."""
+    """What a solver found; None where its algorithm has nothing to say.
 
-    marginals: np.ndarray | None = None  # (N, K), zero beyond a variable's cardinality
+    Parameters
+    ----------
+    marginals
+        (N, K), zero beyond a variable's cardinality.
+    log_z
+        The log of the normalising constant.
+    state, log_score
+        The best state (N,), where the method looks for one, and its log-score.
+    pairs
+        Marginals of pairs of variables that share a factor.
+    joint
+        (K_0, K_1, ...), for small models.
+    converged
+        Whether more sweeps would change nothing.
+
+    Examples
+    --------
+    >>> hd.Answer(marginals=np.full((3, 2), 0.5)).converged
+    True
+    """
+
+    marginals: np.ndarray | None = None
     log_z: float | None = None
-    state: np.ndarray | None = None  # (N,) the best state, where the method looks for one
+    state: np.ndarray | None = None
     log_score: float | None = None
-    pairs: dict[tuple[int, int], np.ndarray] | None = None  # marginals of factors' variable pairs
-    joint: np.ndarray | None = None  # (K_0, K_1, ...) for small models
+    pairs: dict[tuple[int, int], np.ndarray] | None = None
+    joint: np.ndarray | None = None
     converged: bool = True
 
 
 @runtime_checkable
 class Sampler(Protocol):
-    """One shape: `HerdedGibbs`, `Gibbs`, and both annealed."""
+    """A method that draws samples, such as `HerdedGibbs` and `Gibbs`.
 
-    seed: int
+    Examples
+    --------
+    >>> isinstance(hd.Gibbs(), hd.Sampler), isinstance(hd.Exact(), hd.Sampler)
+    (True, False)
+    """
+
+    @property
+    def seed(self) -> int:
+        """Names the streams of random numbers."""
 
     def compile(
-        self, model: Any, *, kind: str | None = None, max_memory: Size | None = None
+        self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Layout:
-        """Lay the model out for this method."""
+        """Lay the model out for this method, in at most `max_memory`."""
 
-    def init(self, layout: Layout, x: np.ndarray, *, chain: int, tally: bool, total: int) -> Any:
-        """The state of chain number `chain` at sweep 0, started at `x`."""
+    def init(self, layout: Any, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
+        """The state of chain number `chain` at sweep 0, started at `x` (N,).
+
+        With `tally` it is to sum conditionals (`State.tally`); `total` sweeps are to come.
+        """
 
     def advance(
-        self, layout: Layout, state: Any, block: np.ndarray, pool: Executor | None = None
+        self, layout: Any, state: State, block: np.ndarray, pool: Executor | None = None
     ) -> None:
         """Run len(block) sweeps; block[s] is the s-th sample, as the layout stores it.
 
-        Layouts that count for themselves also take a block (sweeps, 0), and keep no samples.
+        Adds to `state.sweep`. Layouts that count (`Layout.counts`) also take a block (sweeps, 0),
+        and keep no samples. `pool` has threads that may help.
         """
 
 
 @runtime_checkable
 class Solver(Protocol):
-    """`MeanField`, `BeliefPropagation`, `Viterbi`, `Exact`."""
+    """A method that gives an answer: `MeanField`, `BeliefPropagation`, `Viterbi`, `Exact`.
 
-    one_shot: ClassVar[bool]  # a single advance finishes; sweeps mean nothing
+    Examples
+    --------
+    >>> isinstance(hd.Exact(), hd.Solver), isinstance(hd.Gibbs(), hd.Solver)
+    (True, False)
+    """
+
+    in_one_step: ClassVar[bool]  # a single advance finishes; sweeps mean nothing
 
     def compile(
-        self, model: Any, *, kind: str | None = None, max_memory: Size | None = None
+        self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Layout:
-        """Lay the model out for this method."""
+        """Lay the model out for this method, in at most `max_memory`."""
 
-    def init(self, layout: Layout) -> Any:
+    def init(self, layout: Any) -> Any:
         """The state at sweep 0; it has `sweep` and `converged`."""
 
-    def advance(self, layout: Layout, state: Any, sweeps: int) -> None:
+    def advance(self, layout: Any, state: Any, sweeps: int) -> None:
         """Run sweeps, fewer if it converges."""
 
-    def answer(self, layout: Layout, state: Any) -> Answer:
+    def answer(self, layout: Any, state: Any) -> Answer:
         """What is known at this sweep."""
 
 
 _roles: WeakKeyDictionary[type, type | None] = WeakKeyDictionary()
 
 
-def role(method: Any) -> type | None:
+def role(method: object) -> type | None:
     """`Sampler`, `Solver`, or None; asked once for each class, since Python takes its time."""
     kind = type(method)
     if kind not in _roles:

@@ -13,8 +13,7 @@ models, `--only uai` on real ones.
 
 from typing import Any
 
-from herded.layouts.factor import compile_factors
-from herded.layouts.table import count_rows
+from herded.layouts.factor_arrays import compile_factors, count_rows
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.factor_graph import as_graph
 from herded.system import memory

@@ -6,19 +6,28 @@ Viterbi, "Error bounds for convolutional codes and an asymptotically optimum dec
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from herded.errors import InfeasibleError, MethodError
-from herded.layouts.choose import Layout
-from herded.layouts.factor import FactorArrays, compile_factors
+from herded.layouts.factor_arrays import FactorArrays, compile_factors
+from herded.layouts.protocol import Layout
 from herded.layouts.scan import SEQUENTIAL, ScanArrays
 from herded.methods import viterbi_kernel as kernel
 from herded.methods.protocol import Answer
+from herded.models.factor_graph import as_graph
+from herded.models.protocol import Model
 from herded.system import memory
 from herded.system.arrays import lock
 from herded.system.memory import Size
+
+
+class Chains(NamedTuple):
+    """What is read: the factors, and the variables along their chains."""
+
+    factors: FactorArrays
+    scan: ScanArrays
 
 
 @dataclass
@@ -39,28 +48,20 @@ class Viterbi:
     its end of the lower index.
     """
 
-    one_shot: ClassVar[bool] = True
+    in_one_step: ClassVar[bool] = True
 
     def compile(
-        self, model: Any, *, kind: str | None = None, max_memory: Size | None = None
+        self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Layout:
-        """Lay the model out; the layout's scan walks along the chains, a segment for each."""
+        """Lay the model out; its scan walks along the chains, a segment for each."""
         if kind not in (None, "factor"):
             raise MethodError(f'expected the layout "factor" for Viterbi, got {kind!r}')
-        graph = model.as_factor_graph()
+        graph = as_graph(model)
         need = float(graph.n_variables * graph.cardinalities.max() * 4)
         memory.check(need, max_memory, "a table of the best choices")
         factors = compile_factors(graph)
         scan = _walk(model, factors, graph.evidence < 0)
-        return Layout(
-            model=model,
-            kind="factor",
-            scalar=False,
-            memory=need,
-            factors=factors,
-            scan=scan,
-            made_for=self,
-        )
+        return Layout(model=model, method=self, arrays=Chains(factors, scan), memory=need)
 
     def init(self, layout: Layout) -> ViterbiState:
         """The evidence, and zeros."""
@@ -70,16 +71,9 @@ class Viterbi:
         """All of it, whatever `sweeps` says."""
         if state.converged:
             return
-        assert layout.scan is not None
+        factors, scan = layout.arrays
         free = layout.model.evidence < 0
-        kernel.decode(
-            layout.factors,
-            free,
-            layout.scan.order,
-            layout.scan.segment_start,
-            layout.width,
-            state.x,
-        )
+        kernel.decode(factors, free, scan.order, scan.segment_start, layout.width, state.x)
         state.log_score = float(layout.model.log_score(state.x))
         if state.log_score == -np.inf:
             raise InfeasibleError(
@@ -109,5 +103,5 @@ def _walk(model: Any, factors: FactorArrays, free: np.ndarray) -> ScanArrays:
     name = repr(model.names[stray]) if model.names else stray
     raise MethodError(
         f"expected chains for Viterbi, but variable {name} {reason}: use Exact, or "
-        "AnnealedGibbs and keep BestState"
+        'Gibbs(schedule="linear") and keep BestState'
     )

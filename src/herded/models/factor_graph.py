@@ -9,11 +9,11 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from herded.errors import ModelError
+from herded.errors import MethodError, ModelError
 from herded.models import evidence as _evidence
 from herded.models.checks import described, number_array, shown, whole_array
 from herded.models.factor_checks import (
@@ -26,6 +26,8 @@ from herded.models.factor_checks import (
     table_strides,
 )
 from herded.models.names import check_names, check_state_names
+from herded.models.protocol import Model
+from herded.system.last import keeps_last
 
 Factor = tuple[Sequence[int], Any]
 
@@ -143,6 +145,8 @@ class FactorGraph:
     def n_factors(self) -> int:
         return len(self.factor_start) - 1
 
+    zeros_tie_variables: ClassVar[bool] = True  # hard zeros may be of several variables at once
+
     @cached_property
     def has_hard_zeros(self) -> bool:
         """Whether some log-potential is -inf."""
@@ -241,17 +245,24 @@ def locked(array: Any, kind: Any) -> np.ndarray:
     return copy
 
 
-def as_graph(model: Any) -> FactorGraph:
-    """A model of any kind with its factors written out."""
+@keeps_last
+def as_graph(model: Model) -> FactorGraph:
+    """A model with its factors written out, for those who can ask only factor graphs."""
     check_model(model)
-    return model.as_factor_graph()
+    written_out = getattr(model, "as_factor_graph", None)
+    if written_out is None:
+        raise MethodError(
+            f"expected a factor graph, or a model that can be written as one, got "
+            f"{described(model)}: use a sampler that works on such models"
+        )
+    return written_out()
 
 
-def check_model(model: Any) -> None:
+def check_model(model: object) -> None:
     """Refuse what is none, and say how to get one."""
     if isinstance(model, (str, os.PathLike)):
         raise ModelError(f"expected a model, got {shown(model)}: read it first, with read_model")
-    if isinstance(model, type) or not hasattr(model, "as_factor_graph"):
+    if isinstance(model, type) or not hasattr(model, "content_hash"):
         raise ModelError(
             f"expected a model, got {described(model)}: build one, such as FactorGraph(...) or "
             "ising_grid(field)"

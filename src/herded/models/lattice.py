@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,9 @@ class Lattice:
     clamped: np.ndarray = field(repr=False)  # (H, W) evidence, -1 where free
     names: None = None
     state_names: None = None
+
+    preferred_scan: ClassVar[str] = "checkerboard"  # what "auto" means for it
+    zeros_tie_variables: ClassVar[bool] = False  # hard zeros are of single pixels
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -101,7 +104,7 @@ class Lattice:
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
-    def given(self, evidence: Mapping[Any, int]) -> "Lattice":
+    def given(self, evidence: Mapping[Any, int | str]) -> "Lattice":
         """The same lattice with pixels (row, column) or indices clamped."""
         clamped = _evidence.merge(self, evidence)
         model = replace(self, clamped=locked(clamped.reshape(self.shape), np.int64))

@@ -1,7 +1,7 @@
 """What every model offers, whatever it is made of."""
 
-from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -11,8 +11,22 @@ class Model(Protocol):
     """A discrete model: variables 0 .. N-1, each with states 0 .. K_i - 1, some of them known.
 
     `FactorGraph` and `Lattice` are models. Methods ask for more where they need it: factor graphs
-    answer what only factor graphs can (`herded.models.factor_graph.as_graph`).
+    answer what only factor graphs can (`herded.models.factor_graph.as_graph`). A model may also
+    name the order of visits that suits it, `preferred_scan`.
+
+    Examples
+    --------
+    >>> isinstance(hd.ising_grid(np.zeros((2, 3))), hd.Model)
+    True
     """
+
+    @property
+    def names(self) -> Sequence[str] | None:
+        """Of the variables, if they have any."""
+
+    @property
+    def state_names(self) -> Sequence[Sequence[str]] | None:
+        """Of the states of each variable, if they have any."""
 
     @property
     def n_variables(self) -> int:
@@ -35,6 +49,10 @@ class Model(Protocol):
         """Whether some joint state is impossible."""
 
     @property
+    def zeros_tie_variables(self) -> bool:
+        """Whether hard zeros may be of several variables at once, so that moves may not pass."""
+
+    @property
     def content_hash(self) -> str:
         """Names the model: equal hashes mean equal models."""
 
@@ -44,5 +62,5 @@ class Model(Protocol):
     def log_score(self, states: Any) -> Any:
         """The unnormalised log-probability of a state, or of each of several."""
 
-    def given(self, evidence: Mapping[Any, int | str]) -> "Model":
+    def given(self, evidence: Mapping[Any, int | str]) -> Self:
         """The same model with more variables known."""

@@ -19,8 +19,7 @@ from herded.models.domains import (
     search_all,
     whole_domains,
 )
-from herded.models.factor_graph import check_states
-from herded.models.lattice import Lattice
+from herded.models.factor_graph import as_graph, check_states
 from herded.models.names import called
 from herded.system.jit import jit
 from herded.system.stream import draw
@@ -34,7 +33,7 @@ def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarr
 
     The stream `key` decides which; any may come. A search gives up after `tries` dead ends.
     """
-    if isinstance(model, Lattice) and model.has_hard_zeros:  # in its unaries only
+    if model.has_hard_zeros and not model.zeros_tie_variables:
         return _possible_pixels(model, np.uint64(key))
     x = uniform_state(np.uint64(key), model.cardinalities, model.evidence)
     if not model.has_hard_zeros:
@@ -45,7 +44,7 @@ def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarr
     if outcome == GAVE_UP:
         raise InfeasibleError(
             f"expected a state of positive probability, but none was found within {tries} tries: "
-            "pass state= (a start of your own)"
+            "pass start= (a state of your own)"
         )
     if outcome != FOUND:
         raise _impossible(model, outcome)
@@ -62,7 +61,7 @@ def dispersed_starts(model: Any, keys: Sequence[np.uint64]) -> list[np.ndarray]:
     in hard factors are searched for instead, with some state that no earlier start has.
     """
     hard = model.has_hard_zeros
-    if hard and isinstance(model, Lattice):  # in its unaries only: no walls, and no extremes
+    if hard and not model.zeros_tie_variables:
         return [start_state(model, key) for key in keys]
     starts: list[np.ndarray] = []
     for key in keys:
@@ -98,7 +97,7 @@ def _elsewhere(model: Any, starts: list[np.ndarray], key: np.uint64) -> np.ndarr
 
 def check_support(model: Any) -> None:
     """Raise where a short search proves that no state is possible."""
-    if model.has_hard_zeros and not isinstance(model, Lattice):
+    if model.has_hard_zeros and model.zeros_tie_variables:
         hard = compile_hard(model)
         domains = whole_domains(model, hard)
         outcome = search_all(hard, domains, np.uint64(0), FEW_TRIES)
@@ -146,7 +145,7 @@ def check_start(model: Any, state: Any) -> np.ndarray:
         )
     if model.log_score(x) > -np.inf:
         return x
-    graph = model.as_factor_graph()
+    graph = as_graph(model)
     for factors, variables, strides in graph.by_arity():
         entries = graph.table_start[factors] + (x[variables] * strides).sum(axis=1)
         for scope in variables[np.isneginf(graph.log_tables[entries])]:

@@ -19,7 +19,7 @@ from herded.methods.viterbi import Viterbi
 from herded.ner.decoding import cold
 from herded.paper.ner_task import Task
 from herded.run.infer import infer
-from herded.run.keep import BestState, Samples
+from herded.run.keep import BestState, Keep, Samples
 
 ANNEALED = partial(Gibbs, schedule="linear")
 POLISH = 30  # sweeps of ICM: it stands still long before
@@ -113,7 +113,7 @@ def _many(
 ) -> tuple[Row, ...]:
     """The best samples, a seed for each start, and with `last` also where those runs ended."""
     best, ends, seconds = [], [], []
-    keep = [BestState(), Samples(every=sweeps)] if last else [BestState()]
+    keep: list[Keep] = [BestState(), Samples(every=sweeps)] if last else [BestState()]
     for seed, start in enumerate(starts):
         began = time.perf_counter()
         found = infer(task.model, method(seed=seed), sweeps=sweeps, start=start, keep=keep)

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError, ModelError, missing
-from herded.layouts.choose import Layout
-from herded.layouts.weights import is_hashed
+from herded.layouts.protocol import Layout
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between, is_whole
 from herded.models.convert.bqm import VALUES, from_bqm
@@ -23,7 +22,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.qubo.cooling import KINDS, cooling
 from herded.run.infer import infer
 from herded.run.interrupts import interruptible
-from herded.run.loop import BLOCK
+from herded.run.sampling import BLOCK
 
 try:
     import dimod
@@ -209,7 +208,7 @@ def _run(
                 progress=False,
                 layout=layout,
             )
-            ends += [state.values(layout) for state in result.state]
+            ends += [layout.values(state) for state in result.state]
             if interrupted := result.provenance["interrupted"]:
                 break
     return np.stack(ends), interrupted
@@ -218,6 +217,6 @@ def _run(
 def _side_by_side(layout: Layout, method: HerdedGibbs, sweeps: int) -> int:
     visits = layout.model.n_variables * sweeps
     needed = layout.chain_memory + min(visits, BLOCK)
-    if is_hashed(method.weights, layout.kind):
+    if layout.grows:
         needed += CONTEXT_BYTES * min(visits, method.max_weights)
     return max(1, min(MOST_TOGETHER, int(ROOM // needed)))

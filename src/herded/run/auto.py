@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MemoryLimitError
-from herded.layouts.factor import compile_factors
-from herded.layouts.table import count_rows
+from herded.layouts.factor_arrays import compile_factors, count_rows
+from herded.layouts.protocol import Layout
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_order import EliminationOrder, elimination_order
 from herded.methods.exact import Exact
@@ -20,7 +20,8 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import MOST_STATES, HerdedGibbs
 from herded.methods.recommend import recommend
 from herded.methods.schedule import linear
-from herded.run.memory import exact_footprint
+from herded.models.factor_graph import as_graph
+from herded.run.memory import exact_memory
 from herded.system import memory
 from herded.system.memory import Size
 
@@ -34,6 +35,8 @@ class Choice:
     name: str
     method: Any
     reason: str
+    layout: Layout | None = None  # where the choice has found it already
+    memory: float | None = None  # bytes of the run, if they are known
 
 
 def choose(
@@ -57,12 +60,13 @@ def choose(
         except MemoryLimitError:
             why_not = f"elimination needs more than {memory.readable(memory.limit(max_memory))}"
         else:
-            time, need = exact_seconds(model, order), exact_footprint(model, order)
+            time, need = exact_seconds(model, order), exact_memory(model, order)
             if need > memory.limit(max_memory):
                 why_not = f"exact inference needs {memory.readable(need)}"
             elif seconds is None or time <= seconds:
                 size = f"{memory.readable(order.memory)}, treewidth {order.treewidth}"
-                return Choice("exact", Exact(), f"elimination fits ({size})")
+                exact_layout = Exact().in_order(model, order)
+                return Choice("exact", Exact(), f"elimination fits ({size})", exact_layout, need)
             else:
                 why_not = f"elimination would take about {time:.2g} seconds"
     if task == "pr":
@@ -83,7 +87,7 @@ def exact_seconds(model: Any, order: EliminationOrder) -> float:
 
 def largest_blanket(model: Any) -> float:
     """How many contexts a variable has at most: states of its free neighbours."""
-    graph = model.as_factor_graph()
+    graph = as_graph(model)
     return float(count_rows(compile_factors(graph), graph.evidence < 0).max(initial=1.0))
 
 
@@ -99,7 +103,7 @@ class LinearFrom:
 
 def annealed(model: Any, seed: int = 0, *, herded: bool = True) -> Any:
     """An annealed method that begins hot enough to cross the barriers of this model's factors."""
-    schedule = LinearFrom(_hot(model.as_factor_graph()))
+    schedule = LinearFrom(_hot(as_graph(model)))
     if herded and int(model.cardinalities.max()) <= MOST_STATES:
         return HerdedGibbs("pooled", seed=seed, schedule=schedule)
     return Gibbs(seed=seed, schedule=schedule)

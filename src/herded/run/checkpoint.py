@@ -1,7 +1,6 @@
-"""A sampler's run on disk: who it is, all that changes in it, and how it goes on.
+"""Save a sampler's run and resume it.
 
-`run` is a `herded.run.loop.Run`; what is saved is the states of its chains and what their
-recorders know.
+What is saved is what the run is, the states of its chains and what their recorders know.
 """
 
 import hashlib
@@ -13,15 +12,16 @@ import numpy as np
 from herded.errors import CheckpointError, MethodError
 from herded.methods.schedule import is_annealed
 from herded.run import checkpoint_file as checkpoints
+from herded.run.sampling import SamplerRun
 
 
-def identity(run: Any) -> dict[str, Any]:
+def identity(run: SamplerRun) -> dict[str, Any]:
     """What must be equal for a run to be resumed."""
     return {
         "model": run.layout.model.content_hash,
         "method": re.sub(r" at 0x\w+", "", repr(run.method)),  # of a function, in this process
         "layout": run.layout.kind,
-        "tables": run.layout.table_hash,
+        "tables": run.layout.hash,
         "burn_in": run.burn_in,
         "chains": len(run.chains),
         "keep": sorted(_describe(choice) for choice in run.keep.values()),
@@ -39,13 +39,13 @@ def _describe(choice: Any) -> str:
     return f"{type(choice).__name__}({options})"
 
 
-def save(run: Any, path: Any) -> None:
+def save(run: SamplerRun, path: Any) -> None:
     """Write the run as it is now."""
     header = {**identity(run), "done": run.done, "seconds": run.seconds}
     checkpoints.write(path, header, _arrays(run))
 
 
-def _arrays(run: Any) -> dict[str, np.ndarray]:
+def _arrays(run: SamplerRun) -> dict[str, np.ndarray]:
     """All that changes in a run, by name."""
     arrays = {"points": run.points}
     for c, chain in enumerate(run.chains):
@@ -60,7 +60,7 @@ def _arrays(run: Any) -> dict[str, np.ndarray]:
     return arrays
 
 
-def resume(run: Any, path: Any) -> None:
+def resume(run: SamplerRun, path: Any) -> None:
     """Let a run that is about to start go on where its checkpoint, if there is one, stopped."""
     found = checkpoints.read(path)
     if found is None:
@@ -90,8 +90,7 @@ def resume(run: Any, path: Any) -> None:
             for name in recorder.arrays:
                 recorder.arrays[name] = arrays[f"{c}/{kind.__name__}/{name}"]
             _check_record(run, path, recorder)
-        if run.layout.lattice is None:
-            chain.block[:] = chain.state.memory.x
+        run.layout.fill(chain.block, chain.state)
 
 
 # -- what a file may not say: kernels believe their arrays ----------------------------------------
@@ -112,7 +111,7 @@ def _broken(path: Any, what: str) -> CheckpointError:
     )
 
 
-def _check_arrays(run: Any, path: Any, arrays: dict[str, np.ndarray]) -> None:
+def _check_arrays(run: SamplerRun, path: Any, arrays: dict[str, np.ndarray]) -> None:
     """Raise unless every array is there, of the right type, and as large as it must be."""
     for name, fresh in _arrays(run).items():
         found = arrays.get(name)
@@ -130,19 +129,20 @@ def _check_arrays(run: Any, path: Any, arrays: dict[str, np.ndarray]) -> None:
         raise _broken(path, "errors")
 
 
-def _check_states(run: Any, path: Any, chain: Any) -> None:
+def _check_states(run: SamplerRun, path: Any, chain: Any) -> None:
     """Raise unless a chain is at a state of the model, and its sums could be."""
-    model, memory = run.layout.model, chain.state.memory
+    model, state = run.layout.model, chain.state
     most = max(run.layout.width - 1, 1)
-    values = chain.state.values(run.layout)
+    values = run.layout.values(state)
     wrong = (values >= model.cardinalities) | ((model.evidence >= 0) & (values != model.evidence))
-    if wrong.any() or max(int(memory.x.max(initial=0)), int(memory.y.max(initial=0))) > most:
+    stored = state.x, state.own.get("y", state.x)
+    if wrong.any() or max(int(x.max(initial=0)) for x in stored) > most:
         raise _broken(path, "the state of a chain")
-    if ((memory.tally < 0) | (memory.tally > run.done * 2.0**31)).any():  # also of the burn-in
+    if ((state.tally < 0) | (state.tally > run.done * 2.0**31)).any():  # also of the burn-in
         raise _broken(path, "the sums of a chain")
 
 
-def _check_record(run: Any, path: Any, recorder: Any) -> None:
+def _check_record(run: SamplerRun, path: Any, recorder: Any) -> None:
     """Raise unless what was recorded could be of so many sweeps."""
     for name, array in recorder.arrays.items():
         if name == "counts" and ((array < 0) | (array > run.recorded)).any():
@@ -153,7 +153,7 @@ def _check_record(run: Any, path: Any, recorder: Any) -> None:
             raise _broken(path, "recorded states")
 
 
-def _known_points(run: Any, path: Any, saved: np.ndarray) -> np.ndarray:
+def _known_points(run: SamplerRun, path: Any, saved: np.ndarray) -> np.ndarray:
     """Where among `saved` are the points of the error curve that the run has passed."""
     passed = run.points[run.points <= run.recorded]
     if not np.isin(passed, saved).all():

@@ -1,57 +1,54 @@
-"""infer(model, method, sweeps=...): the one verb."""
+"""infer(model, method, sweeps=...): run a method on a model and give what is to be kept."""
 
-import platform
-import threading
-import time
+import operator
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, nullcontext
+from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from herded.errors import HerdedWarning, MethodError
-from herded.layouts.cache import remembered
-from herded.layouts.choose import Layout
+from herded.errors import CheckpointError, HerdedWarning, MethodError
+from herded.layouts.cache import cached_layout
+from herded.layouts.protocol import Layout
+from herded.layouts.state import State
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.options import is_between, is_whole
-from herded.methods.protocol import Answer, Sampler, Solver, role
+from herded.methods.options import is_between
+from herded.methods.protocol import Sampler, Solver, role
 from herded.methods.schedule import is_annealed
 from herded.models.checks import shown
 from herded.models.factor_graph import check_model
-from herded.models.support import check_support
-from herded.run.diagnostics import confinement, disagreement
-from herded.run.interrupts import interruptible
-from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
-from herded.run.loop import BRIEF, Run, estimate, sample
-from herded.run.progress import Callback, Progress, Snapshot
-from herded.run.remote_chains import Spread
-from herded.run.result import Best, Curve, Pairs, Result
-from herded.run.time_limit import ENDLESS, Pace
-from herded.system import memory
+from herded.models.protocol import Model
+from herded.run.checkpoint import resume, save
+from herded.run.keep import BestState, ErrorCurve, Joint, Keep, Marginals, PairMarginals, Samples
+from herded.run.loop import ENDLESS, run_all
+from herded.run.progress import Callback
+from herded.run.remote_chains import RemoteChains
+from herded.run.result import Result
+from herded.run.sampled import sampled
+from herded.run.sampling import BRIEF, SamplerRun
+from herded.run.solving import SolverRun
+from herded.run.starts import first_states
+from herded.system import atomic, memory
 from herded.system.memory import Size
-from herded.version import __version__
 
 DEFAULT_SWEEPS = 1000
-VERSIONS = {
-    "herded": __version__,
-    "numpy": np.__version__,
-    "python": platform.python_version(),
-}
 
 
 def infer(
-    model: Any,
-    method: Any = None,
+    model: Model,
+    method: Sampler | Solver | None = None,
     *,
     sweeps: int | None = None,
     seconds: float | None = None,
     burn_in: int = 0,
     chains: int = 1,
-    keep: Sequence[Any] | None = None,
-    start: Any = None,
-    checkpoint: Any = None,
+    keep: Sequence[Keep] | None = None,
+    start: ArrayLike | State | Sequence[State] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
     checkpoint_every: float = 30.0,
     progress: bool | None = None,
     callback: Callback | None = None,
@@ -60,114 +57,155 @@ def infer(
     threads: int | None = None,
     executor: Executor | None = None,
 ) -> Result:
-    """Run `method` (by default `HerdedGibbs()`) on `model` and give what is to be kept.
+    """Run `method` on `model` and give what is to be kept.
 
-    sweeps      traversals of the variables after `burn_in`; 1000 unless told. Solvers stop
-                earlier when they converge
-    seconds     when to stop, also without `sweeps`: how many sweeps there are then depends on the
-                clock. A resumed run has the seconds that are left
-    chains      independent runs with other phases, draws and starts. Chains that disagree are the
-                one sign of several modes: with 1, or where all fall into one mode, none is seen
-    keep        what to record: `Marginals()` (the default), `BestState()`, `Samples(every=10)`,
-                `PairMarginals()`, `Joint()`, `ErrorCurve(reference)`
-    start       where to start: a state (N,), one for each chain (chains, N), or the `state` of
-                an earlier result, to continue it. By default a random state of the support
-    checkpoint  a file to write every `checkpoint_every` seconds, and to resume from if it exists
-    progress    a bar on a terminal: when it takes a while (None), or never (False)
-    watch       a function that is called after every block of sweeps with a `Snapshot` (sweeps,
-                seconds, chain_marginals(), best()); what it returns is shown beside the bar
-    layout        a kind of kernel to force ("lattice", "table", "field", "pairs" or "factor"), or
-                a layout
-    max_memory  most bytes of tables and weights; by default half of the free memory
-    threads     how many; the result does not depend on it
-    executor    where the chains run: any Executor of `concurrent.futures`, such as a Dask client's
-                `get_executor()`. The result does not depend on it, nor on workers that die
+    Parameters
+    ----------
+    model
+        A `FactorGraph`, a `Lattice`, or anything that is a `Model`.
+    method
+        A sampler or a solver, by default `HerdedGibbs()`.
+    sweeps
+        Traversals of the variables after `burn_in`; 1000 unless told. Solvers stop earlier when
+        they converge.
+    seconds
+        When to stop, also without `sweeps`: how many sweeps there are then depends on the clock. A
+        resumed run has the seconds that are left.
+    burn_in
+        Sweeps before anything is recorded.
+    chains
+        Independent runs with other phases, draws and starts. Chains that disagree are the one sign
+        of several modes: with 1, or where all fall into one mode, none is seen.
+    keep
+        What to record: `Marginals()` (the default), `BestState()`, `Samples(every=10)`,
+        `PairMarginals()`, `Joint()`, `ErrorCurve(reference)`.
+    start
+        Where to start: a state (N,), one for each chain (chains, N), or the `state` of an earlier
+        result, to continue it. By default a random state of the support.
+    checkpoint
+        A file to write every `checkpoint_every` seconds, and to resume from if it exists.
+    checkpoint_every
+        Seconds between two checkpoints.
+    progress
+        A bar on a terminal: when it takes a while (None), or never (False).
+    callback
+        A function that is called after every block of sweeps with a `Snapshot` (sweeps, seconds,
+        chain_marginals(), best()); what it returns is shown beside the bar.
+    layout
+        A kind of layout to force ("grid", "table", "field", "pairs" or "factor"), or one that the
+        method's `compile` gave.
+    max_memory
+        Most memory for tables and weights, in bytes or as "2G"; by default half of what is free.
+    threads
+        How many; the result does not depend on it.
+    executor
+        Where the chains run: any Executor of `concurrent.futures`, such as a Dask client's
+        `get_executor()`. The result does not depend on it, nor on workers that die.
 
-    What speaks against the result, such as chains that disagree or hard zeros that no move of one
-    variable at a time can pass, is in `result.warnings` and issued as `HerdedWarning`.
+    Returns
+    -------
+    Result
+        What was kept. What speaks against it, such as chains that disagree or hard zeros that no
+        move of one variable at a time can pass, is in `result.warnings` and issued as
+        `HerdedWarning`.
+
+    Raises
+    ------
+    MethodError
+        Where an option is wrong, or the method cannot run on this model.
+    MemoryLimitError
+        Where it would take more than `max_memory`; nothing was taken.
+    InfeasibleError
+        Where no state is possible, or none was found to start from.
+
+    Examples
+    --------
+    >>> model = hd.ising_grid([[1.0, -1.0], [0.5, 0.0]], 0.2)
+    >>> result = hd.infer(model, sweeps=5000, chains=2)
+    >>> result.marginals.shape, result.sweeps
+    ((2, 2, 2), 5000)
     """
     method = HerdedGibbs() if method is None else method
-    _check(model, method)
+    check_model(model)
+    kind = role(method)
+    if isinstance(method, type) or kind is None:
+        raise MethodError(f"expected a method such as HerdedGibbs(), got {shown(method)}")
     sweeps = _sweeps(method, sweeps, seconds)
     burn_in, chains = _count("burn_in", burn_in, 0), _count("chains", chains, 1)
     choices = _check_keep(keep)
     if threads is not None:
         _count("threads", threads, 1)
-    if not is_between(checkpoint_every, 0, np.inf):
+    if not 0 <= checkpoint_every < np.inf:
         raise MethodError(
             f"expected checkpoint_every as seconds of 0 or more, got {shown(checkpoint_every)}"
         )
-    compiled = (
-        layout if isinstance(layout, Layout) else remembered(model, method, layout, max_memory)
-    )
-    _check_layout(compiled, model, method)
+    if isinstance(layout, Layout):
+        _check_layout(layout, model, method)
+    else:
+        layout = cached_layout(model, method, layout, max_memory)
+    if kind is Solver:
+        _refuse_for_solver(method, chains, start, checkpoint, executor, choices)
+        solver = SolverRun.prepare(layout, method, choices, sweeps, burn_in)  # type: ignore[arg-type]
+        seconds = None if solver.method.in_one_step else seconds
+        watched = {"seconds": seconds, "progress": progress, "callback": callback}
+        run_all(solver, solver.stopping(), **watched)  # type: ignore[arg-type]
+        return solver.result()
     if chains > 1:
-        need = compiled.memory + (chains - 1) * compiled.chain_memory
+        need = layout.memory + (chains - 1) * layout.chain_memory
         memory.check(need, max_memory, f"the weights of {chains} chains")
-    if role(method) is Sampler:
-        spread = None if executor is None else Spread(executor)
-        with nullcontext() if spread is None else closing(spread):
-            run = sample(
-                compiled,
-                method,
-                choices,
-                sweeps=sweeps,
-                burn_in=burn_in,
-                chains=chains,
-                start=start,
-                checkpoint=checkpoint,
-                checkpoint_every=checkpoint_every,
-                progress=progress,
-                threads=threads,
-                seconds=seconds,
-                callback=callback,
-                forward=spread,
-            )
-        if not run.recorded and not run.interrupted:
-            raise MethodError(
-                f"expected seconds enough for the burn-in of {burn_in} sweeps and one more, but "
-                f"after {seconds:g} only {run.done} were done: give more, or a shorter burn_in"
-            )
-        result = _sampled(run)
-        for sentence in result.warnings:
-            warnings.warn(sentence, HerdedWarning, stacklevel=2)
-        return result
-    asked = (
-        ("chains", chains != 1),
-        ("start", start),
-        ("checkpoint", checkpoint),
-        ("executor", executor),
-        ("keep=[Samples()]", Samples in choices),
-    )
-    for name, value in asked:
-        if value is not None and value is not False:
-            raise MethodError(
-                f"expected no {name} for {type(method).__name__}, which is not a sampler"
-            )
-    return _solve(compiled, method, choices, sweeps, burn_in, seconds, progress, callback)
+    states = first_states(layout, method, chains, start, choices, burn_in + sweeps)  # type: ignore[arg-type]
+    run = SamplerRun.prepare(layout, method, choices, states, sweeps, burn_in)  # type: ignore[arg-type]
+    if checkpoint is not None:
+        atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
+        resume(run, checkpoint)
+    is_brief = run.updates < BRIEF and (seconds, callback, checkpoint, executor) == (None,) * 4
+    remote = None if executor is None else RemoteChains(executor)
+    with (
+        nullcontext() if remote is None else closing(remote),
+        run.share_out(threads) if remote is None else nullcontext(),
+    ):
+        run.remote = remote
+        if seconds is not None and remote is None:
+            run.compile_ahead()
+        run_all(
+            run,
+            run.stopping(is_brief),
+            seconds=seconds,
+            progress=progress,
+            callback=callback,
+            save=None if checkpoint is None else lambda: _try_to_save(run, checkpoint),
+            save_every=checkpoint_every,
+            is_brief=is_brief,
+        )
+    run.has_compiled()
+    if checkpoint is not None:
+        _try_to_save(run, checkpoint)
+    if not run.recorded and not run.interrupted:
+        raise MethodError(
+            f"expected seconds enough for the burn-in of {burn_in} sweeps and one more, but after "
+            f"{seconds:g} only {run.done} were done: give more, or a shorter burn_in"
+        )
+    result = sampled(run)
+    for sentence in result.warnings:
+        warnings.warn(sentence, HerdedWarning, stacklevel=2)
+    return result
 
 
-def _check(model: Any, method: Any) -> None:
-    check_model(model)
-    if isinstance(method, type) or role(method) is None:
-        raise MethodError(f"expected a method such as HerdedGibbs(), got {shown(method)}")
-
-
-def _check_layout(layout: Layout, model: Any, method: Any) -> None:
+def _check_layout(layout: Layout, model: Model, method: object) -> None:
     """A layout of another method has arrays of other sizes, which kernels would not notice."""
     if layout.model is not model:
         raise MethodError("expected a layout that was compiled for this model, got another's")
-    made_for, options = layout.made_for, ("weights", "slack", "scan", "bits")
-    if type(made_for) is not type(method) or any(
-        getattr(made_for, name, None) != getattr(method, name, None) for name in options
+    options = "weights", "slack", "scan", "bits"
+    if type(layout.method) is not type(method) or any(
+        getattr(layout.method, name, None) != getattr(method, name, None) for name in options
     ):
         raise MethodError(
             f"expected a layout from compile(model) of {method!r:.200}, got one of "
-            f"{made_for!r:.200}"
+            f"{layout.method!r:.200}"
         )
 
 
-def _sweeps(method: Any, sweeps: int | None, seconds: float | None) -> int:
+def _sweeps(method: object, sweeps: int | None, seconds: float | None) -> int:
     """How many there are at most."""
     if seconds is None:
         return DEFAULT_SWEEPS if sweeps is None else _count("sweeps", sweeps, 1)
@@ -175,8 +213,8 @@ def _sweeps(method: Any, sweeps: int | None, seconds: float | None) -> int:
         raise MethodError(f"expected seconds above 0, got {shown(seconds)}")
     if sweeps is None and is_annealed(method):
         raise MethodError(
-            f"expected sweeps for {type(method).__name__}, whose temperature falls from the first "
-            "to the last, got seconds alone: pass both"
+            f"expected sweeps for {type(method).__name__} with a schedule, whose temperature falls "
+            "from the first to the last, got seconds alone: pass both"
         )
     return ENDLESS if sweeps is None else _count("sweeps", sweeps, 1)
 
@@ -184,14 +222,18 @@ def _sweeps(method: Any, sweeps: int | None, seconds: float | None) -> int:
 def _count(name: str, value: Any, least: int) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # 1e4
-    if not is_whole(value, least):
+    try:
+        count = -1 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        count = -1
+    if count < least:
         raise MethodError(
             f"expected {name} to be a whole number of {least} or more, got {shown(value)}"
         )
-    return int(value)
+    return count
 
 
-def _check_keep(keep: Sequence[Any] | None) -> dict[type, Any]:
+def _check_keep(keep: Sequence[Keep] | None) -> dict[type, Any]:
     kinds = (Marginals, BestState, Samples, PairMarginals, Joint, ErrorCurve)
     choices: dict[type, Any] = {}
     if not (keep is None or isinstance(keep, Iterable)):
@@ -208,198 +250,26 @@ def _check_keep(keep: Sequence[Any] | None) -> dict[type, Any]:
     return choices
 
 
-# -- samplers ---------------------------------------------------------------------------------
-
-
-def _sampled(run: Run) -> Result:
-    model, chains, keep = run.layout.model, run.chains, run.keep
-    kept: dict[str, Any] = {}
-    if Marginals in keep:
-        averaged = keep[Marginals].rao_blackwell
-        kept["chain_frequencies"] = np.array([estimate(chain, False) for chain in chains])
-        kept["chain_marginals"] = (
-            np.array([estimate(chain, True) for chain in chains])
-            if averaged
-            else kept["chain_frequencies"]
-        )
-    if BestState in keep and run.recorded:
-        kept["best"] = _best(model, [chain.recorders[BestState] for chain in chains])
-    if Samples in keep:
-        kept["samples"] = np.stack([_any(chain.recorders[Samples]).gather() for chain in chains])
-        kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
-    if PairMarginals in keep:
-        recorders = [_any(chain.recorders[PairMarginals]) for chain in chains]
-        kept["pairs"] = Pairs(
-            recorders[0].edges, np.mean([recorder.tables() for recorder in recorders], axis=0)
-        )
-    if Joint in keep:
-        kept["joint"] = np.mean([_any(c.recorders[Joint]).joint() for c in chains], axis=0)
-    if ErrorCurve in keep:
-        errors = np.stack([chain.errors for chain in chains])
-        kept["curve"] = _curve(run.points, errors, run.sweeps, run.recorded)
-    return Result(
-        shape=model.shape,
-        sweeps=run.recorded,
-        converged=None,
-        provenance=_provenance(
-            run.layout,
-            run.method,
-            seconds=run.seconds,
-            sweeps=run.recorded,
-            burn_in=run.burn_in,
-            chains=len(chains),
-            interrupted=run.interrupted,
-        ),
-        state=tuple(chain.state for chain in chains),
-        kept=kept,
-        warnings=_doubts(run),
-        model=model,
+def _refuse_for_solver(
+    method: object, chains: int, start: Any, checkpoint: Any, executor: Any, keep: dict[type, Any]
+) -> None:
+    asked = (
+        ("chains", chains != 1),
+        ("start", start is not None),
+        ("checkpoint", checkpoint is not None),
+        ("executor", executor is not None),
+        ("keep=[Samples()]", Samples in keep),
     )
+    for name, is_asked in asked:
+        if is_asked:
+            raise MethodError(
+                f"expected no {name} for {type(method).__name__}, which is not a sampler"
+            )
 
 
-def _doubts(run: Run) -> tuple[str, ...]:
-    """What speaks against a run. Annealing ends in one mode by design, but walls are walls."""
-    if not run.recorded:
-        return ()
-    model, chains = run.layout.model, run.chains
-    found = []
-    if model.has_hard_zeros:
-        states = np.stack([chain.state.values(run.layout) for chain in chains])
-        found.append(confinement(model, states))
-    annealed = is_annealed(run.method)
-    if len(chains) > 1 and Marginals in chains[0].recorders and not annealed:
-        frequencies = np.stack([estimate(chain, False) for chain in chains])
-        found.append(disagreement(model, frequencies, run.recorded))
-    return tuple(sentence for sentence in found if sentence)
-
-
-def _any(recorder: Any) -> Any:
-    return recorder
-
-
-def _best(model: Any, recorders: list[Any]) -> Best:
-    """The best of each component over all chains, put together."""
-    scores = np.stack([recorder.arrays["score"] for recorder in recorders])
-    states = np.stack([recorder.arrays["state"] for recorder in recorders])
-    winner = scores.argmax(axis=0)[recorders[0].owner]
-    state = states[winner, np.arange(model.n_variables)].astype(np.int64)
-    return Best(state.reshape(model.shape), float(model.log_score(state)))
-
-
-# -- solvers ----------------------------------------------------------------------------------
-
-
-def _solve(
-    layout: Layout,
-    method: Solver,
-    keep: dict[type, Any],
-    sweeps: int,
-    burn_in: int,
-    seconds: float | None,
-    progress: bool | None,
-    callback: Callback | None,
-) -> Result:
-    model = layout.model
-    curve: Any = keep.get(ErrorCurve)
-    points = curve.sweeps(sweeps) if curve else np.empty(0, np.int64)
-    if curve:
-        curve.check(model)
-    errors = np.full(len(points), np.nan)
-    began = time.perf_counter()
-    if not method.one_shot:  # which would find out, where these go on for ever
-        check_support(model)
-    state = method.init(layout)
-    total = 1 if method.one_shot else burn_in + sweeps
-    seconds = None if method.one_shot else seconds
-    brief = total * model.n_variables < BRIEF
-    bar = Progress.of_run(progress, type(method).__name__, total, seconds, brief=brief)
-    pace, so_far = Pace(16, seconds), 0.0
-    # Of what is found in one step there is no part to keep: Ctrl-C may raise as it always does.
-    alone = nullcontext(threading.Event()) if method.one_shot else interruptible()
-    with alone as stop, closing(bar):
-        while not (
-            state.sweep >= total or state.converged or stop.is_set() or pace.is_over(so_far)
-        ):
-            later = points[points + burn_in > state.sweep] + burn_in
-            goal = min(total, state.sweep + pace.rows, int(later[0]) if len(later) else total)
-            before, step = so_far, goal - state.sweep
-            method.advance(layout, state, step)
-            so_far = time.perf_counter() - began
-            pace.learn(step, so_far - before, so_far)
-            note = callback(_snapshot(layout, method, state, so_far)) if callback else None
-            bar.update(state.sweep if seconds is None else int(so_far), note or "")
-            for p in np.flatnonzero(points + burn_in == state.sweep):
-                errors[p] = _error(curve, model, method, method.answer(layout, state))
-    answer = method.answer(layout, state)
-    if curve and np.isnan(errors).any():  # converged: the error stays what it is
-        errors[np.isnan(errors)] = _error(curve, model, method, answer)
-    return Result(
-        shape=model.shape,
-        sweeps=state.sweep,
-        converged=answer.converged,
-        provenance=_provenance(
-            layout,
-            method,
-            seconds=time.perf_counter() - began,
-            sweeps=state.sweep,
-            interrupted=state.sweep < total and not (state.converged or pace.is_over(so_far)),
-        ),
-        kept=_answered(
-            model, answer, _curve(points, errors[None], sweeps, state.sweep) if curve else None
-        ),
-        model=model,
-    )
-
-
-def _snapshot(layout: Layout, method: Solver, state: Any, seconds: float) -> Snapshot:
-    """The run as it is now."""
-
-    def marginals() -> np.ndarray | None:
-        found = method.answer(layout, state).marginals
-        return None if found is None else found[None]
-
-    return Snapshot(state.sweep, seconds, marginals, lambda: method.answer(layout, state).log_score)
-
-
-def _curve(points: np.ndarray, errors: np.ndarray, sweeps: int, done: int) -> Curve:
-    """The errors, without the points that a run which the clock ended has not come to."""
-    reached = points <= (done if sweeps == ENDLESS else sweeps)
-    return Curve(points[reached], errors[:, reached])
-
-
-def _error(curve: Any, model: Any, method: Any, answer: Answer) -> float:
-    if answer.marginals is None:
-        raise MethodError(
-            f"expected a method with marginals for ErrorCurve, got {type(method).__name__}: drop "
-            "ErrorCurve from keep="
-        )
-    return curve.error(model, answer.marginals)
-
-
-def _answered(model: Any, answer: Answer, curve: Curve | None) -> dict[str, Any]:
-    kept: dict[str, Any] = {"log_z": answer.log_z, "joint": answer.joint, "curve": curve}
-    if answer.marginals is not None:
-        kept["chain_marginals"] = answer.marginals[None]
-    if answer.state is not None and answer.log_score is not None:
-        kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score)
-    if answer.pairs is not None:
-        width = int(model.cardinalities.max())
-        tables = np.zeros((len(answer.pairs), width, width))
-        for table, pair in zip(tables, answer.pairs.values(), strict=True):
-            table[: pair.shape[0], : pair.shape[1]] = pair
-        edges = np.array(list(answer.pairs), dtype=np.int64).reshape(-1, 2)
-        kept["pairs"] = Pairs(edges, tables)
-    return kept
-
-
-def _provenance(layout: Layout, method: Any, **facts: Any) -> dict[str, Any]:
-    """Where a result came from: enough to get the same bits again."""
-    return {
-        "model": layout.model.content_hash,
-        "tables": layout.table_hash,
-        "method": repr(method),
-        "layout": layout.kind,
-        "memory": layout.memory,
-        **facts,
-        "versions": dict(VERSIONS),
-    }
+def _try_to_save(run: SamplerRun, path: str | PathLike[str]) -> None:
+    """A full disk must not cost the run: it goes on, and says so."""
+    try:
+        save(run, path)
+    except CheckpointError as error:
+        warnings.warn(f"{error}; the run goes on without this checkpoint", stacklevel=4)

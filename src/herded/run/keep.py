@@ -1,7 +1,7 @@
 """What a run keeps. Each choice is a small frozen object; each chain gets a recorder for it.
 
-A recorder reads blocks of samples (sweeps, variables) in the layout's layout. Its arrays are all it
-knows, so a checkpoint of them and of the states resumes a run to the same bits.
+A recorder reads blocks of samples (sweeps, variables) as the layout stores them. Its arrays are all
+it knows, so a checkpoint of them and of the states resumes a run to the same bits.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,12 @@ import numpy as np
 
 from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
 from herded.errors import MethodError, ModelError
-from herded.layouts.choose import Layout
-from herded.layouts.factor import compile_factors
-from herded.layouts.scan import components
+from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.elimination_order import MAX_AXES
 from herded.methods.options import is_whole
 from herded.models.checks import edge_array, number_array, shown, whole_array
+from herded.models.factor_graph import as_graph
 from herded.models.joint_states import count_joint_states, told_states
 from herded.run.sample_counts import (
     AT_HAND,
@@ -97,11 +96,11 @@ class MarginalRecorder(Recorder):
         model = self.layout.model
         width = self.layout.width
         if self.layout.scalar:  # all free variables are binary; clamped ones may be wider
-            ones = self.layout.unstore(state.memory.tally) / (sweeps * 2.0**SCALAR_BITS)
+            ones = self.layout.unstore(state.tally) / (sweeps * 2.0**SCALAR_BITS)
             averages = np.zeros((len(ones), width))
             averages[:, :2] = np.stack([1.0 - ones, ones], axis=1)[:, :width]
         else:
-            sums = self.layout.unstore(state.memory.tally.reshape(-1, width).T).T
+            sums = self.layout.unstore(state.tally.reshape(-1, width).T).T
             averages = sums / (sweeps * 2.0**VECTOR_BITS)
         clamped = model.evidence >= 0  # never visited, so they have no conditional
         averages[clamped] = np.arange(width) == model.evidence[clamped][:, None]
@@ -139,7 +138,7 @@ class PairRecorder(Recorder):
 
 def neighbour_pairs(model: Any) -> np.ndarray:
     """(E, 2) all pairs i < j that share a factor."""
-    start, members = model.as_factor_graph().adjacency
+    start, members = as_graph(model).adjacency
     owner = np.repeat(np.arange(model.n_variables), np.diff(start))
     return np.stack([owner, members], axis=1)[owner < members]
 
@@ -195,9 +194,10 @@ class BestState:
 class BestRecorder(Recorder):
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
-        graph = layout.model.as_factor_graph()
+        graph = as_graph(layout.model)
         free = graph.evidence < 0
-        owner = _owners(layout, graph, free)
+        parts = layout.components()
+        owner = np.zeros(graph.n_variables, np.int64) if parts is None else parts
         n_parts = int(owner.max(initial=-1)) + 2
         self.owner = np.where(free, owner, n_parts - 1)
         self.parts = compile_parts(graph, self.owner, n_parts)
@@ -211,13 +211,6 @@ class BestRecorder(Recorder):
         keep = partial(keep_best, self.parts, samples, self.arrays["score"], self.arrays["state"])
         first = self.parts.first_factor
         run_parts(keep, len(first) - 1, lambda: len(block) * np.diff(first), pool)
-
-
-def _owners(layout: Layout, graph: Any, free: np.ndarray) -> np.ndarray:
-    if layout.factors is None and free.all():
-        return np.zeros(graph.n_variables, np.int64)  # a lattice is one component
-    factors = compile_factors(graph) if layout.factors is None else layout.factors
-    return components(factors, free)
 
 
 @dataclass(frozen=True)
@@ -294,3 +287,6 @@ class ErrorCurve:
         real &= (model.evidence < 0)[:, None]
         gap = np.abs(marginals - reference)
         return float(gap[real].mean()) if real.any() else 0.0
+
+
+Keep = Marginals | PairMarginals | Joint | BestState | Samples | ErrorCurve

@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from herded.layouts.choose import layout_memory
-from herded.layouts.weights import TABULATED
+from herded.layouts.proposal import Proposal
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_order import MAX_AXES, EliminationOrder, elimination_order
 from herded.methods.exact import MAX_JOINT, Exact
 from herded.methods.protocol import Sampler
-from herded.models.factor_graph import FactorGraph
-from herded.models.lattice import Lattice
-from herded.run.loop import BLOCK, WAVE
+from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.protocol import Model
+from herded.run.sampling import BLOCK
 from herded.system import memory
 from herded.system.memory import Size
 
@@ -27,18 +26,27 @@ NUMBER = 8.0
 OBJECT = 600.0  # one of Python's, such as a small array in a dict
 
 
-def footprint(model: Any, method: Any, *, chains: int = 1, max_memory: Size | None = None) -> float:
+def run_memory(
+    model: Model,
+    method: Any,
+    *,
+    chains: int = 1,
+    max_memory: Size | None = None,
+    proposal: Proposal | None = None,
+) -> float:
     """Bytes that `infer(model, method, chains=chains)` takes at most.
 
-    For `Exact` this finds an order of elimination, and raises `MemoryLimitError` where none fits.
+    `proposal` is what the method's `propose` gave, if somebody has asked already. For `Exact` this
+    finds an order of elimination, and raises `MemoryLimitError` where none fits.
     """
     if isinstance(method, Exact):
-        return exact_footprint(model, elimination_order(model, memory.limit(max_memory)))
-    graph = model.as_factor_graph()
+        return exact_memory(model, elimination_order(model, memory.limit(max_memory)))
+    graph = as_graph(model)
     table, fixed = _table(graph), SMALL_THINGS + _written_out(model, graph)
     if isinstance(method, Sampler):
-        weights = _weights(model, method, chains, max_memory)
-        return fixed + weights + _factors(graph) + chains * (3 * _block(model, graph) + 8 * table)
+        found = proposal or method.propose(model, max_memory=max_memory)  # type: ignore[attr-defined]
+        weights, block = _weights(model, method, chains, found), _block(found, graph)
+        return fixed + weights + _factors(graph) + chains * (3 * block + 8 * table)
     messages = NUMBER * len(graph.factor_variables) * int(graph.cardinalities.max())
     tables = 3 * NUMBER * len(graph.log_tables) + _pairs(graph)
     return (
@@ -49,9 +57,9 @@ def footprint(model: Any, method: Any, *, chains: int = 1, max_memory: Size | No
     )
 
 
-def exact_footprint(model: Any, order: EliminationOrder) -> float:
+def exact_memory(model: Model, order: EliminationOrder) -> float:
     """Bytes that exact inference takes at most, in this order."""
-    graph = model.as_factor_graph()
+    graph = as_graph(model)
     fixed = SMALL_THINGS + _written_out(model, graph)
     objects = OBJECT * (graph.n_variables + graph.n_factors)
     found = 2 * _table(graph) + _pairs(graph) + 2 * _joint(graph)
@@ -63,32 +71,21 @@ def _table(graph: FactorGraph) -> float:
     return NUMBER * graph.n_variables * int(graph.cardinalities.max())
 
 
-def tables_memory(
-    model: Any, method: Sampler, max_memory: Size | None = None
-) -> tuple[str, float, float]:
-    """The kind of layout of a sampler, the bytes of its tables with one chain's weights, and those
-    of every further chain."""
-    weights, vector = getattr(method, "weights", None), getattr(method, "slack", 0.0) > 0.0
-    bits = getattr(method, "bits", 32)
-    return layout_memory(model, weights=weights, vector=vector, bits=bits, max_memory=max_memory)
-
-
-def _weights(model: Any, method: Any, chains: int, max_memory: Size | None) -> float:
+def _weights(model: Model, method: Any, chains: int, proposal: Proposal) -> float:
     """Tables, and the weights of all chains."""
-    kind = getattr(method, "weights", None)
-    layout, need, each = tables_memory(model, method, max_memory)
-    need += (chains - 1) * each
-    if kind in TABULATED and layout == "table":
+    each = proposal.chain_memory
+    need = proposal.memory + (chains - 1) * each
+    if proposal.starts_rows:
         # Where weight vectors begin, to start them at random: numbers for each row of the tables.
         states = model.cardinalities[model.cardinalities > 1]
         need += 5 * NUMBER * each / (4.0 * int(states.min(initial=2)))
-    if kind == "full" or (kind == "lazy" and layout != "table"):
+    if proposal.grows:
         # Tables that grow have twice the room they need, and are copied from one to the other.
         need += chains * 4.0 * method.max_weights * (8.0 + 4.0 * int(model.cardinalities.max()))
     return need
 
 
-def _written_out(model: Any, graph: FactorGraph) -> float:
+def _written_out(model: Model, graph: FactorGraph) -> float:
     """The factors of a model that is not made of factors, and what they are made from."""
     if model is graph:
         return 0.0
@@ -102,11 +99,10 @@ def _factors(graph: FactorGraph) -> float:
     return NUMBER * (24 * graph.n_variables + 16 * entries + 12 * others)
 
 
-def _block(model: Any, graph: FactorGraph) -> float:
+def _block(proposal: Proposal, graph: FactorGraph) -> float:
     """Samples of one chain between two looks at them."""
     width = int(graph.cardinalities.max())
-    least = WAVE if isinstance(model, Lattice) else 1
-    return max(BLOCK, least * graph.n_variables) * (
+    return max(BLOCK, proposal.least_block * graph.n_variables) * (
         1.0 if width <= 256 else 2.0 if width <= 65536 else 8.0
     )
 

@@ -12,31 +12,33 @@ from typing import Any
 
 import numpy as np
 
-from herded.layouts.choose import Layout
+from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
 from herded.run.executors import Workers
 from herded.run.keep import Samples
-from herded.run.loop import Chain, Run, advance_chain, make_blocks, new_chain
+from herded.run.sampling import Chain, SamplerRun
 
 ROUND = 1.0  # seconds at least, once the pace is known
 WORTH = 10.0  # times as long as the way there and back
 
 
-class Spread:
+class RemoteChains:
     """Advances the chains of a run on the workers of an executor."""
 
     def __init__(self, executor: Executor) -> None:
         self.workers = Workers(executor)
         self.most = 1
 
-    def __call__(self, run: Run, step: int) -> None:
+    def __call__(self, run: SamplerRun, step: int) -> None:
         began = time.perf_counter()
         common = run.layout, run.method, run.keep, run.burn_in, run.done, step
-        jobs = [(c, *common, chain.state, lent(chain)) for c, chain in enumerate(run.chains)]
+        jobs = [
+            (c, *common, chain.state, records_to_send(chain)) for c, chain in enumerate(run.chains)
+        ]
         worked = 0.0
         for (c, *_), (state, arrays, seconds) in self.workers.completed(round_of_chain, jobs):
-            take_back(run.chains[c], state, arrays)
+            receive(run.chains[c], state, arrays)
             worked += seconds
         self._learn(step, worked / len(jobs), time.perf_counter() - began)
 
@@ -50,7 +52,7 @@ class Spread:
         self.workers.close()
 
 
-def lent(chain: Chain) -> dict[type, dict[str, np.ndarray]]:
+def records_to_send(chain: Chain) -> dict[type, dict[str, np.ndarray]]:
     """What the recorders know, for a worker to add to; samples, which only pile up, stay here."""
     arrays = {kind: dict(recorder.arrays) for kind, recorder in chain.recorders.items()}
     if Samples in arrays:
@@ -58,8 +60,8 @@ def lent(chain: Chain) -> dict[type, dict[str, np.ndarray]]:
     return arrays
 
 
-def take_back(chain: Chain, state: State, arrays: dict[type, dict[str, np.ndarray]]) -> None:
-    """Let the chain be where a worker has brought it."""
+def receive(chain: Chain, state: State, arrays: dict[type, dict[str, np.ndarray]]) -> None:
+    """Put a chain where a worker has brought it."""
     chain.state = state
     for kind, new in arrays.items():
         recorder: Any = chain.recorders[kind]
@@ -82,14 +84,14 @@ def round_of_chain(
     """On a worker: `step` sweeps of chain `number` after the first `done`."""
     began = time.perf_counter()
     # Copied: where workers are threads, a job that is done again must find what the first one did.
-    blocks = make_blocks(layout, keep, 1, step)
-    chain = new_chain(layout, keep, state.copy(), blocks[0])
+    run = SamplerRun.prepare(layout, method, keep, [state.copy()], step, burn_in)
+    chain = run.chains[0]
     for kind, recorder in chain.recorders.items():
         recorder.arrays = {name: array.copy() for name, array in arrays[kind].items()}
-    run = Run(layout, method, keep, step, burn_in, [chain], np.empty(0, np.int64), blocks, done)
+    run.done = done
     while run.done < done + step:
         rows = min(len(chain.block), done + step - run.done)
-        advance_chain(run, chain, rows)
+        run.advance_chain(chain, rows)
         run.done += rows
     for recorder in chain.recorders.values():
         if hasattr(recorder, "gather"):

@@ -41,6 +41,12 @@ class Curve:
     errors: np.ndarray
 
 
+def curve_of(points: np.ndarray, errors: np.ndarray, sweeps: int, done: int) -> Curve:
+    """The errors at the points that a run has come to: the clock may have ended it earlier."""
+    reached = points <= (done if sweeps >= 2**60 else sweeps)
+    return Curve(points[reached], errors[:, reached])
+
+
 @dataclass(frozen=True)
 class Result:
     """What `infer` found. Asking for what was not kept says how to keep it."""
@@ -49,7 +55,7 @@ class Result:
     sweeps: int  # recorded, per chain
     converged: bool | None  # of a solver; a sampler has no such moment
     provenance: dict[str, Any]
-    state: tuple[Any, ...] = field(default=(), repr=False)  # continue with infer(state=...)
+    state: tuple[Any, ...] = field(default=(), repr=False)  # continue with infer(start=...)
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     model: Any = field(default=None, repr=False)  # what it is a result for: names, scores
     warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
-from herded.layouts.choose import Layout
+from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
 from herded.models.checks import whole_array
@@ -15,34 +15,34 @@ from herded.system.stream import stream_key
 
 
 def first_states(
-    layout: Layout, method: Sampler, chains: int, start: Any, tally: bool, total: int
+    layout: Layout, method: Sampler, chains: int, start: Any, keep: dict[type, Any], total: int
 ) -> list[State]:
     """The chains' states: continued, or new at given or random places of the support."""
+    tally = any(getattr(choice, "rao_blackwell", False) for choice in keep.values())
     start = (start,) if isinstance(start, State) else start
-    if _are_states(start):
+    if isinstance(start, Sequence) and len(start) and isinstance(start[0], State):
         if len(start) != chains:
             raise MethodError(f"expected states of {chains} chains, got {len(start)}")
-        continued = []
-        for c, given in enumerate(start):
-            x = np.zeros(layout.model.n_variables, np.int64)
-            fresh = method.init(layout, x, chain=c, tally=tally, total=total)
-            sums = fresh.memory.tally
-            given = given.copy()
-            given.memory = given.memory._replace(tally=sums)
-            fresh.restore(given.arrays())
-            fresh.total = given.sweep + total
-            check_start(layout.model, fresh.values(layout))
-            continued.append(fresh)
-        return continued
-    starts = _starts(layout, method, chains, start)
-    return [method.init(layout, x, chain=c, tally=tally, total=total) for c, x in enumerate(starts)]
+        return [_continued(layout, method, c, given, tally, total) for c, given in enumerate(start)]
+    return [
+        method.init(layout, x, chain=c, tally=tally, total=total)
+        for c, x in enumerate(_places(layout, method, chains, start))
+    ]
 
 
-def _are_states(start: Any) -> bool:
-    return isinstance(start, Sequence) and len(start) > 0 and isinstance(start[0], State)
+def _continued(
+    layout: Layout, method: Sampler, chain: int, given: State, tally: bool, total: int
+) -> State:
+    """A state that goes on from `given`, with sums of its own."""
+    x = np.zeros(layout.model.n_variables, np.int64)
+    fresh = method.init(layout, x, chain=chain, tally=tally, total=total)
+    fresh.restore({**given.arrays(), "tally": fresh.tally})
+    fresh.total = given.sweep + total
+    check_start(layout.model, layout.values(fresh))
+    return fresh
 
 
-def _starts(layout: Layout, method: Sampler, chains: int, start: Any) -> list[np.ndarray]:
+def _places(layout: Layout, method: Sampler, chains: int, start: Any) -> list[np.ndarray]:
     model = layout.model
     if start is None:
         return dispersed_starts(model, [stream_key(method.seed, c, 3) for c in range(chains)])

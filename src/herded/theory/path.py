@@ -13,7 +13,7 @@ import numpy as np
 from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
 from herded.draws.phases import HALF
 from herded.errors import MethodError
-from herded.layouts.choose import Layout
+from herded.layouts.protocol import Layout
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.support import check_start, start_state
 from herded.run.infer import infer
@@ -43,7 +43,7 @@ class Tables:
     """pi(X_i = . | x_N(i)) in fixed point, as the kernels read it."""
 
     def __init__(self, layout: Layout) -> None:
-        t = layout.tables
+        t = layout.arrays
         self.scalar = layout.scalar
         self.bits = SCALAR_BITS if layout.scalar else VECTOR_BITS
         self._p = [int(p) for p in t.p]
@@ -88,7 +88,7 @@ def within_sweep_path(
     layout = paper_method("blanket", phases, seed).compile(model, kind="table")
     start = starting_state(model, seed) if state is None else check_start(model, state)
     tables, one = Tables(layout), 1 << (SCALAR_BITS if layout.scalar else VECTOR_BITS)
-    begun = method.init(layout, start).memory.w if weights == "blanket" else np.empty(0)
+    begun = method.init(layout, start).own["w"] if weights == "blanket" else np.empty(0)
     known: dict[Any, list[int]] = {}
     x = [int(v) for v in start]
     n = len(x)

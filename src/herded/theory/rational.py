@@ -115,7 +115,7 @@ def warn_if_locked(model: Any, sweeps: int | None = None) -> str | None:
     With `sweeps` also relations that hold nearly, for the whole length of such a run.
     """
     layout = HerdedGibbs(scan="sequential", phases="half").compile(model, kind="table")
-    t = layout.tables
+    t = layout.arrays
     free = np.asarray(model.evidence) < 0
     alone = np.flatnonzero(free & (np.diff(t.neighbour_start) == 0))
     rows = {int(i): t.p[t.entry_start[i] : t.entry_start[i + 1]] for i in alone}

@@ -13,7 +13,7 @@ import numpy as np
 from herded.draws.fixed_point import SCALAR_BITS
 from herded.draws.phases import half_phase
 from herded.errors import CheckpointError, MethodError
-from herded.layouts.grid import (
+from herded.layouts.grid_arrays import (
     BITS,
     COUNTS,
     LANES,

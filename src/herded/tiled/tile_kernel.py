@@ -11,7 +11,7 @@ This is the only file that calls into `layouts/grid_sweeps.py` for tiles.
 
 import numpy as np
 
-from herded.layouts.grid import COUNTS, LANES, phase_shift
+from herded.layouts.grid_arrays import COUNTS, LANES, phase_shift
 from herded.layouts.grid_sweeps import add_up, count, herd, look_around
 from herded.system.jit import jit
 from herded.system.stream import draw

@@ -1,0 +1,49 @@
+"""What a draw is: it turns a conditional into a value, and keeps what that takes between visits.
+
+Kernels are compiled with the arithmetic of a draw inside. What they are told at run time is a
+`Step`; which arithmetic they take is the mode that `weights` names (`draws.modes`).
+"""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+
+class Step(NamedTuple):
+    """The numbers of one call of a kernel: where the run is, its streams and its options."""
+
+    sweep: int  # number of the first sweep of this call
+    key: np.uint64  # of draws
+    phase_key: np.uint64  # of starting phases, and of the order of visits
+    random_phases: bool
+    slack: int  # at scale 2^24; 0 is herding
+    max_weights: int  # slots that all tables of hashed weights may have
+
+
+class StartsWeights(Protocol):
+    """A layout, as far as a draw knows it."""
+
+    def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
+        """The weights of one chain, by name."""
+
+
+class Draw(Protocol):
+    """How a new value is chosen."""
+
+    @property
+    def weights(self) -> str | None:
+        """Which weight a visit uses ("blanket", "pooled", ..), or None where there are none."""
+
+    @property
+    def vector(self) -> bool:
+        """Whether binary variables need weight vectors too."""
+
+    @property
+    def bits(self) -> int:
+        """Of a weight."""
+
+    def step(self, sweep: int, chain: int) -> Step:
+        """What a kernel is told about the sweeps from number `sweep` on."""
+
+    def start(self, layout: StartsWeights, chain: int) -> dict[str, np.ndarray]:
+        """The arrays that a chain keeps for this draw, at its start."""

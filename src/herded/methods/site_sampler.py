@@ -1,0 +1,78 @@
+"""What `Gibbs` and `HerdedGibbs` share: a move, a draw, and a temperature that may fall."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+
+import numpy as np
+
+from herded.draws.protocol import Draw
+from herded.layouts.proposal import Proposal
+from herded.layouts.protocol import SweptLayout
+from herded.layouts.side_by_side import SideBySide
+from herded.layouts.state import State
+from herded.methods.schedule import Schedule, annealed_layout, inverse_temperatures
+from herded.models.protocol import Model
+from herded.moves.protocol import Move
+from herded.system.memory import Size
+
+
+class SiteSampler:
+    """A sampler made of a move and a draw."""
+
+    seed: int
+    schedule: Schedule | None
+
+    @property
+    def move(self) -> Move:
+        """What changes at once."""
+        raise NotImplementedError
+
+    @property
+    def draw(self) -> Draw:
+        """How new values are chosen."""
+        raise NotImplementedError
+
+    def propose(
+        self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
+    ) -> Proposal:
+        """The layout that `compile` would build, and what it would take."""
+        if self.schedule is not None:
+            kind = annealed_layout(kind)
+        return self.move.propose(model, self.draw, kind=kind, max_memory=max_memory)
+
+    def compile(
+        self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
+    ) -> SweptLayout:
+        """Lay the model out for this method."""
+        return replace(self.propose(model, kind=kind, max_memory=max_memory).build(), method=self)
+
+    def init(
+        self,
+        layout: SweptLayout,
+        x: np.ndarray,
+        *,
+        chain: int = 0,
+        tally: bool = False,
+        total: int = 0,
+    ) -> State:
+        """The state of chain number `chain` at sweep 0, started at `x`."""
+        return layout.start(self.draw, x, chain=chain, tally=tally, total=total)
+
+    def advance(
+        self, layout: SweptLayout, state: State, block: np.ndarray, pool: Executor | None = None
+    ) -> None:
+        """Run len(block) sweeps; block[s] is the s-th sample, as the layout stores it."""
+        betas = inverse_temperatures(self.schedule, state, len(block))
+        layout.sweep(state, block, self.draw.step(state.sweep, state.chain), betas, pool)
+
+    def can_advance_many(self, layout: SweptLayout, states: Sequence[State]) -> bool:
+        """Whether to advance these chains at once is possible, and faster."""
+        return layout.can_sweep_many(list(states))
+
+    def advance_many(
+        self, layout: SweptLayout, chains: SideBySide, blocks: np.ndarray, sweeps: int
+    ) -> None:
+        """Several chains at once, with the bits of one by one."""
+        steps = [self.draw.step(state.sweep, state.chain) for state in chains.states]
+        layout.sweep_many(chains, blocks, sweeps, steps)

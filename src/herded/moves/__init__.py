@@ -1,0 +1,1 @@
+"""Moves: what changes at once, given all the rest."""

@@ -1,0 +1,26 @@
+"""What a move is: a set of variables that changes at once, by their joint conditional.
+
+A move lays the model out for itself: the layout it gives knows the conditionals of what moves, and
+its `sweep` moves everything once, each time by a draw.
+"""
+
+from typing import Protocol
+
+from herded.draws.protocol import Draw
+from herded.layouts.proposal import Proposal
+from herded.models.protocol import Model
+from herded.system.memory import Size
+
+
+class Move(Protocol):
+    """What changes at once."""
+
+    def propose(
+        self,
+        model: Model,
+        draw: Draw,
+        *,
+        kind: str | None = None,
+        max_memory: Size | None = None,
+    ) -> Proposal:
+        """A layout for this move and this draw, not built yet."""

@@ -1,0 +1,27 @@
+"""One variable at a time, in the order of a scan: the move of Algorithm 1."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from herded.draws.protocol import Draw
+from herded.layouts.choose import propose_layout
+from herded.layouts.proposal import Proposal
+from herded.models.protocol import Model
+from herded.system.memory import Size
+
+
+@dataclass(frozen=True)
+class Sites:
+    """Single variables, visited in the order that `scan` names."""
+
+    scan: Any = "auto"
+
+    def propose(
+        self,
+        model: Model,
+        draw: Draw,
+        *,
+        kind: str | None = None,
+        max_memory: Size | None = None,
+    ) -> Proposal:
+        return propose_layout(model, draw, scan=self.scan, kind=kind, max_memory=max_memory)

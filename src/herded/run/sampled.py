@@ -1,0 +1,87 @@
+"""From a sampler's run to its result."""
+
+from typing import Any
+
+import numpy as np
+
+from herded.methods.schedule import is_annealed
+from herded.models.protocol import Model
+from herded.run.diagnostics import confinement, disagreement
+from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
+from herded.run.provenance import provenance
+from herded.run.result import Best, Pairs, Result, curve_of
+from herded.run.sampling import SamplerRun
+
+
+def sampled(run: SamplerRun) -> Result:
+    """What a run has found so far."""
+    model = run.layout.model
+    facts = {
+        "seconds": run.seconds,
+        "sweeps": run.recorded,
+        "burn_in": run.burn_in,
+        "chains": len(run.chains),
+        "interrupted": run.interrupted,
+    }
+    return Result(
+        shape=model.shape,
+        sweeps=run.recorded,
+        converged=None,
+        provenance=provenance(run.layout, run.method, **facts),
+        state=tuple(chain.state for chain in run.chains),
+        kept=_kept(run),
+        warnings=_warnings(run),
+        model=model,
+    )
+
+
+def _kept(run: SamplerRun) -> dict[str, Any]:
+    chains, keep = run.chains, run.keep
+    kept: dict[str, Any] = {}
+
+    def recorders(kind: type) -> list[Any]:
+        return [chain.recorders[kind] for chain in chains]
+
+    if Marginals in keep:
+        kept["chain_frequencies"] = np.array([chain.estimate(False) for chain in chains])
+        kept["chain_marginals"] = kept["chain_frequencies"]
+        if keep[Marginals].rao_blackwell:
+            kept["chain_marginals"] = np.array([chain.estimate(True) for chain in chains])
+    if BestState in keep and run.recorded:
+        kept["best"] = _best(run.layout.model, recorders(BestState))
+    if Samples in keep:
+        kept["samples"] = np.stack([recorder.gather() for recorder in recorders(Samples)])
+        kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
+    if PairMarginals in keep:
+        pairs = recorders(PairMarginals)
+        tables = np.mean([recorder.tables() for recorder in pairs], axis=0)
+        kept["pairs"] = Pairs(pairs[0].edges, tables)
+    if Joint in keep:
+        kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
+    if ErrorCurve in keep:
+        errors = np.stack([chain.errors for chain in chains])
+        kept["curve"] = curve_of(run.points, errors, run.sweeps, run.recorded)
+    return kept
+
+
+def _warnings(run: SamplerRun) -> tuple[str, ...]:
+    """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
+    if not run.recorded:
+        return ()
+    model, chains, found = run.layout.model, run.chains, []
+    if model.has_hard_zeros:
+        states = np.stack([run.layout.values(chain.state) for chain in chains])
+        found.append(confinement(model, states))
+    if len(chains) > 1 and Marginals in chains[0].recorders and not is_annealed(run.method):
+        frequencies = np.stack([chain.estimate(False) for chain in chains])
+        found.append(disagreement(model, frequencies, run.recorded))
+    return tuple(sentence for sentence in found if sentence)
+
+
+def _best(model: Model, recorders: list[Any]) -> Best:
+    """The best of each component over all chains, put together."""
+    scores = np.stack([recorder.arrays["score"] for recorder in recorders])
+    states = np.stack([recorder.arrays["state"] for recorder in recorders])
+    winner = scores.argmax(axis=0)[recorders[0].owner]
+    state = states[winner, np.arange(model.n_variables)].astype(np.int64)
+    return Best(state.reshape(model.shape), float(model.log_score(state)))

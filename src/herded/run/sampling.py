@@ -1,0 +1,294 @@
+"""A sampler's run: its chains, the blocks of samples they write, and what is recorded of them."""
+
+import itertools
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from herded.layouts.protocol import Layout
+from herded.layouts.side_by_side import MOST_CHAINS, SideBySide, side_by_side
+from herded.layouts.state import State
+from herded.methods.protocol import Sampler
+from herded.run.interrupts import interrupted_afterwards, interruptible
+from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
+from herded.run.progress import Snapshot
+
+BLOCK = 2**20  # samples' entries in a block: small enough for the cache and for a prompt Ctrl-C
+UNREAD = 2**24  # updates of a block whose samples nobody reads
+MOST_COUNTED = 255  # samples of a block: in bytes
+SPARE = 2**26  # bytes of weights that a run by the clock may copy to compile with
+WORTH_THREADS = 2**20  # updates in a whole run
+BRIEF = 2**16  # updates of a run that is over before anybody could interrupt it
+
+Remote = Callable[["SamplerRun", int], None]  # advances all chains by so many sweeps
+
+
+@dataclass
+class Chain:
+    """A state, what is recorded of it, and the samples of its last block."""
+
+    state: State
+    recorders: dict[type, Recorder]
+    block: np.ndarray
+    errors: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    def estimate(self, rao_blackwell: bool) -> np.ndarray:
+        """The chain's marginals (N, K) so far."""
+        recorder: Any = self.recorders[Marginals]
+        return recorder.rao_blackwell(self.state) if rao_blackwell else recorder.frequencies()
+
+    def record(self, sweeps: int, pool: Executor | None = None) -> None:
+        """Take in the first samples of the block."""
+        for recorder in self.recorders.values():
+            recorder.add(self.block[:sweeps], self.state, pool)
+
+
+@dataclass
+class SamplerRun:
+    """What is asked of a sampler, and how far it is."""
+
+    layout: Layout
+    method: Sampler
+    keep: dict[type, Any]
+    sweeps: int
+    burn_in: int
+    chains: list[Chain]
+    points: np.ndarray  # sweeps at which the error is measured
+    blocks: np.ndarray  # (chains, rows, N) of which each chain has one
+    done: int = 0
+    seconds: float = 0.0
+    interrupted: bool = False
+    pool: Executor | None = None
+    remote: Remote | None = None  # where the chains run on workers
+    groups: list[tuple[int, SideBySide]] = field(default_factory=list)  # chains side by side
+
+    @classmethod
+    def prepare(
+        cls,
+        layout: Layout,
+        method: Sampler,
+        keep: dict[type, Any],
+        states: list[State],
+        sweeps: int,
+        burn_in: int,
+    ) -> "SamplerRun":
+        """A run of chains at `states`, of which nothing is recorded yet."""
+        curve, points = keep.get(ErrorCurve), np.empty(0, np.int64)
+        if curve:
+            points = curve.sweeps(sweeps)
+            curve.check(layout.model)
+        blocks = make_blocks(layout, keep, len(states), burn_in + sweeps)
+        chains = [
+            new_chain(layout, keep, state, block)
+            for state, block in zip(states, blocks, strict=True)
+        ]
+        for chain in chains if curve else ():
+            chain.errors = np.full(len(points), np.nan)
+        return cls(layout, method, keep, sweeps, burn_in, chains, points, blocks)
+
+    @property
+    def name(self) -> str:
+        return type(self.method).__name__
+
+    @property
+    def total(self) -> int:
+        return self.burn_in + self.sweeps
+
+    @property
+    def recorded(self) -> int:
+        return max(0, self.done - self.burn_in)
+
+    @property
+    def updates(self) -> int:
+        """Of single variables, in all."""
+        return self.total * self.layout.n_stored * len(self.chains)
+
+    @property
+    def most(self) -> int:
+        return self.blocks.shape[1] if self.remote is None else getattr(self.remote, "most", 1)
+
+    def is_finished(self) -> bool:
+        return self.done >= self.total
+
+    # -- a block of sweeps -------------------------------------------------------------------
+
+    def advance(self, most: int) -> int:
+        """Every chain, up to the next sweep where something happens."""
+        if self.done == self.burn_in:
+            for chain in self.chains:
+                chain.state.tally[:] = 0
+                chain.state.ones[:] = 0
+        step = min(most, self._next_event() - self.done)
+        if self.remote is not None:
+            self.remote(self, step)
+        elif len(self.chains) == 1:
+            chain = self.chains[0]
+            self.method.advance(self.layout, chain.state, chain.block[:step], self.pool)
+            if self.done >= self.burn_in:
+                chain.record(step, self.pool)
+        else:
+            self._advance_chains(step)
+        self.done += step
+        for p in np.flatnonzero(self.points == self.recorded) if len(self.points) else ():
+            for chain in self.chains:
+                chain.errors[p] = self._error(chain)
+        return step
+
+    def _advance_chains(self, step: int) -> None:
+        """Side by side where they can, on threads if there are."""
+
+        def group(first_and_chains: tuple[int, SideBySide]) -> None:
+            first, chains = first_and_chains
+            last = first + len(chains.states)
+            method: Any = self.method
+            method.advance_many(self.layout, chains, self.blocks[first:last], step)
+            for chain in self.chains[first:last] if self.done >= self.burn_in else ():
+                chain.record(step)
+
+        def alone(chain: Chain) -> None:
+            self.advance_chain(chain, step)
+
+        each: Any = map if self.pool is None else self.pool.map
+        list(each(group, self.groups) if self.groups else each(alone, self.chains))
+
+    def advance_chain(self, chain: Chain, step: int) -> None:
+        """One block of at most len(chain.block) sweeps, recorded if the burn-in is over."""
+        self.method.advance(self.layout, chain.state, chain.block[:step])
+        if self.done >= self.burn_in:
+            chain.record(step)
+
+    def _next_event(self) -> int:
+        """The sweep at which the burn-in ends, else an error is measured, else all ends."""
+        if self.done < self.burn_in:
+            return self.burn_in
+        later = self.points[self.points.searchsorted(self.recorded, side="right") :]
+        return self.burn_in + int(later[0]) if len(later) else self.total
+
+    def _error(self, chain: Chain) -> float:
+        curve = self.keep[ErrorCurve]
+        return curve.error(self.layout.model, chain.estimate(curve.rao_blackwell))
+
+    # -- around the loop ---------------------------------------------------------------------
+
+    def share_out(self, threads: int | None) -> AbstractContextManager[Executor | None]:
+        """Threads where there is enough work to share, and chains in groups side by side."""
+        pool = _threads(self, threads)
+        self.groups = _groups(self, 1 if pool is None else pool._max_workers)
+        self.pool = pool
+        return nullcontext() if pool is None else pool
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """Which kernels a run calls, by what that depends on."""
+        options = (getattr(self.method, name, None) for name in ("weights", "bits"))
+        several = len(self.chains) > 1
+        of_layout = self.layout.signature
+        return type(self.method), *options, of_layout, self.blocks.dtype, several, *self.keep
+
+    def stopping(self, is_brief: bool) -> AbstractContextManager[threading.Event]:
+        """What Ctrl-C does: it ends a run after its block, and a brief one with its loop.
+
+        A compiler could lose the exception of a brief one, so that it comes after the first of its
+        kind.
+        """
+        if not is_brief:
+            return interruptible()
+        if self.signature in _WARM:
+            return interruptible(brief=True)
+        return interrupted_afterwards()
+
+    def has_compiled(self) -> None:
+        """Remember that kernels of this kind are compiled now."""
+        _WARM.add(self.signature)
+
+    def compile_ahead(self) -> None:
+        """Do one sweep on copies, so that compilers do not take the time that sweeps were given.
+
+        Not where copies would be large: there sweeps take so long that compiling hardly counts.
+        """
+        if len(self.chains) * self.layout.chain_memory > SPARE:
+            return
+        states = [chain.state.copy() for chain in self.chains]
+        keep = {kind: choice for kind, choice in self.keep.items() if kind is not ErrorCurve}
+        trial = SamplerRun.prepare(self.layout, self.method, keep, states, 1, 0)
+        with trial.share_out(1):
+            trial.advance(1)
+
+    def snapshot(self) -> Snapshot:
+        def marginals() -> np.ndarray | None:
+            if not self.recorded or Marginals not in self.keep:
+                return None
+            averaged = self.keep[Marginals].rao_blackwell
+            return np.stack([chain.estimate(averaged) for chain in self.chains])
+
+        def best() -> float | None:
+            if not self.recorded or BestState not in self.keep:
+                return None
+            scores = [chain.recorders[BestState].arrays["score"] for chain in self.chains]
+            return float(np.max(scores, axis=0).sum())
+
+        return Snapshot(self.recorded, self.seconds, marginals, best)
+
+
+_WARM: set[Any] = set()  # signatures of runs whose kernels are compiled
+
+
+def make_blocks(layout: Layout, keep: dict[type, Any], chains: int, total: int) -> np.ndarray:
+    """Room (chains, rows, N) for the samples of some sweeps, or (chains, rows, 0)."""
+    rows = _block_rows(layout)
+    read = not _counts(layout) or not keep.keys() <= {Marginals, ErrorCurve}
+    if not read:
+        rows = max(rows, min(UNREAD // layout.n_stored, MOST_COUNTED))
+    shape = chains, min(rows, total) or 1, layout.n_stored if read else 0
+    return np.zeros(shape, layout.state_type)
+
+
+def _block_rows(layout: Layout) -> int:
+    return max(layout.least_block, BLOCK // layout.n_stored)
+
+
+def _counts(layout: Layout) -> bool:
+    """Whether kernels count states: not on small lattices, whose blocks are long, and in cache."""
+    return layout.counts and _block_rows(layout) <= MOST_COUNTED
+
+
+def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.ndarray) -> Chain:
+    """A chain at `state` of which nothing is recorded yet, with room for samples in `block`."""
+    recorders = {
+        kind: choice.recorder(layout) for kind, choice in keep.items() if kind is not ErrorCurve
+    }
+    if ErrorCurve in keep and Marginals not in recorders:
+        recorders[Marginals] = MarginalRecorder(layout)
+    layout.fill(block, state)
+    if _counts(layout) and Marginals in recorders:
+        state.ones = np.zeros(layout.n_stored, np.uint8)
+    return Chain(state, recorders, block)
+
+
+def _threads(run: SamplerRun, threads: int | None) -> ThreadPoolExecutor | None:
+    """Threads where there is enough work to share; else none."""
+    if run.updates < WORTH_THREADS:
+        return None
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    parts = len(run.chains) if len(run.chains) > 1 else run.layout.parts
+    workers = min((count or 1) if threads is None else threads, parts)
+    return ThreadPoolExecutor(workers) if workers > 1 else None
+
+
+def _groups(run: SamplerRun, workers: int) -> list[tuple[int, SideBySide]]:
+    """Chains that run side by side, a group or more for each worker; none if that is no gain."""
+    if len(run.chains) == 1 or not hasattr(run.method, "can_advance_many"):
+        return []
+    states = [chain.state for chain in run.chains]
+    count = max(workers, -(-len(states) // MOST_CHAINS))
+    cuts = [len(states) * part // count for part in range(count + 1)]
+    parts = [states[first:last] for first, last in itertools.pairwise(cuts)]
+    if not all(part and run.method.can_advance_many(run.layout, part) for part in parts):
+        return []
+    return [(first, side_by_side(part)) for first, part in zip(cuts, parts, strict=False)]

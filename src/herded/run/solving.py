@@ -1,0 +1,136 @@
+"""A solver's run: advance to the next point of interest, and take its answer at the end."""
+
+import threading
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError
+from herded.layouts.protocol import Layout
+from herded.methods.protocol import Answer, Solver
+from herded.models.protocol import Model
+from herded.models.support import check_support
+from herded.run.interrupts import interruptible
+from herded.run.keep import ErrorCurve
+from herded.run.progress import Snapshot
+from herded.run.provenance import provenance
+from herded.run.result import Best, Curve, Pairs, Result, curve_of
+
+BLOCK = 16  # sweeps between two looks at whether somebody wants to stop
+
+
+@dataclass
+class SolverRun:
+    """A solver, how far it is, and the errors that were measured on its way."""
+
+    layout: Layout
+    method: Solver
+    state: Any
+    sweeps: int
+    burn_in: int
+    curve: Any  # ErrorCurve, or None
+    points: np.ndarray  # sweeps at which the error is measured
+    errors: np.ndarray
+    done: int = 0
+    seconds: float = 0.0
+    interrupted: bool = False
+    most: int = BLOCK
+
+    @classmethod
+    def prepare(
+        cls, layout: Layout, method: Solver, keep: dict[type, Any], sweeps: int, burn_in: int
+    ) -> "SolverRun":
+        """A run that has not begun."""
+        curve, points = keep.get(ErrorCurve), np.empty(0, np.int64)
+        if curve:
+            points = curve.sweeps(sweeps)
+            curve.check(layout.model)
+        if not method.in_one_step:  # which finds out by itself
+            check_support(layout.model)
+        errors = np.full(len(points), np.nan)
+        return cls(layout, method, method.init(layout), sweeps, burn_in, curve, points, errors)
+
+    @property
+    def name(self) -> str:
+        return type(self.method).__name__
+
+    @property
+    def total(self) -> int:
+        return 1 if self.method.in_one_step else self.burn_in + self.sweeps
+
+    @property
+    def is_brief(self) -> bool:
+        return False
+
+    def stopping(self) -> AbstractContextManager[threading.Event]:
+        """Of what is found in one step no part can be kept: there Ctrl-C raises at once."""
+        return nullcontext(threading.Event()) if self.method.in_one_step else interruptible()
+
+    def is_finished(self) -> bool:
+        return self.done >= self.total or bool(self.state.converged)
+
+    def advance(self, most: int) -> int:
+        """Up to the next sweep at which the error is measured."""
+        later = self.points[self.points + self.burn_in > self.done] + self.burn_in
+        goal = min(self.total, self.done + most, int(later[0]) if len(later) else self.total)
+        step = goal - self.done
+        self.method.advance(self.layout, self.state, step)
+        self.done = self.state.sweep
+        for p in np.flatnonzero(self.points + self.burn_in == self.done):
+            self.errors[p] = self._error(self.method.answer(self.layout, self.state))
+        return step
+
+    def snapshot(self) -> Snapshot:
+        def marginals() -> np.ndarray | None:
+            found = self.method.answer(self.layout, self.state).marginals
+            return None if found is None else found[None]
+
+        def best() -> float | None:
+            return self.method.answer(self.layout, self.state).log_score
+
+        return Snapshot(self.done, self.seconds, marginals, best)
+
+    def result(self) -> Result:
+        """What was found."""
+        model, answer = self.layout.model, self.method.answer(self.layout, self.state)
+        curve = None
+        if self.curve:
+            left = np.isnan(self.errors)  # converged: the error stays what it is
+            if left.any():
+                self.errors[left] = self._error(answer)
+            curve = curve_of(self.points, self.errors[None], self.sweeps, self.done)
+        facts = {"sweeps": self.done, "interrupted": self.interrupted}
+        return Result(
+            shape=model.shape,
+            sweeps=self.done,
+            converged=answer.converged,
+            provenance=provenance(self.layout, self.method, seconds=self.seconds, **facts),
+            kept=_kept(model, answer, curve),
+            model=model,
+        )
+
+    def _error(self, answer: Answer) -> float:
+        if answer.marginals is None:
+            raise MethodError(
+                f"expected a method with marginals for ErrorCurve, got {self.name}: drop "
+                "ErrorCurve from keep="
+            )
+        return self.curve.error(self.layout.model, answer.marginals)
+
+
+def _kept(model: Model, answer: Answer, curve: Curve | None) -> dict[str, Any]:
+    kept: dict[str, Any] = {"log_z": answer.log_z, "joint": answer.joint, "curve": curve}
+    if answer.marginals is not None:
+        kept["chain_marginals"] = answer.marginals[None]
+    if answer.state is not None and answer.log_score is not None:
+        kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score)
+    if answer.pairs is not None:
+        width = int(model.cardinalities.max())
+        tables = np.zeros((len(answer.pairs), width, width))
+        for table, pair in zip(tables, answer.pairs.values(), strict=True):
+            table[: pair.shape[0], : pair.shape[1]] = pair
+        edges = np.array(list(answer.pairs), dtype=np.int64).reshape(-1, 2)
+        kept["pairs"] = Pairs(edges, tables)
+    return kept

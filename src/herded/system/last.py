@@ -1,0 +1,29 @@
+"""Functions that keep their last result, for several that ask in a row."""
+
+import weakref
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def keeps_last(function: Callable[[T], R]) -> Callable[[T], R]:
+    """`function` of one frozen argument, computed anew only if that is another object.
+
+    The result is dropped with the argument it belongs to.
+    """
+    last: dict[str, tuple[Any, R]] = {}
+
+    @wraps(function)
+    def remembering(argument: T) -> R:
+        found = last.get("")
+        if found is not None and found[0]() is argument:
+            return found[1]
+        result = function(argument)
+        if result is not argument:  # which would keep itself alive
+            last[""] = weakref.ref(argument, lambda _: last.clear()), result
+        return result
+
+    return remembering
