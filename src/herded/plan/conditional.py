@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.jit import jit
+from herded.system.exp import exp
 
 SCALAR_BITS, VECTOR_BITS = 31, 24
 SCALAR_ONE, VECTOR_ONE = float(2**SCALAR_BITS), float(2**VECTOR_BITS)
@@ -82,7 +83,7 @@ def fixed_scalar(zero, one, beta):
     """p of the scalar rule from both logits, at inverse temperature `beta`."""
     if zero == one:  # also where both are -inf: an unreachable context
         return np.uint32(2**30)
-    return np.uint32(SCALAR_ONE / (1.0 + np.exp(beta * (zero - one))) + 0.5)
+    return np.uint32(SCALAR_ONE / (1.0 + exp(beta * (zero - one))) + 0.5)
 
 
 @jit
@@ -109,7 +110,7 @@ def fixed_vector(logits, beta, states, p, at):
         if not gap < 0.0:  # the best states, and all of an unreachable context
             total += 1.0
         else:
-            total += np.exp(beta * gap)
+            total += exp(beta * gap)
         logits[k] = total
     before, above = 0, 0  # above: the sum over k of P(X > k), which is the mean
     for k in range(states):

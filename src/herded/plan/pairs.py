@@ -18,6 +18,7 @@ from herded.jit import jit
 from herded.plan.field import FARTHEST, FIELD_ONE, LINK_BITS
 from herded.plan.lattice import aligned, aligned_copy
 from herded.stream import mix
+from herded.system.exp import exp
 
 MOST_STATES = 16  # models whose variables all have as many get a kernel for that number
 FEW_STATES = (3, 4)  # and these one that works in registers, on rows of four
@@ -242,4 +243,4 @@ def write_row(fixed, impossible, states, rows, at):
             top, found = fixed[k], True
     for k in range(states):
         if impossible[k] == 0:
-            rows[at + k] = np.exp((fixed[k] - top) / FIELD_ONE)
+            rows[at + k] = exp((fixed[k] - top) / FIELD_ONE)

@@ -13,6 +13,7 @@ import numpy as np
 from herded.jit import jit
 from herded.plan.contexts import MAX_BINS
 from herded.plan.lattice import LANES, aligned, layout, n_cells
+from herded.system.exp import exp
 
 MOST_STATES = 64
 LARGEST = 75.0  # coupling: the product of four f stays far from overflow
@@ -90,15 +91,15 @@ def _fill(log_unary, right, down, clamped, periodic, rows, columns, u, f):
             top = log_unary[r, j].max()
             mine = u[colour, strip, site // LANES, :, site % LANES]
             for k in range(states):
-                mine[k] = np.exp(log_unary[r, j, k] - top)
+                mine[k] = exp(log_unary[r, j, k] - top)
                 if clamped[r, j] >= 0:
                     mine[k] = 1.0 if k == clamped[r, j] else 0.0
             around = f[colour, strip, site // LANES, :, site % LANES]
             if periodic or j > 0:
-                around[0] = np.exp(right[r, j - 1])
+                around[0] = exp(right[r, j - 1])
             if periodic or j < width - 1:
-                around[1] = np.exp(right[r, j])
+                around[1] = exp(right[r, j])
             if periodic or r > 0:
-                around[2] = np.exp(down[r - 1, j])
+                around[2] = exp(down[r - 1, j])
             if periodic or r < height - 1:
-                around[3] = np.exp(down[r, j])
+                around[3] = exp(down[r, j])

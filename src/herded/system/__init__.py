@@ -1,0 +1,1 @@
+"""What the rest stands on: arithmetic whose bits are the same on every machine."""
