@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from herded.errors import ModelError
 from herded.models.arrays import number_array
 from herded.models.factor_graph import FactorGraph

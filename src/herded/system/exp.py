@@ -10,7 +10,7 @@ series up to r^5 (Tang, "Table-driven implementation of the exponential function
 floating-point arithmetic", 1989). log: x = 2^e m, m = c (1 + r), log x = e log 2 + log c +
 log(1 + r), the last by its series up to r^7 (Tang, "Table-driven implementation of the logarithm
 function in IEEE floating-point arithmetic", 1990); 1 / c is short, so that r is exact without a
-division. Both are within 0.51 units in the last place (ulp); where exp is subnormal, 0.76.
+division. Both are within 0.52 units in the last place (ulp); where exp is subnormal, 0.76.
 """
 
 from typing import Any
