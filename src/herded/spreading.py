@@ -1,9 +1,8 @@
 """The chains of one run on workers: each goes forward for a round, and comes back.
 
 A job is a plan, a state and what is recorded so far, and gives the state and the records after the
-round, so a worker that dies costs its round and nothing else. The plan is sent as it is and not
-compiled again, since another machine's exponentials may differ in the last bit. Rounds are long
-compared with the way there and back.
+round, so a worker that dies costs its round and nothing else. The plan is sent as it is: nobody
+has to compile it again. Rounds are long compared with the way there and back.
 """
 
 import time
