@@ -15,8 +15,8 @@ from herded.ner import CRF, DECODERS, Document, Sentence, SkipCRF, read_conll
 from herded.ner.batch import encode
 from herded.ner.chain import Chain, first_transitions
 from herded.ner.decoding import decode
-from herded.ner.rounds import sentence_rounds, viterbi_rounds
 from herded.ner.normal import solve, squares
+from herded.ner.rounds import sentence_rounds, viterbi_rounds
 from herded.ner.skip import Example, Ties, fit_ties, graph, label_kinds, sentence_gradients
 from herded.ner.words import Vocabulary
 
