@@ -15,6 +15,7 @@ from herded.ner import CRF, DECODERS, Document, Sentence, SkipCRF, read_conll
 from herded.ner.batch import encode
 from herded.ner.chain import Chain, first_transitions
 from herded.ner.decoding import decode
+from herded.ner.normal import solve, squares
 from herded.ner.rounds import sentence_rounds, viterbi_rounds
 from herded.ner.skip import Example, Ties, fit_ties, graph, label_kinds, sentence_gradients
 from herded.ner.words import Vocabulary
@@ -333,3 +334,14 @@ def test_skip_crf_says_what_it_expects(sample):
     with pytest.raises(MethodError, match="got 'fold'"):
         skip.set_params(fold=3)
     assert skip.set_params(folds=3).get_params()["folds"] == 3
+
+
+def test_equations_without_lapack():
+    rng = np.random.default_rng(5)
+    for n in (1, 2, 16):
+        parts, right = rng.normal(size=(3 * n, n)), rng.normal(size=n)
+        matrix = squares(parts)
+        np.testing.assert_allclose(matrix, parts.T @ parts, atol=1e-12)
+        np.testing.assert_allclose(solve(matrix, right), np.linalg.solve(matrix, right), rtol=1e-9)
+    nothing = np.diag([1e-30, 1.0])  # no information on trust
+    assert solve(nothing, np.array([0.0, 3.0])).tolist() == [0.0, 3.0]

@@ -9,12 +9,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from herded.run.time_limit import LONGEST, Pace
 
 import herded as hd
 import herded.run.infer
 import herded.run.loop
 from herded.run.interrupts import interrupted_afterwards, interrupted_together, interruptible
-from herded.run.time_limit import LONGEST, Pace
 
 RNG = np.random.default_rng(3)
 MODEL = hd.chain_model(RNG.normal(size=(6, 3)), RNG.normal(size=(3, 3)))

@@ -18,6 +18,7 @@ What samplers do:
 
 Others:
 
+- `exp`: exp and log, which all other twins take from the library.
 - `solvers`: mean field and belief propagation.
 - `ner`: the recogniser: features, lists of names, chains, training, skip-chains.
 

@@ -3,19 +3,16 @@
 import itertools
 import math
 
+from herded.system.exp import exp
+
 SCALAR, VECTOR = 2**31, 2**24  # what 1 is in the scalar rule and in the vector rule
-
-
-def naive_exp(a):
-    """exp, infinite where it overflows."""
-    return math.exp(a) if a < 709.0 else math.inf
 
 
 def naive_fixed_scalar(zero, one, beta=1.0):
     """round(pi(X_i = 1) * 2^31) from two log-potentials."""
     if zero == one:
         return SCALAR // 2
-    return int(SCALAR / (1.0 + naive_exp(beta * (zero - one))) + 0.5)
+    return int(SCALAR / (1.0 + exp(beta * (zero - one))) + 0.5)
 
 
 def naive_fixed_vector(logits, beta=1.0):
@@ -25,7 +22,7 @@ def naive_fixed_vector(logits, beta=1.0):
         logits, top = [0.0] * len(logits), 0.0
     cumulated, total = [], 0.0
     for logit in logits:
-        total += 1.0 if logit == top else naive_exp(beta * (logit - top))
+        total += 1.0 if logit == top else exp(beta * (logit - top))
         cumulated.append(total)
     rounded = [int(c / total * VECTOR + 0.5) for c in cumulated]
     return tuple(b - a for a, b in zip([0, *rounded], rounded, strict=False))

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from herded.system.exp import exp
 from naive.conditional import (
-    naive_exp,
     naive_fixed_products,
     naive_fixed_scalar,
     naive_fixed_vector,
@@ -88,8 +88,7 @@ class Naive:
                     logs[k] += round(log * 2**24) if log > -math.inf else 0
         top = max((a for a, can in zip(logs, possible, strict=True) if can), default=0)
         return [
-            naive_exp((a - top) / 2**24) if can else 0.0
-            for a, can in zip(logs, possible, strict=True)
+            exp((a - top) / 2**24) if can else 0.0 for a, can in zip(logs, possible, strict=True)
         ]
 
     def around(self, i, x):

@@ -1,7 +1,7 @@
 """The slow, obvious twins of the recogniser's compiled code.
 
 Hashes are Python's whole numbers modulo 2^64, sums run over lists from the left. `exp` and `log`
-are compiled, so that both sides call the same implementation and bits can be compared.
+are the library's, so that bits can be compared.
 """
 
 import itertools
@@ -9,22 +9,12 @@ import itertools
 import numpy as np
 
 from herded.ner.words import AFTER, BEFORE, DIGIT, LETTER, OTHER, SMALL, UPPER
-from herded.system.jit import jit
+from herded.system.exp import exp, log
 from naive.stream import naive_draw
 
 WORD_64 = 2**64
 OFFSET, PRIME = 0xCBF29CE484222325, 0x100000001B3
 GOLDEN, FOLD = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
-
-
-@jit
-def exp(x):
-    return np.exp(x)
-
-
-@jit
-def log(x):
-    return np.log(x)
 
 
 def add(values):
@@ -190,15 +180,15 @@ def enumerate_chain(scores, transitions):
     """
     listed = [(labelling_score(scores, transitions, y), y) for y in labellings(scores)]
     top = max(value for value, _ in listed)
-    z = add(np.exp(value - top) for value, _ in listed)
+    z = add(exp(value - top) for value, _ in listed)
     p, pairs = np.zeros(scores.shape), np.zeros(transitions.shape)
     for value, y in listed:
         for i, label in enumerate(y):
-            chance = np.exp(value - top) / z
+            chance = exp(value - top) / z
             p[i, label] += chance
             pairs[y[i - 1] if i else -1, label] += chance
     best = min(y[::-1] for value, y in listed if value == top)[::-1]
-    return top + np.log(z), p, pairs, best
+    return top + log(z), p, pairs, best
 
 
 def naive_messages(scores, transitions):

@@ -1,9 +1,8 @@
 """Potts lattices: products of exponentials, swept as a plain checkerboard."""
 
-import math
-
 import numpy as np
 
+from herded.system.exp import exp
 from naive.choose import naive_choose, naive_pick
 from naive.conditional import naive_fixed_products
 from naive.lattice import packed_place, packed_size
@@ -26,7 +25,7 @@ class NaivePotts(Naive):
         model, (height, width) = self.model, self.model.shape
         r, c = divmod(i, width)
         unary = [float(a) for a in model.log_unary[r, c]]
-        product = [math.exp(a - max(unary)) for a in unary]
+        product = [exp(a - max(unary)) for a in unary]
         if model.clamped[r, c] >= 0:
             product = [float(k == model.clamped[r, c]) for k in range(len(unary))]
         edges = [
@@ -37,7 +36,7 @@ class NaivePotts(Naive):
         ]
         for inside, a, b, coupling in edges:
             if inside or model.periodic:
-                product[x[a % height * width + b % width]] *= math.exp(coupling)
+                product[x[a % height * width + b % width]] *= exp(coupling)
         return naive_fixed_products(product)
 
 

@@ -7,6 +7,7 @@ exactly, each is within one quantum of its probability, and an impossible state 
 
 import numpy as np
 
+from herded.system.exp import exp
 from herded.system.jit import jit
 
 SCALAR_BITS, VECTOR_BITS = 31, 24
@@ -18,7 +19,7 @@ def fixed_scalar(zero, one, beta):
     """p of the scalar rule from both logits, at inverse temperature `beta`."""
     if zero == one:  # also where both are -inf: an unreachable context
         return np.uint32(2**30)
-    return np.uint32(SCALAR_ONE / (1.0 + np.exp(beta * (zero - one))) + 0.5)
+    return np.uint32(SCALAR_ONE / (1.0 + exp(beta * (zero - one))) + 0.5)
 
 
 @jit
@@ -45,7 +46,7 @@ def fixed_vector(logits, beta, states, p, at):
         if not gap < 0.0:  # the best states, and all of an unreachable context
             total += 1.0
         else:
-            total += np.exp(beta * gap)
+            total += exp(beta * gap)
         logits[k] = total
     before, above = 0, 0  # above: the sum over k of P(X > k), which is the mean
     for k in range(states):

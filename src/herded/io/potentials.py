@@ -10,6 +10,7 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.models.factor_graph import FactorGraph
+from herded.system.exp import exp_array, log_array
 
 HIGHEST = 709.0  # exp of it is a float
 ROUNDING = 2.0**-52  # the distance of 1 and the next float
@@ -17,16 +18,8 @@ NEIGHBOURS = (1, -1, 2, -2)  # floats beside exp(x), the nearest first
 
 
 def log_of(potentials: np.ndarray) -> np.ndarray:
-    """The logarithms of numbers of 0 or more; -inf for 0.
-
-    By the C library: numpy has its own logarithm on some processors, and a model read from the
-    same file on another machine should be the same model.
-    """
-    result = np.full(potentials.size, -np.inf)
-    positive = potentials.ravel() > 0
-    numbers = potentials.ravel()[positive].tolist()
-    result[positive] = np.fromiter(map(math.log, numbers), np.float64, len(numbers))
-    return result.reshape(potentials.shape)
+    """The logarithms of numbers of 0 or more; -inf for 0. A file is one model on every machine."""
+    return log_array(potentials)
 
 
 def exp_of(log_potentials: np.ndarray) -> np.ndarray:
@@ -35,8 +28,7 @@ def exp_of(log_potentials: np.ndarray) -> np.ndarray:
     There is one wherever the logarithm was one of a float. Others have the nearest, whose
     logarithm is another by at most ROUNDING if exp is a float at all.
     """
-    with np.errstate(over="ignore", under="ignore"):
-        best = np.exp(log_potentials)
+    best = exp_array(log_potentials)
     missed = np.flatnonzero(log_of(best) != log_potentials)
     for steps in NEIGHBOURS:
         beside = best[missed]

@@ -16,6 +16,7 @@ import numpy as np
 
 from herded.layouts.field_arrays import FARTHEST, FIELD_ONE, LINK_BITS
 from herded.system.arrays import aligned, aligned_copy
+from herded.system.exp import exp
 from herded.system.jit import jit
 from herded.system.stream import mix
 
@@ -242,4 +243,4 @@ def write_row(fixed, impossible, states, rows, at):
             top, found = fixed[k], True
     for k in range(states):
         if impossible[k] == 0:
-            rows[at + k] = np.exp((fixed[k] - top) / FIELD_ONE)
+            rows[at + k] = exp((fixed[k] - top) / FIELD_ONE)

@@ -14,6 +14,7 @@ from herded.draws.modes import MAX_BINS
 from herded.draws.phases import start_vector
 from herded.layouts.grid_arrays import LANES, n_cells, strip_shape
 from herded.system.arrays import aligned
+from herded.system.exp import exp
 from herded.system.jit import jit
 
 MOST_STATES = 64
@@ -92,18 +93,18 @@ def _fill(log_unary, right, down, clamped, periodic, rows, columns, u, f):
             top = log_unary[r, j].max()
             mine = u[colour, strip, site // LANES, :, site % LANES]
             for k in range(states):
-                mine[k] = np.exp(log_unary[r, j, k] - top)
+                mine[k] = exp(log_unary[r, j, k] - top)
                 if clamped[r, j] >= 0:
                     mine[k] = 1.0 if k == clamped[r, j] else 0.0
             around = f[colour, strip, site // LANES, :, site % LANES]
             if periodic or j > 0:
-                around[0] = np.exp(right[r, j - 1])
+                around[0] = exp(right[r, j - 1])
             if periodic or j < width - 1:
-                around[1] = np.exp(right[r, j])
+                around[1] = exp(right[r, j])
             if periodic or r > 0:
-                around[2] = np.exp(down[r - 1, j])
+                around[2] = exp(down[r - 1, j])
             if periodic or r < height - 1:
-                around[3] = np.exp(down[r, j])
+                around[3] = exp(down[r, j])
 
 
 @jit

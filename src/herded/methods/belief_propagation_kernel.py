@@ -10,6 +10,7 @@ the factor would make of it concerns only states that are impossible too.
 
 import numpy as np
 
+from herded.system.exp import exp, log, log_add_exp
 from herded.system.jit import jit
 
 
@@ -107,13 +108,13 @@ def receive(
             # log sum exp in one pass: `mass` in units of the largest term so far, exp(new[k])
             term = product + log_tables[at + k * own]
             if term > new[k]:
-                mass[k] = mass[k] * np.exp(new[k] - term) + 1.0
+                mass[k] = mass[k] * exp(new[k] - term) + 1.0
                 new[k] = term
             elif term > -np.inf:
-                mass[k] += np.exp(term - new[k])
+                mass[k] += exp(term - new[k])
     for k in range(states):
         if new[k] > -np.inf:
-            new[k] += np.log(mass[k])
+            new[k] += log(mass[k])
     normalise(new, states)
 
 
@@ -136,7 +137,7 @@ def damp(m, e, damping, states, new):
     """new <- (1 - D) m[e] + D new as probabilities; an impossible state is so at once."""
     for k in range(states):
         if new[k] > -np.inf:
-            new[k] = np.logaddexp(np.log(1.0 - damping) + m[e, k], np.log(damping) + new[k])
+            new[k] = log_add_exp(log(1.0 - damping) + m[e, k], log(damping) + new[k])
     normalise(new, states)
 
 
@@ -150,8 +151,8 @@ def normalise(logs, states):
         return
     total = 0.0
     for k in range(states):
-        total += np.exp(logs[k] - top)
-    total = top + np.log(total)
+        total += exp(logs[k] - top)
+    total = top + log(total)
     for k in range(states):
         logs[k] -= total
 
@@ -175,7 +176,7 @@ def beliefs(f, m, b, q, joint):
         q[i] = 0.0
         for k in range(states):
             if logs[k] > -np.inf:
-                q[i, k] = np.exp(logs[k])
+                q[i, k] = exp(logs[k])
                 log_z += (f.entry_start[i + 1] - f.entry_start[i] - 1) * q[i, k] * logs[k]
         for e in range(f.entry_start[i], f.entry_start[i + 1]):
             first = True
@@ -210,7 +211,7 @@ def factor_belief(f, i, e, m, b, sent, joint):
     log_z, possible = 0.0, False
     for at in range(base, base + size):
         log_belief = joint[at]
-        joint[at] = np.exp(log_belief)
+        joint[at] = exp(log_belief)
         if joint[at] > 0.0:
             log_z += joint[at] * (f.log_tables[at] - log_belief)
             possible = True

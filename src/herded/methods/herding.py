@@ -13,6 +13,7 @@ import numpy as np
 from herded.draws.fixed_point import fixed_vector
 from herded.draws.herded import herd_vector
 from herded.errors import ModelError
+from herded.system.exp import log_array
 from herded.system.jit import jit
 
 
@@ -26,8 +27,7 @@ def herd_distribution(p: Any, T: int) -> np.ndarray:
         raise ModelError(f"expected probabilities that sum to 1, got a sum of {weights.sum():.12g}")
     states = len(weights)
     fixed = np.empty(states, np.int32)
-    with np.errstate(divide="ignore"):
-        fixed_vector(np.log(weights), 1.0, states, fixed, 0)
+    fixed_vector(log_array(weights), 1.0, states, fixed, 0)
     sequence = np.empty(_length(T), np.int64)
     _herd_states(fixed, np.zeros(states, np.int32), sequence)
     return sequence

@@ -6,6 +6,7 @@ are counted through, each weighted with its q. A weight of 0 is skipped, so that
 
 import numpy as np
 
+from herded.system.exp import exp, log
 from herded.system.jit import jit
 
 
@@ -65,7 +66,7 @@ def bound(f, q):
         )  # fmt: skip
         for k in range(cards[i]):
             if q[i, k] > 0.0:
-                total += q[i, k] * (logits[k] - np.log(q[i, k]))
+                total += q[i, k] * (logits[k] - log(q[i, k]))
     return total
 
 
@@ -108,7 +109,7 @@ def soften(logits, states):
         return False
     total = 0.0
     for k in range(states):
-        logits[k] = np.exp(logits[k] - top)
+        logits[k] = exp(logits[k] - top)
         total += logits[k]
     for k in range(states):
         logits[k] /= total

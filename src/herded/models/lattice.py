@@ -174,7 +174,8 @@ def denoising_model(noisy: Any, sigma: float, coupling: Any = 1.0) -> Lattice:
     """
     y = float_array("the noisy picture", noisy, 2)
     _check_all("finite pixels in the noisy picture", y, np.isfinite(y))
-    variance = number("sigma", sigma) ** 2
+    spread = number("sigma", sigma)
+    variance = spread * spread
     if not (np.isfinite(variance) and sigma > 0 and variance > 0):
         raise ModelError(f"expected a noise level sigma above 0, got {sigma}")
     with np.errstate(over="ignore"):

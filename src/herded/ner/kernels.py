@@ -9,6 +9,7 @@ sentence. Sums run in float64 over weights that are kept short.
 import numpy as np
 
 from herded.ner.features import feature_rows
+from herded.system.exp import exp, log
 from herded.system.jit import jit
 
 
@@ -58,7 +59,7 @@ def forward_backward(scores, transitions, p, pairs):
     Messages are scaled at each word, so that no sum overflows.
     """
     n, width = scores.shape
-    e = np.exp(transitions - transitions.max())
+    e = _shifted_exp(transitions)
     alpha, beta = np.empty((n, width)), np.empty((n, width))
     local = np.empty((n, width))
     log_z = _exponentials(scores, n * transitions.max(), local)
@@ -73,7 +74,7 @@ def forward_backward(scores, transitions, p, pairs):
                     into += alpha[i - 1, j] * e[j, k]
             alpha[i, k] = into * local[i, k]
             total += alpha[i, k]
-        log_z += np.log(total)
+        log_z += log(total)
         for k in range(width):
             alpha[i, k] /= total
     _backward(e, local, beta)
@@ -100,13 +101,23 @@ def forward_backward(scores, transitions, p, pairs):
 
 
 @jit
+def _shifted_exp(transitions):
+    """exp(transitions - the largest), which is 1 at the most."""
+    top, e = transitions.max(), np.empty(transitions.shape)
+    for j in range(e.shape[0]):
+        for k in range(e.shape[1]):
+            e[j, k] = exp(transitions[j, k] - top)
+    return e
+
+
+@jit
 def _exponentials(scores, total, local):
     """local[i, k] = exp(scores[i, k] - the best of word i); gives `total` and those bests."""
     for i in range(len(scores)):
         top = scores[i].max()
         total += top
         for k in range(scores.shape[1]):
-            local[i, k] = np.exp(scores[i, k] - top)
+            local[i, k] = exp(scores[i, k] - top)
     return total
 
 
@@ -168,7 +179,7 @@ def span_probabilities(scores, transitions, sentences, firsts, lasts, labels, fo
     of its spans, which come one after the other.
     """
     width = scores.shape[1]
-    e = np.exp(transitions - transitions.max())
+    e = _shifted_exp(transitions)
     pairs = np.zeros_like(transitions)
     p = local = beta = np.empty((0, width))
     at = -1  # where the sentence begins whose messages these are

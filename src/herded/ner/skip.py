@@ -25,6 +25,7 @@ from herded.ner.chain import Chain
 from herded.ner.kernels import forward_backward
 from herded.ner.labels import split
 from herded.ner.links import RULES, Links
+from herded.ner.normal import solve, squares
 from herded.system.jit import jit
 
 PENALTY = 1.0  # on squared entries of S
@@ -90,7 +91,7 @@ def fit_ties(examples: Sequence[Example], rule: str = "next") -> Ties:
     parameters[0] = 1.0
     value, gradient, information = _objective(cases, kinds, symmetric, parameters)
     for _ in range(STEPS):
-        step = np.linalg.solve(information, gradient)
+        step = solve(information, gradient)
         gain, size = 0.0, 1.0
         while size > 1e-6 and not gain > 0:
             tried = parameters + size * step
@@ -136,7 +137,7 @@ def _objective(
     full = symmetric @ parameters
     n = int(kinds.max()) + 1
     weights = np.r_[0.0, np.full(len(parameters) - 1, PENALTY)]  # trust is not pulled to 0
-    value = -0.5 * float(weights @ parameters**2)
+    value = -0.5 * float((weights * parameters**2).sum())
     gradient = -weights * parameters
     information = np.diag(np.maximum(weights, LEAST))
     for scores, transitions, starts, labels, linked in cases:
@@ -145,9 +146,9 @@ def _objective(
         value += sentence_gradients(
             scores, transitions, starts, labels, linked, table, kinds, full[0], parts
         )
-        parts = parts @ symmetric
+        parts = parts @ symmetric  # sums of one or two: in any order the same
         gradient = gradient + parts.sum(axis=0)
-        information = information + parts.T @ parts
+        information = information + squares(parts)
     return value, gradient, information
 
 

@@ -17,6 +17,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.paper.report import Figure, Section, Table
 from herded.run.infer import infer
 from herded.run.keep import Samples
+from herded.system.exp import log_array
 from herded.system.plot import GIBBS, HERDED, in_style, subplots, svg
 
 EPSILONS = (0.1, 0.01, 0.001, 0.0001)
@@ -50,7 +51,7 @@ class Curves:
 def two_variable_model(eps: float) -> FactorGraph:
     """Table 1 of the paper."""
     joint = np.array([[0.25 - eps, eps], [eps, 0.75 - eps]])
-    return FactorGraph([2, 2], [((0, 1), np.log(joint))])
+    return FactorGraph([2, 2], [((0, 1), log_array(joint))])
 
 
 def run(eps: float, sweeps: int, runs: int) -> Curves:

@@ -13,6 +13,7 @@ import numpy as np
 
 from herded.errors import MethodError, ModelError
 from herded.methods.options import is_between
+from herded.system.exp import exp_array, log
 
 KINDS = ("geometric", "linear")
 
@@ -38,7 +39,8 @@ class Cooling:
         """The inverse temperatures of `sweeps` out of `total`."""
         parts = np.minimum(sweeps / max(total - 2, 1), 1.0)
         if self.kind == "geometric":
-            betas = self.hot ** (1.0 - parts) * self.cold**parts
+            logs = (1.0 - parts) * log(self.hot) + parts * log(self.cold)
+            betas = np.where(parts > 0.0, exp_array(logs), self.hot)
         else:
             betas = self.hot + (self.cold - self.hot) * parts
         return np.where(sweeps >= total - 1, np.inf, betas)
@@ -87,5 +89,5 @@ def fitting_range(bqm: Any) -> tuple[float, float]:
     np.add.at(fields, rows, couplings)
     np.add.at(fields, columns, couplings)
     weak = float(np.quantile(biases[biases > ROUNDING * strong], WEAK))
-    hot = math.log(STEEPEST_ODDS) / (2 * float(fields.max()))
-    return hot, math.log(RUNS_PER_MISTAKE * len(linear)) / (2 * weak)
+    hot = log(STEEPEST_ODDS) / (2 * float(fields.max()))
+    return hot, log(RUNS_PER_MISTAKE * len(linear)) / (2 * weak)

@@ -13,6 +13,7 @@ import numpy as np
 
 from herded.errors import InfeasibleError, MethodError, ModelError
 from herded.models.joint_states import count_joint_states, told_states
+from herded.system.exp import exp_array
 
 MAX_STATES = 2048  # of a model whose kernels are written out as matrices
 
@@ -51,7 +52,7 @@ def log_scores(model: Any) -> np.ndarray:
 def target(model: Any) -> np.ndarray:
     """pi, with one axis per variable."""
     scores = log_scores(model)
-    joint = np.exp(scores - scores.max())
+    joint = exp_array(scores - scores.max())
     return joint / joint.sum()
 
 
@@ -69,7 +70,7 @@ def conditional(model: Any, i: int) -> np.ndarray:
     scores = log_scores(model)
     top = scores.max(axis=i, keepdims=True)
     defined = np.isfinite(top)
-    weights = np.exp(scores - np.where(defined, top, 0.0))
+    weights = exp_array(scores - np.where(defined, top, 0.0))
     weights = np.where(defined, weights, 1.0)
     return weights / weights.sum(axis=i, keepdims=True)
 

@@ -12,6 +12,7 @@ from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.lattice import ISING, Lattice
 from herded.run.infer import infer
 from herded.run.keep import Samples
+from herded.system.exp import exp_array
 
 ROUNDS, SETTLED = 12, 6  # rounds of EM, and how many of the last are averaged
 SWEEPS = 10
@@ -54,7 +55,7 @@ def pseudo_likelihood_coupling(model: Lattice, picture: np.ndarray) -> float:
 
     def slope(j: float) -> float:
         logits = j * alike
-        weights = np.exp(logits - logits.max(axis=2, keepdims=True))
+        weights = exp_array(logits - logits.max(axis=2, keepdims=True))
         expected = (weights * alike).sum(axis=2) / weights.sum(axis=2)
         return float((own - expected).sum())
 

@@ -16,6 +16,7 @@ from herded.models.checks import float_array, number, number_array, shown
 from herded.models.lattice import Lattice, denoising_model, potts_grid
 from herded.run.infer import infer
 from herded.run.result import Result
+from herded.system.exp import log
 from herded.vision.coupling import estimate_coupling, weights_for
 from herded.vision.noise import estimate_flips, estimate_levels, estimate_sigma
 
@@ -132,7 +133,7 @@ def _sigma(noisy: np.ndarray, two_valued: bool, sigma: float | None, levels: np.
     if sigma is None:
         if two_valued:  # flips at rate e look like noise whose log-odds are log((1 - e) / e)
             flips = estimate_flips(noisy > 0.5)
-            return half * float(np.sqrt(2.0 / np.log((1.0 - flips) / flips)))
+            return half * float(np.sqrt(2.0 / log((1.0 - flips) / flips)))
         return max(estimate_sigma(noisy), SMALLEST * half)
     spread = number("sigma", sigma)
     if not 1 / LARGEST <= spread <= LARGEST:
@@ -144,13 +145,14 @@ def _posterior(noisy: np.ndarray, levels: np.ndarray, sigma: float, coupling: fl
     if len(levels) == 2:
         middle, half = levels.mean(), (levels[1] - levels[0]) / 2
         return denoising_model((noisy - middle) / half, sigma / half, coupling)
-    return potts_grid(-((noisy[..., None] - levels) ** 2) / (2 * sigma**2), coupling)
+    return potts_grid(-((noisy[..., None] - levels) ** 2) / (2 * sigma * sigma), coupling)
 
 
 def _picture(result: Result, levels: np.ndarray, two_valued: bool) -> np.ndarray:
     """The more probable level of two; of more, their mean under the posterior."""
     marginals = result.marginals
     if len(levels) > 2:
-        return marginals @ levels
+        parts = marginals * levels  # no product of matrices: BLAS adds as it likes
+        return parts.sum(axis=-1)
     chosen = marginals[..., 1] > 0.5
     return chosen if two_valued else levels[chosen.astype(np.int64)]

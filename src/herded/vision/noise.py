@@ -36,7 +36,8 @@ def estimate_flips(picture: np.ndarray) -> float:
     E x_i x_j goes to 1 as the neighbours get closer.
     """
     y = np.where(picture, 1.0, -1.0)
-    agreement = shared_variance(y) + y.mean() ** 2
+    mean = y.mean()
+    agreement = shared_variance(y) + mean * mean
     return float(np.clip((1.0 - np.sqrt(np.clip(agreement, 0.0, 1.0))) / 2.0, 1e-4, 0.45))
 
 
@@ -51,9 +52,9 @@ def estimate_levels(image: np.ndarray) -> tuple[float, float]:
     triples = [centred[:, :-2] * centred[:, 1:-1] * centred[:, 2:]] if image.shape[1] > 2 else []
     triples += [centred[:-2] * centred[1:-1] * centred[2:]] if image.shape[0] > 2 else []
     third, error = _mean_and_error(triples)
-    skew = third / variance**1.5 if abs(third) > 2 * error else 0.0
+    skew = third / (variance * np.sqrt(variance)) if abs(third) > 2 * error else 0.0
     # (1 - 2q) / sqrt(q (1 - q)) = skew, where q is the share of the upper level
-    q = float(np.clip(0.5 - 0.5 * skew / np.sqrt(skew**2 + 4.0), 0.05, 0.95))
+    q = float(np.clip(0.5 - 0.5 * skew / np.sqrt(skew * skew + 4.0), 0.05, 0.95))
     gap = np.sqrt(variance / (q * (1.0 - q)))
     return snap((mean - gap * q, mean + gap * (1.0 - q)))
 

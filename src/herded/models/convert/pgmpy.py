@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-
 from herded.errors import ModelError
 from herded.models.checks import number_array
 from herded.models.factor_graph import FactorGraph
+from herded.system.exp import log_array
 
 
 def from_pgmpy(model: Any) -> FactorGraph:
@@ -34,8 +33,7 @@ def from_pgmpy(model: Any) -> FactorGraph:
         values = number_array(f"the values over {scope}", table.values).transpose(order)
         if not (values >= 0).all():
             raise ModelError(f"expected values of 0 or more over {scope}, got others")
-        with np.errstate(divide="ignore"):
-            factors.append(([index[node] for node in scope], np.log(values)))
+        factors.append(([index[node] for node in scope], log_array(values)))
     return FactorGraph(
         [len(states[node]) for node in nodes],
         factors,
