@@ -100,7 +100,7 @@ def test_a_checkpoint_of_another_run(capsys):
     assert code == 3 and "expected a checkpoint with method" in err
 
 
-def test_memory_above_the_cap(capsys):
+def test_memory_above_the_most(capsys):
     factors = [((0, i), np.zeros((2, 2))) for i in range(1, 31)]
     hd.io.write_uai(hd.FactorGraph([2] * 31, factors), "star.uai")
     options = ("--method", "herded", "--max-memory", "100M")

@@ -23,7 +23,7 @@ EVERY = [
     *(hd.HerdedGibbs(w, s, phases="random") for w in MODES for s in (0.0, 1.0)),
     hd.Gibbs(),
     hd.Gibbs(schedule="linear"),
-    hd.HerdedGibbs("lazy", phases="half", schedule="linear"),
+    hd.HerdedGibbs(schedule="linear"),
 ]
 
 

@@ -64,7 +64,7 @@ def test_periodic_lattice_equal_to_the_naive_twin(weights, data):
 
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_periodic_lattice_plan_is_the_checkerboard_scan(data):
+def test_periodic_lattice_layout_is_the_checkerboard_scan(data):
     """The bits of the table layout: its conditionals are sums in the same order."""
     model = data.draw(periodic_lattices(equal=data.draw(st.booleans()), evidence=(0.0,)))
     method = hd.HerdedGibbs(scan="checkerboard")

@@ -180,20 +180,21 @@ def choose_layout(
 def layout_memory(
     model: Any,
     *,
+    kind: str | None = None,
     weights: str | None = None,
     vector: bool = False,
     bits: int = 32,
     max_memory: Size | None = None,
 ) -> tuple[str, float, float]:
-    """What `compile_plan` would take, without taking it.
+    """What `choose_layout` would take, without taking it.
 
     The kind of layout, the bytes of tables and of one chain's weights, and those of every further
     chain. Hashed weights ("lazy", "full") may grow from there.
     """
     scan = _scan_of(model, "auto")
-    if _fits_lattice(model, weights, scan, vector):
+    if kind is None and _fits_lattice(model, weights, scan, vector):
         return "lattice", *_lattice_memory(model, weights, bits)
-    found = _lay_out(model, None, weights, scan, vector, max_memory)
+    found = _lay_out(model, kind, weights, scan, vector, max_memory)
     return found.kind, found.memory, found.chain_memory
 
 

@@ -109,5 +109,5 @@ def _walk(model: Any, factors: FactorArrays, free: np.ndarray) -> ScanArrays:
     name = repr(model.names[stray]) if model.names else stray
     raise MethodError(
         f"expected chains for Viterbi, but variable {name} {reason}: use Exact, or "
-        "AnnealedGibbs and keep BestState"
+        'Gibbs(schedule="linear") and keep BestState'
     )

@@ -74,9 +74,9 @@ def infer(
                 an earlier result, to continue it. By default a random state of the support
     checkpoint  a file to write every `checkpoint_every` seconds, and to resume from if it exists
     progress    a bar on a terminal: when it takes a while (None), or never (False)
-    watch       a function that is called after every block of sweeps with a `Snapshot` (sweeps,
+    callback    a function that is called after every block of sweeps with a `Snapshot` (sweeps,
                 seconds, chain_marginals(), best()); what it returns is shown beside the bar
-    layout        a kind of kernel to force ("lattice", "table", "field", "pairs" or "factor"), or
+    layout      a kind of kernel to force ("lattice", "table", "field", "pairs" or "factor"), or
                 a layout
     max_memory  most bytes of tables and weights; by default half of the free memory
     threads     how many; the result does not depend on it
@@ -158,8 +158,10 @@ def _check_layout(layout: Layout, model: Any, method: Any) -> None:
     if layout.model is not model:
         raise MethodError("expected a layout that was compiled for this model, got another's")
     made_for, options = layout.made_for, ("weights", "slack", "scan", "bits")
-    if type(made_for) is not type(method) or any(
-        getattr(made_for, name, None) != getattr(method, name, None) for name in options
+    if (
+        type(made_for) is not type(method)
+        or any(getattr(made_for, name, None) != getattr(method, name, None) for name in options)
+        or is_annealed(made_for) != is_annealed(method)
     ):
         raise MethodError(
             f"expected a layout from compile(model) of {method!r:.200}, got one of "

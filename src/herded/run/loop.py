@@ -21,6 +21,7 @@ from herded.layouts.choose import Layout
 from herded.layouts.state import State
 from herded.layouts.together import MOST_CHAINS, Together, can_run_together, gather
 from herded.methods.protocol import Sampler
+from herded.methods.schedule import is_annealed
 from herded.run.checkpoint import resume, save
 from herded.run.interrupts import interrupted_afterwards, interruptible
 from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
@@ -146,9 +147,10 @@ _WARM: set[Any] = set()  # names of runs whose kernels are compiled
 def _kernels(run: Run) -> Any:
     """Which kernels a run calls, by what that depends on."""
     layout, states = run.layout, run.layout.pairs.states if run.layout.pairs else ()
-    of_method = type(run.method), *(getattr(run.method, n, None) for n in ("weights", "bits"))
-    of_plan = layout.kind, layout.scalar, layout.width, states
-    return *of_method, *of_plan, run.blocks.dtype, len(run.chains) > 1, *run.keep
+    options = (getattr(run.method, name, None) for name in ("weights", "bits"))
+    of_method = type(run.method), is_annealed(run.method), *options
+    of_layout = layout.kind, layout.scalar, layout.width, states
+    return *of_method, *of_layout, run.blocks.dtype, len(run.chains) > 1, *run.keep
 
 
 def _stopping(run: Run, brief: bool) -> AbstractContextManager[threading.Event]:

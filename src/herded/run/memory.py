@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 
 from herded.layouts.choose import layout_memory
+from herded.layouts.factor import compile_factors
+from herded.layouts.table import count_rows
 from herded.layouts.weights import TABULATED
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_order import MAX_AXES, EliminationOrder, elimination_order
 from herded.methods.exact import MAX_JOINT, Exact
 from herded.methods.protocol import Sampler
+from herded.methods.schedule import is_annealed
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.run.loop import BLOCK, WAVE
@@ -68,14 +71,25 @@ def tables_memory(
 ) -> tuple[str, float, float]:
     """The kind of layout of a sampler, the bytes of its tables with one chain's weights, and those
     of every further chain."""
-    weights, vector = getattr(method, "weights", None), getattr(method, "slack", 0.0) > 0.0
-    bits = getattr(method, "bits", 32)
-    return layout_memory(model, weights=weights, vector=vector, bits=bits, max_memory=max_memory)
+    return layout_memory(
+        model,
+        kind="factor" if is_annealed(method) else None,
+        weights=_kind_of_weights(method),
+        vector=getattr(method, "slack", 0.0) > 0.0,
+        bits=getattr(method, "bits", 32),
+        max_memory=max_memory,
+    )
+
+
+def _kind_of_weights(method: Any) -> str | None:
+    """Those of Algorithm 1 are hashed under a schedule, where nothing is tabulated."""
+    weights = getattr(method, "weights", None)
+    return "lazy" if weights == "blanket" and is_annealed(method) else weights
 
 
 def _weights(model: Any, method: Any, chains: int, max_memory: Size | None) -> float:
     """Tables, and the weights of all chains."""
-    kind = getattr(method, "weights", None)
+    kind = _kind_of_weights(method)
     layout, need, each = tables_memory(model, method, max_memory)
     need += (chains - 1) * each
     if kind in TABULATED and layout == "table":
@@ -84,7 +98,11 @@ def _weights(model: Any, method: Any, chains: int, max_memory: Size | None) -> f
         need += 5 * NUMBER * each / (4.0 * int(states.min(initial=2)))
     if kind == "full" or (kind == "lazy" and layout != "table"):
         # Tables that grow have twice the room they need, and are copied from one to the other.
-        need += chains * 4.0 * method.max_weights * (8.0 + 4.0 * int(model.cardinalities.max()))
+        met = float(method.max_weights)
+        if kind == "lazy":
+            graph = model.as_factor_graph()
+            met = min(met, float(count_rows(compile_factors(graph), graph.evidence < 0).sum()))
+        need += chains * 4.0 * met * (8.0 + 4.0 * int(model.cardinalities.max()))
     return need
 
 
