@@ -150,7 +150,7 @@ def test_max_memory(model, method):
     assert hd.infer(model, method, sweeps=2, max_memory=need).provenance["memory"] == need
 
 
-@pytest.mark.parametrize("max_memory", [0, -5, "1GB", np.nan, True, [1]])
+@pytest.mark.parametrize("max_memory", [0, -5, "much", np.nan, True, [1]])
 @pytest.mark.parametrize("method", [hd.Gibbs(), hd.Exact(), hd.Viterbi(), hd.BeliefPropagation()])
 def test_max_memory_refused(max_memory, method):
     with pytest.raises(MethodError, match="number of bytes"):

@@ -21,9 +21,8 @@ from tests.terminal import terminal
 MODEL = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
 
 PROGRAM = """
-    import sys, numpy as np, herded as hd, herded.run.loop
+    import sys, numpy as np, herded as hd, herded.run.loop, herded.run.progress
     herded.run.loop.BLOCK = 6000  # a thousand sweeps
-    import herded.progress
     herded.run.progress.PATIENCE = 0.05
     model = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
     def slow(sweep, total):

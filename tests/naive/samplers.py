@@ -21,7 +21,7 @@ def naive_herded_gibbs(
     weights="blanket",
     slack=0.0,
     scan="sequential",
-    phases="half",
+    phases="random",
     seed=0,
     chain=0,
     x0,
