@@ -78,6 +78,23 @@ def test_at_temperature_1_it_is_herded_gibbs(weights, model, phases, seed):
     np.testing.assert_array_equal(one.marginals, other.marginals)
 
 
+@quick
+@given(model=sampled_models(1, 4), schedule=st.sampled_from(list(SCHEDULES)), seed=seeds)
+def test_weights_of_algorithm_1_are_hashed(model, schedule, seed):
+    """Nothing can be tabulated: "blanket" has the bits of "lazy"."""
+    blanket, lazy = (
+        hd.infer(
+            model,
+            hd.HerdedGibbs(weights, seed=seed, schedule=schedule),
+            sweeps=40,
+            chains=2,
+            keep=[hd.Samples()],
+        )
+        for weights in ("blanket", "lazy")
+    )
+    np.testing.assert_array_equal(blanket.samples, lazy.samples)
+
+
 # -- what it is for -----------------------------------------------------------------------------
 
 

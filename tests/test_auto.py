@@ -191,6 +191,15 @@ def test_footprint_of_every_method_on_odd_models(name):
         assert 2**20 <= footprint(MODELS[name], method, chains=3) < 2**32
 
 
+def test_nothing_is_tabulated_under_a_schedule():
+    """Contexts that will be met count, not all there are: a hub of 40 leaves has 2^40."""
+    for weights in ("blanket", "lazy", "pooled"):
+        method = hd.HerdedGibbs(weights, max_weights=2**12, schedule="linear")
+        assert footprint(star(40), method, chains=2) < 2**25
+    most = hd.HerdedGibbs(schedule="linear")
+    assert footprint(GRID, most) < 2**24 < 2**27 < footprint(star(40), most)
+
+
 def test_footprint_counts_chains_and_refuses_what_cannot_be():
     one, four = (footprint(GRID, hd.HerdedGibbs(), chains=c) for c in (1, 4))
     assert one < four < 4 * one
