@@ -44,7 +44,7 @@ def lines(quick: bool) -> Iterator[str]:
             slopes, last, gibbs = [], [], []
             for seed in range(models):
                 model = complete_graph(n, scale, seed)
-                d = distances(model, hd.HerdedGibbs())
+                d = distances(model, hd.HerdedGibbs(phases="half"))
                 slopes.append(np.polyfit(np.log(SWEEPS), np.log(d), 1)[0])
                 last.append(d[-1])
                 gibbs.append(distances(model, hd.Gibbs(seed=seed))[-1])

@@ -29,7 +29,7 @@ def _disagreement(seeds: range) -> Iterator[str]:
     makers = {**SHAPES, **MODES}
     yield from wrap(
         f"Chains that disagree: {len(makers)} kinds of models without zeros, {len(seeds)} of each, "
-        "by `recommended` herding and by Gibbs sampling. The error is the largest of any marginal; "
+        "by `recommend`'s herding and by Gibbs sampling. The error is the largest of any marginal; "
         "that of a hundred sweeps is mostly chance, which is no disagreement.",
         WIDTH,
         break_on_hyphens=False,
@@ -63,7 +63,7 @@ def _disagreement(seeds: range) -> Iterator[str]:
 
 def _confinement(seeds: range) -> Iterator[str]:
     yield from wrap(
-        f"Hard zeros, {len(seeds)} models of each kind, `recommended` herding, 3,000 sweeps. "
+        f"Hard zeros, {len(seeds)} models of each kind, `recommend`'s herding, 3,000 sweeps. "
         "Warned for states out of reach, or by chains that disagree; the error is the largest of "
         "any marginal.",
         WIDTH,

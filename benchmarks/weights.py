@@ -1,4 +1,4 @@
-"""The rule of `recommended`: the weights it takes on models of many shapes, and what they gain."""
+"""The rule of `recommend`: the weights it takes on models of many shapes, and what they gain."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ def lines(quick: bool) -> Iterator[str]:
     yield "## Which weights"
     yield ""
     yield f"Mean absolute error of marginals, {count} random models of each kind with exact"
-    yield f"answers, {CHAINS} chains of {SWEEPS:,} sweeps: `recommended(model)` and Gibbs sampling,"
+    yield f"answers, {CHAINS} chains of {SWEEPS:,} sweeps: `recommend(model)` and Gibbs sampling,"
     yield "Rao-Blackwellised and by frequencies"
     yield ""
     yield "| model | weights | herded | Gibbs | ratio | herded, frequencies | Gibbs | ratio |"

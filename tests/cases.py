@@ -16,8 +16,8 @@ SAMPLERS = [
     hd.Gibbs(),
     hd.Gibbs(scan="jacobi"),
     hd.Gibbs(schedule="linear"),
-    hd.HerdedGibbs("lazy", phases="half", schedule="linear"),
-    hd.HerdedGibbs("pooled", phases="half", schedule="linear"),
+    hd.HerdedGibbs(schedule="linear"),
+    hd.HerdedGibbs("pooled", schedule="linear"),
 ]
 SOLVERS = [hd.MeanField(), hd.BeliefPropagation(), hd.Exact(), hd.Viterbi()]
 METHODS = SAMPLERS + SOLVERS
@@ -59,7 +59,7 @@ REFERENCE = np.full((7, 3), 1 / 3)
 
 
 def names(method):
-    return repr(method).replace("max_weights=4194304, bits=32", "")
+    return repr(method).replace("max_weights=4194304, bits=32, ", "")
 
 
 every_method = pytest.mark.parametrize("method", METHODS, ids=names)

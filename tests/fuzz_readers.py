@@ -28,7 +28,7 @@ import numpy as np
 import herded as hd
 from herded.errors import HerdedError
 
-CAP = 2**26  # bytes that readers may take
+LIMIT = 2**26  # bytes that readers may take
 SLOW = 5.0  # seconds for one small file
 
 WORDS = [
@@ -184,13 +184,13 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
 
 def check(reader: str, path: Path) -> bool:
     """Whether the file is valid; anything but a model or one of our errors is raised."""
-    capped = reader in ("read_uai", "read_bif", "read_xmlbif", "load_model", "read_model")
+    limited = reader in ("read_uai", "read_bif", "read_xmlbif", "load_model", "read_model")
     try:
-        found = getattr(hd, reader)(path, **({"max_memory": CAP} if capped else {}))
+        found = getattr(hd.io, reader)(path, **({"max_memory": LIMIT} if limited else {}))
     except HerdedError as error:
         said = str(error)
     else:
-        if capped:
+        if limited:
             _check_comes_back(reader, found, path.with_name("again.npz"))
         return True
     assert said.startswith("expected ") and "\n" not in said and len(said) < 1000, said
@@ -200,10 +200,10 @@ def check(reader: str, path: Path) -> bool:
 def _check_comes_back(reader: str, model: hd.FactorGraph | hd.Lattice, path: Path) -> None:
     writer = {"load_model": "save_model", "read_model": "save_model"}.get(reader)
     try:
-        getattr(hd, writer or reader.replace("read", "write"))(model, path)
+        getattr(hd.io, writer or reader.replace("read", "write"))(model, path)
     except HerdedError:
         return  # a name, say, that XML has and cannot write
-    again = getattr(hd, reader)(path)
+    again = getattr(hd.io, reader)(path)
     assert again.content_hash == model.content_hash
     assert again.names == model.names and again.state_names == model.state_names
 

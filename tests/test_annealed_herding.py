@@ -55,7 +55,7 @@ def test_equal_to_the_naive_twin(rule, weights, data):
     sweeps = data.draw(st.sampled_from((1, 2, 15, 140)))
     schedule = data.draw(st.sampled_from(list(SCHEDULES)))
     x0 = start_state(model, stream_key(0, chain, 3))
-    method = hd.AnnealedHerdedGibbs(schedule, weights, **options)
+    method = hd.HerdedGibbs(weights, schedule=schedule, **options)
     expected = naive_annealed_herded_gibbs(
         model, SCHEDULES[schedule], weights=weights, **options, chain=chain, x0=x0, sweeps=sweeps
     )
@@ -69,13 +69,30 @@ def test_equal_to_the_naive_twin(rule, weights, data):
 @given(model=sampled_models(1, 4), phases=st.sampled_from(("half", "random")), seed=seeds)
 def test_at_temperature_1_it_is_herded_gibbs(weights, model, phases, seed):
     options = {"weights": weights, "phases": phases, "seed": seed}
-    annealed = hd.AnnealedHerdedGibbs(lambda sweep, total: 1, **options)
+    annealed = hd.HerdedGibbs(schedule=lambda sweep, total: 1, **options)
     plain = hd.HerdedGibbs(**options)
     keep = [hd.Samples(), hd.Marginals(rao_blackwell=True)]
     one = hd.infer(model, annealed, sweeps=60, chains=2, keep=keep)
     other = hd.infer(model, plain, sweeps=60, chains=2, keep=keep, layout="factor")
     np.testing.assert_array_equal(one.samples, other.samples)
     np.testing.assert_array_equal(one.marginals, other.marginals)
+
+
+@quick
+@given(model=sampled_models(1, 4), schedule=st.sampled_from(list(SCHEDULES)), seed=seeds)
+def test_weights_of_algorithm_1_are_hashed(model, schedule, seed):
+    """Nothing can be tabulated: "blanket" has the bits of "lazy"."""
+    blanket, lazy = (
+        hd.infer(
+            model,
+            hd.HerdedGibbs(weights, seed=seed, schedule=schedule),
+            sweeps=40,
+            chains=2,
+            keep=[hd.Samples()],
+        )
+        for weights in ("blanket", "lazy")
+    )
+    np.testing.assert_array_equal(blanket.samples, lazy.samples)
 
 
 # -- what it is for -----------------------------------------------------------------------------
@@ -89,7 +106,7 @@ def test_at_temperature_0_it_climbs(states):
     model = hd.pairwise_model(
         rng.normal(size=(12, states)), edges, rng.normal(size=(states, states))
     )
-    method = hd.AnnealedHerdedGibbs(lambda sweep, total: 0, phases="random")
+    method = hd.HerdedGibbs(schedule=lambda sweep, total: 0)
     layout, x0 = method.compile(model), rng.integers(0, states, 12)
     state = method.init(layout, x0, total=20)
     block, before = np.zeros((1, 12), np.uint8), np.array(x0)
@@ -108,9 +125,9 @@ def test_at_temperature_0_it_climbs(states):
 
 
 def test_equals_take_turns_at_temperature_0():
-    """Where AnnealedGibbs draws one of several best states, herding alternates."""
+    """Where Gibbs sampling draws one of several best states, herding alternates."""
     model = hd.FactorGraph([2, 3], [((0,), [0.5, 0.5]), ((1,), [1.0, 0.0, 1.0])])
-    method = hd.AnnealedHerdedGibbs(lambda sweep, total: 0.0)
+    method = hd.HerdedGibbs(schedule=lambda sweep, total: 0.0)
     samples = hd.infer(model, method, sweeps=300, keep=[hd.Samples()]).samples[0].astype(int)
     assert (np.bincount(samples[:, 0]) == 150).all()
     assert np.bincount(samples[:, 1]).tolist() == [150, 0, 150]
@@ -120,17 +137,15 @@ def test_equals_take_turns_at_temperature_0():
 def test_finds_the_best_of_chains(weights):
     rng = np.random.default_rng(1)
     model = hd.chain_model(2 * rng.normal(size=(80, 4)), rng.normal(size=(4, 4)), lengths=[8] * 10)
-    method = hd.HerdedGibbs(weights, phases="half", schedule="linear")
+    method = hd.HerdedGibbs(weights, schedule="linear")
     found = hd.infer(model, method, sweeps=400, keep=[hd.BestState()]).best.log_score
     np.testing.assert_allclose(found, hd.infer(model, hd.Viterbi()).best.log_score)
 
 
 @pytest.mark.parametrize("kind", ["table", "lattice"])
-def test_other_plans_are_refused(kind):
-    with pytest.raises(MethodError, match="expected a factor layout for annealed herding"):
-        hd.HerdedGibbs("lazy", phases="half", schedule="linear").compile(
-            hd.ising_grid(np.zeros((3, 3))), kind=kind
-        )
+def test_other_layouts_are_refused(kind):
+    with pytest.raises(MethodError, match="expected a factor layout with a schedule"):
+        hd.HerdedGibbs(schedule="linear").compile(hd.ising_grid(np.zeros((3, 3))), kind=kind)
 
 
 # -- weights ------------------------------------------------------------------------------------
@@ -217,7 +232,7 @@ def test_phases_never_leave_their_range(seed):
 @given(model=sampled_models(2, 5), schedule=st.sampled_from(list(SCHEDULES)), chain=st.booleans())
 def test_runs_stay_within_the_bound(weights, model, schedule, chain):
     """Weights as a run leaves them, also where several contexts share one."""
-    method = hd.AnnealedHerdedGibbs(schedule, weights, max_weights=1)
+    method = hd.HerdedGibbs(weights, schedule=schedule, max_weights=1)
     layout, x0 = method.compile(model), start_state(model, stream_key(0, 0, 3))
     state = advance(method, layout, x0, 300, chain=int(chain))[2]
     w = state.memory.w.astype(np.int64)
@@ -229,16 +244,8 @@ def test_runs_stay_within_the_bound(weights, model, schedule, chain):
 
 def test_more_states_than_weights_can_hold():
     wide = hd.FactorGraph([MOST_STATES + 1, 2], [((0, 1), np.zeros((MOST_STATES + 1, 2)))])
-    with pytest.raises(MethodError, match=r"at most 254 states.*got 255: use AnnealedGibbs"):
-        hd.infer(wide, hd.HerdedGibbs("lazy", phases="half", schedule="linear"), sweeps=1)
-    assert (
-        hd.infer(
-            wide.given({0: 254}), hd.HerdedGibbs("lazy", phases="half", schedule="linear"), sweeps=1
-        ).sweeps
-        == 1
-    )
+    with pytest.raises(MethodError, match=r"at most 254 states.*got 255: use Gibbs\(schedule="):
+        hd.infer(wide, hd.HerdedGibbs(schedule="linear"), sweeps=1)
+    assert hd.infer(wide.given({0: 254}), hd.HerdedGibbs(schedule="linear"), sweeps=1).sweeps == 1
     just = hd.FactorGraph([MOST_STATES], [((0,), np.zeros(MOST_STATES))])
-    assert (
-        hd.infer(just, hd.HerdedGibbs("lazy", phases="half", schedule="linear"), sweeps=1).sweeps
-        == 1
-    )
+    assert hd.infer(just, hd.HerdedGibbs(schedule="linear"), sweeps=1).sweeps == 1

@@ -200,7 +200,7 @@ def test_other_plans_are_refused(kind):
         BeliefPropagation().compile(ising_grid(np.zeros((2, 2))), kind=kind)
 
 
-def test_messages_above_the_cap_are_refused():
+def test_messages_above_max_memory_are_refused():
     with pytest.raises(MemoryLimitError, match="expected messages of at most 100 bytes"):
         BeliefPropagation().compile(ising_grid(np.zeros((8, 8))), max_memory=100)
 

@@ -120,11 +120,11 @@ def stopped_after(monkeypatch, blocks, rows):
     monkeypatch.setattr(herded.run.loop, "save", dying_save)
 
 
-@pytest.mark.parametrize("annealed", [hd.AnnealedGibbs, hd.AnnealedHerdedGibbs])
+@pytest.mark.parametrize("sampler", [hd.Gibbs, hd.HerdedGibbs])
 @pytest.mark.parametrize("schedule", ["linear", by_sweep])
 @pytest.mark.parametrize("blocks", [1, 4])
-def test_annealed_runs_keep_their_schedule(annealed, schedule, blocks, tmp_path, monkeypatch):
-    method, path = annealed(schedule), tmp_path / "run.ckpt"
+def test_annealed_runs_keep_their_schedule(sampler, schedule, blocks, tmp_path, monkeypatch):
+    method, path = sampler(schedule=schedule), tmp_path / "run.ckpt"
     options = {"sweeps": 100, "burn_in": 3, "keep": [hd.Samples(), hd.BestState()], "chains": 2}
     whole = hd.infer(CHAIN, method, **options)
     with monkeypatch.context() as patch:

@@ -61,6 +61,7 @@ def test_the_same_bits_as_the_library(capsys):
     told = ("--weights", "pooled", "--slack", "0.5")
     answer = found(capsys, "infer", "grid.uai", *options, *told)
     assert answer["method"] == "herded" and answer["settings"]["weights"] == "pooled"
+    assert "schedule" not in answer["settings"]  # there is none
     result = hd.infer(
         GRID,
         hd.HerdedGibbs(weights="pooled", slack=0.5, phases="random", seed=7),
@@ -212,6 +213,8 @@ def test_the_best_state_as_text(capsys):
     )
     assert "method     herded (weights lazy, seed 0, annealed from temperature " in out
     assert "the best found" in out
+    options = ("--task", "map", "--method", "herded", "--weights", "blanket", "--sweeps", 50)
+    assert "LinearFrom" in found(capsys, "infer", "weather.bif", *options)["settings"]["schedule"]
 
 
 @pytest.mark.parametrize(

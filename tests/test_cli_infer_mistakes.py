@@ -100,13 +100,13 @@ def test_a_checkpoint_of_another_run(capsys):
     assert code == 3 and "expected a checkpoint with method" in err
 
 
-def test_memory_above_the_cap(capsys):
+def test_memory_above_the_most(capsys):
     factors = [((0, i), np.zeros((2, 2))) for i in range(1, 31)]
     hd.io.write_uai(hd.FactorGraph([2] * 31, factors), "star.uai")
     options = ("--method", "herded", "--max-memory", "100M")
     said = fails(capsys, 4, "infer", "star.uai", *options, "--weights", "blanket")
     assert "variable 0 has 30 neighbours" in said and said.endswith("or raise --max-memory\n")
-    assert "Use --weights pooled or lazy (--weights pooled --slack 1.5 is a good choice)" in said
+    assert "Use --weights pooled or lazy (--weights pooled --slack 4 is a good choice)" in said
     said = fails(capsys, 4, "infer", "star.uai", *options, "--weights", "lazy")
     assert "raise --max-memory" in said
     assert "treewidth" in run(capsys, "infer", "star.uai", "--max-memory", "100M")[1]

@@ -45,7 +45,7 @@ def test_the_numbers_of_a_model(capsys):
     assert told(capsys, "parts.uai")["components"] == 3
 
 
-def test_the_memory_of_weights_is_that_of_the_plan(capsys):
+def test_the_memory_of_weights_is_that_of_the_layout(capsys):
     seen = told(capsys, "grid.uai")["weights_memory"]
     model = hd.read_model("grid.uai")
     for weights, need in seen.items():

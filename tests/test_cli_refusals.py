@@ -156,7 +156,7 @@ def test_an_annealed_state_behind_walls_is_doubted(tmp_path, monkeypatch, capsys
     assert "cannot reach every state" in capsys.readouterr().out
 
 
-def test_the_cap_is_for_all_that_exact_inference_takes(tmp_path, monkeypatch, capsys):
+def test_max_memory_is_for_all_that_exact_inference_takes(tmp_path, monkeypatch, capsys):
     """Its joint is more than its clusters here: `auto` samples instead of failing."""
     monkeypatch.chdir(tmp_path)
     model = hd.pairwise_model(np.zeros((20, 2)), [(i, i + 1) for i in range(19)], np.eye(2))

@@ -132,7 +132,7 @@ def test_stopped_while_it_reads(capsys, monkeypatch):
 
 
 def test_a_stopped_search_for_the_best_state(capsys, monkeypatch):
-    advance, count = hd.AnnealedHerdedGibbs.advance, []
+    advance, count = hd.HerdedGibbs.advance, []
 
     def advancing(*args, **kwargs):
         count.append(1)
@@ -140,7 +140,7 @@ def test_a_stopped_search_for_the_best_state(capsys, monkeypatch):
             os.kill(os.getpid(), signal.SIGINT)
         advance(*args, **kwargs)
 
-    monkeypatch.setattr(hd.AnnealedHerdedGibbs, "advance", advancing)
+    monkeypatch.setattr(hd.HerdedGibbs, "advance", advancing)
     options = ("--task", "map", "--method", "herded", "--seconds", "60", "--out", "out.MPE")
     left, _, err = run(capsys, "infer", "grid.uai", *options)
     assert left == 130 and "; out.MPE holds the answer of these\n" in err

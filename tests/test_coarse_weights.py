@@ -117,7 +117,7 @@ def test_models_that_they_are_not_for(model, options, kind, reason):
         method.compile(model, kind=kind)
 
 
-def test_a_plan_is_for_one_number_of_bits():
+def test_a_layout_is_for_one_number_of_bits():
     layout = hd.HerdedGibbs("shared", bits=16).compile(LATTICE)
     hd.infer(LATTICE, hd.HerdedGibbs("shared", bits=16, seed=3), sweeps=5, layout=layout)
     with pytest.raises(hd.MethodError, match="expected a layout from compile"):

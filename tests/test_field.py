@@ -219,7 +219,7 @@ def test_chosen_where_tables_would_be_large():
         (star(2), hd.HerdedGibbs(weights="pooled", slack=1.0), "slack"),
     ],
 )
-def test_a_forced_plan_says_why_it_cannot(model, method, reason):
+def test_a_forced_layout_says_why_it_cannot(model, method, reason):
     with pytest.raises(hd.MethodError, match=reason):
         method.compile(model, kind="field")
 

@@ -1,4 +1,4 @@
-"""Files as bytes: gzip, caps, and nothing half-written."""
+"""Files as bytes: gzip, limits, and nothing half-written."""
 
 import gzip
 import os
@@ -26,7 +26,7 @@ def test_plain_and_packed_files_read_the_same(tmp_path):
 
 
 @pytest.mark.parametrize("pack", [lambda data: data, gzip.compress], ids=["plain", "packed"])
-def test_no_more_is_read_than_the_cap_allows(tmp_path, pack):
+def test_no_more_is_read_than_max_memory_allows(tmp_path, pack):
     path = tmp_path / "file"
     path.write_bytes(pack(CONTENT))
     assert read_bytes(path, max_memory=len(CONTENT) * EXPANSION) == CONTENT
@@ -37,7 +37,7 @@ def test_no_more_is_read_than_the_cap_allows(tmp_path, pack):
 
 
 def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
-    """A gigabyte of zeros in a megabyte: reading stops soon after the cap."""
+    """A gigabyte of zeros in a megabyte: reading stops soon after the limit."""
     packer = zlib.compressobj(9, wbits=31)
     block = bytes(2**20)
     bomb = b"".join(packer.compress(block) for _ in range(1024)) + packer.flush()
@@ -104,7 +104,7 @@ def test_unreadable_and_unwritable_paths(tmp_path, monkeypatch, name, message):
         assert os.listdir() == []
 
 
-def test_wrong_caps(tmp_path):
+def test_wrong_limits(tmp_path):
     with pytest.raises(MethodError, match="max_memory="):
         read_bytes(tmp_path / "file", max_memory="much")
 

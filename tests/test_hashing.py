@@ -15,6 +15,7 @@ from herded.layouts.arrays import Memory
 from herded.layouts.hash_tables import grown, without_gaps
 from herded.layouts.weights import first_slots
 from herded.models.support import start_state
+from herded.run import loop
 from herded.system.stream import stream_key
 
 quick = settings(max_examples=40, deadline=None)
@@ -121,7 +122,7 @@ def test_threads_and_blocks_do_not_matter(states, max_weights, monkeypatch):
     method = hd.HerdedGibbs(weights="lazy", max_weights=max_weights)
     options = {"sweeps": 6000, "keep": [hd.Samples(every=7)], "layout": "factor"}
     one = hd.infer(model, method, threads=1, **options)
-    monkeypatch.setattr(hd.sampling, "BLOCK", model.n_variables * 1111)
+    monkeypatch.setattr(loop, "BLOCK", model.n_variables * 1111)
     two = hd.infer(model, method, threads=2, **options)
     np.testing.assert_array_equal(one.samples, two.samples)
     assert kept(one.state[0]) == kept(two.state[0])

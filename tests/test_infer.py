@@ -20,6 +20,7 @@ import herded as hd
 import herded.run.loop
 from herded.errors import CheckpointError, MethodError, ModelError, NotKeptError
 from herded.methods.protocol import Sampler, Solver
+from herded.methods.schedule import is_annealed
 
 # -- one shape for all methods ----------------------------------------------------------------
 
@@ -104,7 +105,7 @@ def test_finds_the_joint(method):
     joint = hd.infer(SMALL, method, sweeps=4000, chains=2, keep=[hd.Joint()]).joint
     assert joint.shape == (2, 3, 2)
     np.testing.assert_allclose(joint.sum(), 1.0)
-    if not hasattr(method, "schedule") and method.scan != "jacobi":
+    if not is_annealed(method) and method.scan != "jacobi":
         assert np.abs(joint - naive_joint(SMALL)).sum() / 2 < 0.05
 
 
@@ -113,7 +114,7 @@ def test_finds_the_joint(method):
 
 @every_sampler
 def test_continuing_is_one_long_run(method):
-    if hasattr(method, "schedule"):
+    if is_annealed(method):
         method = dataclasses.replace(method, schedule=temperature_by_sweep)
     model = MODELS["chain"]
     keep = [hd.Samples(), hd.Marginals(rao_blackwell=True)]

@@ -14,7 +14,7 @@ from herded.system.jit import PREFIX, cache_folder, sources_hash
 
 SCRIPT = """
 import numpy as np
-from herded.kernels.weights import start_all_scalar
+from herded.draws.phases import start_all_scalar
 w = np.zeros(1, np.uint32)
 start_all_scalar(w, np.uint64(5))
 print(w[0], sum(start_all_scalar.stats.cache_hits.values()))
@@ -45,7 +45,7 @@ def test_an_edit_in_an_imported_module_is_seen(package):
     first, hits = run(package)
     assert hits == 0
     assert run(package) == [first, 1]
-    stream = package / "stream.py"
+    stream = package / "system" / "stream.py"
     old = stream.read_text()
     stream.write_text(old.replace("mix(key + ", "mix(key + np.uint64(1) + "))
     assert stream.read_text() != old
@@ -68,9 +68,9 @@ def test_the_folder(package, tmp_path, monkeypatch):
 def test_the_hash_sees_names_and_contents(package):
     before = sources_hash(package)
     assert sources_hash(package) == before
-    (package / "stream.py").rename(package / "streams.py")
+    (package / "system" / "stream.py").rename(package / "system" / "streams.py")
     renamed = sources_hash(package)
-    (package / "streams.py").write_text("")
+    (package / "system" / "streams.py").write_text("")
     assert len({before, renamed, sources_hash(package)}) == 3
 
 
@@ -78,7 +78,7 @@ def test_compilers_are_seen_at_work():
     """In a process of its own, whose kernel is compiled for the first time."""
     program = """
         import threading
-        from herded.jit import is_compiling, jit
+        from herded.system.jit import is_compiling, jit
 
         @jit
         def kernel(n):

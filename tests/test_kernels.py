@@ -135,7 +135,7 @@ def test_annealed_gibbs_equal_to_the_naive_twin(rule, data):
     def straight(sweep, total):
         return 1.0 - sweep / (total - 1) if total > 1 else 0.0
 
-    method = hd.AnnealedGibbs("linear" if linear else cooling, **run)
+    method = hd.Gibbs(schedule="linear" if linear else cooling, **run)
     expected = naive_annealed_gibbs(
         model, straight if linear else cooling, **run, chain=chain, x0=x0, sweeps=sweeps
     )
@@ -230,7 +230,7 @@ def test_the_same_without_the_compiler():
     here = Path(__file__)
     chosen = "naive_twin or pools_split or checkerboard or probabilities or one_sweep or every_part"
     command = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", str(here)]
-    command += [str(here.with_name(name)) for name in ("test_plans_agree.py", "test_hashing.py")]
+    command += [str(here.with_name(name)) for name in ("test_layouts_agree.py", "test_hashing.py")]
     done = subprocess.run(
         [*command, "-k", chosen],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},

@@ -107,7 +107,7 @@ def test_marginals_approach_the_exact_ones(periodic, method, rao_blackwell):
         ("slack", hd.potts_grid(np.zeros((3, 3, 3))), hd.HerdedGibbs("pooled", slack=1.0)),
     ],
 )
-def test_no_lattice_plan_for(reason, model, method):
+def test_no_lattice_layout_for(reason, model, method):
     """These go by other layouts, which run them as before."""
     assert method.compile(model).kind != "lattice"
     with pytest.raises(hd.MethodError, match=reason):

@@ -235,7 +235,7 @@ def test_compiling_stays_under_its_estimate(equal):
         (star(2, np.eye(3)), hd.HerdedGibbs(), "weights='blanket'"),
     ],
 )
-def test_a_forced_plan_says_why_it_cannot(model, method, reason):
+def test_a_forced_layout_says_why_it_cannot(model, method, reason):
     with pytest.raises(hd.MethodError, match=f"pairs layout.*{reason}.*drop layout="):
         method.compile(model, kind="pairs")
 

@@ -21,9 +21,8 @@ from tests.terminal import terminal
 MODEL = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
 
 PROGRAM = """
-    import sys, numpy as np, herded as hd, herded.run.loop
+    import sys, numpy as np, herded as hd, herded.run.loop, herded.run.progress
     herded.run.loop.BLOCK = 6000  # a thousand sweeps
-    import herded.progress
     herded.run.progress.PATIENCE = 0.05
     model = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
     def slow(sweep, total):
@@ -59,7 +58,7 @@ def test_silence_in_a_pipe(progress):
 
 def test_a_bar_on_a_terminal():
     seen = on_a_terminal("None")
-    assert "AnnealedGibbs" in seen and "20000" in seen.replace(" ", "") and "sweeps" in seen
+    assert "Gibbs" in seen and "20000" in seen.replace(" ", "") and "sweeps" in seen
     assert seen.count("\x1b[?25l") == seen.count("\x1b[?25h") > 0  # the cursor comes back
 
 
@@ -208,7 +207,9 @@ def test_ctrl_c_ends_a_loop_of_small_runs(monkeypatch):
 
 def test_ctrl_c_in_a_small_run_that_is_watched_or_saved(monkeypatch, tmp_path):
     """It may last, and there is something to lose: it gives what there is."""
-    for number, options in enumerate([{"watch": lambda _: None}, {"checkpoint": tmp_path / "run"}]):
+    for number, options in enumerate(
+        [{"callback": lambda _: None}, {"checkpoint": tmp_path / "run"}]
+    ):
         with monkeypatch.context() as patch:
             press_in_block(patch, 2)
             result = hd.infer(MODEL, hd.Gibbs(seed=number), sweeps=1000, **options)

@@ -93,7 +93,7 @@ def test_wrong_arguments(tmp_path):
         read_model(5)
 
 
-def test_the_cap_reaches_the_reader(tmp_path):
+def test_the_limit_reaches_the_reader(tmp_path):
     path = written("uai", tmp_path)
     with pytest.raises(hd.MemoryLimitError, match="raise max_memory="):
         read_model(path, max_memory=100)

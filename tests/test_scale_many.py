@@ -129,7 +129,7 @@ def test_an_error_says_which_model(tmp_path):
         hd.infer_many([tmp_path / "none.uai"], sweeps=5)
 
 
-@pytest.mark.parametrize("name", ["state", "layout", "checkpoint", "watch"])
+@pytest.mark.parametrize("name", ["start", "layout", "checkpoint", "callback"])
 def test_options_about_one_model(name):
     with pytest.raises(hd.MethodError, match=f"no {name}= for many models"):
         hd.infer_many(models(1), **{name: None})
@@ -193,7 +193,7 @@ def _wait_for(event):
 
 
 def test_what_cannot_be_sent():
-    method = hd.AnnealedHerdedGibbs(schedule=lambda t: 1.0)
+    method = hd.HerdedGibbs(schedule=lambda t: 1.0)
     with processes(1) as pool, pytest.raises(hd.MethodError, match="can be sent to workers, but:"):
         hd.infer_many(models(1), method, sweeps=5, executor=pool)
 
@@ -288,7 +288,7 @@ METHODS = [
     hd.HerdedGibbs(weights="lazy", phases="random"),
     hd.HerdedGibbs(weights="pooled", slack=1.5),
     hd.Gibbs(seed=2),
-    hd.HerdedGibbs("lazy", phases="half", schedule="linear"),
+    hd.HerdedGibbs(schedule="linear"),
 ]
 
 

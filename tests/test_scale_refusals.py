@@ -16,6 +16,7 @@ from tests.tiles import SHARED, lattice
         (hd.Gibbs(), "expected HerdedGibbs"),
         (hd.HerdedGibbs(weights="pooled"), "expected weights"),
         (hd.HerdedGibbs(slack=1.0), "no slack"),
+        (hd.HerdedGibbs(schedule="linear"), "expected no schedule on tiles, got 'linear'"),
         (hd.HerdedGibbs(scan="sequential"), "checkerboard"),
     ],
 )

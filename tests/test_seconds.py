@@ -1,4 +1,4 @@
-"""Runs that the clock ends, and those who watch them."""
+"""Runs that the clock ends, and what is called meanwhile."""
 
 import math
 import os
@@ -115,7 +115,7 @@ def test_real_seconds():
 @pytest.mark.parametrize("seconds", [0, -1, math.nan, "2", True, None])
 def test_wrong_seconds(seconds):
     if seconds is None:
-        with pytest.raises(hd.MethodError, match="expected sweeps for AnnealedGibbs"):
+        with pytest.raises(hd.MethodError, match="expected sweeps for Gibbs, whose temperature"):
             hd.infer(MODEL, hd.Gibbs(schedule="linear"), seconds=1)
     else:
         with pytest.raises(hd.MethodError, match="expected seconds above 0"):
@@ -138,16 +138,18 @@ def test_pace_of_a_block_that_took_no_time():
     assert pace.rows == 1 and not pace.is_over(9.999) and pace.is_over(10)
 
 
-# -- watch -------------------------------------------------------------------------------------
+# -- callback ----------------------------------------------------------------------------------
 
 
-def test_a_watch_sees_every_block(monkeypatch):
+def test_a_callback_sees_every_block(monkeypatch):
     monkeypatch.setattr(herded.run.loop, "BLOCK", 600)
     seen = []
 
-    def callback(moment):
-        marginals = moment.chain_marginals()
-        seen.append((moment.sweeps, None if marginals is None else marginals.copy(), moment.best()))
+    def callback(snapshot):
+        marginals = snapshot.chain_marginals()
+        seen.append(
+            (snapshot.sweeps, None if marginals is None else marginals.copy(), snapshot.best())
+        )
 
     keep = [hd.Marginals(rao_blackwell=True), hd.BestState()]
     result = hd.infer(
@@ -159,25 +161,27 @@ def test_a_watch_sees_every_block(monkeypatch):
     assert seen[-1][2] == pytest.approx(result.best.log_score)
 
 
-def test_a_watch_of_a_run_that_keeps_something_else():
+def test_a_callback_of_a_run_that_keeps_something_else():
     seen = []
     hd.infer(
         MODEL,
         hd.Gibbs(),
         sweeps=9,
         keep=[hd.Joint()],
-        callback=lambda moment: seen.append((moment.chain_marginals(), moment.best())),
+        callback=lambda snapshot: seen.append((snapshot.chain_marginals(), snapshot.best())),
     )
     assert seen == [(None, None)]
 
 
-def test_a_watch_of_a_solver():
+def test_a_callback_of_a_solver():
     seen = []
     result = hd.infer(
-        MODEL, hd.BeliefPropagation(), callback=lambda moment: seen.append(moment.chain_marginals())
+        MODEL,
+        hd.BeliefPropagation(),
+        callback=lambda snapshot: seen.append(snapshot.chain_marginals()),
     )
     assert (seen[-1] == result.chain_marginals).all()
-    hd.infer(MODEL, hd.Exact(), callback=lambda moment: seen.append(moment.best()))
+    hd.infer(MODEL, hd.Exact(), callback=lambda snapshot: seen.append(snapshot.best()))
     assert seen[-1] == hd.infer(MODEL, hd.Exact()).best.log_score
 
 

@@ -20,7 +20,7 @@ from herded.theory.path import run_path
 @pytest.mark.parametrize("weights", ["blanket", "full"])
 def test_the_path_is_the_compiled_run(model, weights):
     path = theory.within_sweep_path(model, 300, weights=weights)
-    method = hd.HerdedGibbs(scan="sequential", weights=weights)
+    method = hd.HerdedGibbs(scan="sequential", weights=weights, phases="half")
     samples = hd.infer(model, method, sweeps=300, keep=[hd.Samples()]).samples[0]
     assert np.array_equal(path[model.n_variables :: model.n_variables], samples)
     assert np.array_equal(theory.path_of_samples(path[0], samples), path)

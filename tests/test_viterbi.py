@@ -142,7 +142,7 @@ def test_impossible_models_are_refused():
         solve(model)
 
 
-def test_the_cap_is_respected():
+def test_max_memory_is_respected():
     with pytest.raises(MemoryLimitError, match="raise max_memory="):
         solve(chain_model(np.zeros((100, 5)), np.eye(5)), max_memory=1000)
 

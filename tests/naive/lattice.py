@@ -14,7 +14,7 @@ STRIP = 512  # sites in a strip of packed rows, at least
 COARSE = 2**16  # a step of weights of 16 bits, at scale 2^31
 
 
-def naive_lattice(model, *, weights, phases="half", bits=32, seed=0, chain=0, x0, sweeps):
+def naive_lattice(model, *, weights, phases="random", bits=32, seed=0, chain=0, x0, sweeps):
     """Binary grids: first the sites with r + c even, then the others; weights=None draws.
 
     A context is the four neighbours' bits ("blanket"), or how many of them are 1 ("shared", and

@@ -40,7 +40,7 @@ class NaivePotts(Naive):
         return naive_fixed_products(product)
 
 
-def naive_potts(model, *, weights, phases="half", seed=0, chain=0, x0, sweeps):
+def naive_potts(model, *, weights, phases="random", seed=0, chain=0, x0, sweeps):
     """Potts grids, first the sites with r + c even, then the others; weights=None draws."""
     naive, width = NaivePotts(model), model.shape[1]
     key, phase_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)

@@ -21,7 +21,7 @@ def naive_herded_gibbs(
     weights="blanket",
     slack=0.0,
     scan="sequential",
-    phases="half",
+    phases="random",
     seed=0,
     chain=0,
     x0,
@@ -30,7 +30,7 @@ def naive_herded_gibbs(
     schedule=lambda sweep, total: 1.0,
     callback=None,
 ):
-    """Algorithm 1. `watch` is called with (i, context, p, x_i, weight) after every visit."""
+    """Algorithm 1. `callback` is called with (i, context, p, x_i, weight) after every visit."""
     naive = Naive(model, vector=slack > 0, kind=kind)
     key, phase_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
     random = phases == "random" or chain > 0

@@ -140,13 +140,13 @@ def _curve(
 def _looking(reference: Reference, points: list[Point]) -> Callback:
     """Measures now and then, ever more rarely: what is drawn has a logarithmic axis."""
 
-    def callback(moment: Snapshot) -> str | None:
-        if points and moment.seconds < CLOSER * points[-1].seconds:
+    def callback(snapshot: Snapshot) -> str | None:
+        if points and snapshot.seconds < CLOSER * points[-1].seconds:
             return None
-        chains = moment.chain_marginals()
-        if chains is not None and moment.seconds >= FIRST_LOOK:
+        chains = snapshot.chain_marginals()
+        if chains is not None and snapshot.seconds >= FIRST_LOOK:
             errors = reference.errors(chains.mean(axis=0))
-            points.append(Point(moment.seconds, moment.sweeps, errors))
+            points.append(Point(snapshot.seconds, snapshot.sweeps, errors))
         return None
 
     return callback

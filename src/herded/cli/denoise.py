@@ -16,9 +16,9 @@ from herded.methods.mean_field import MeanField
 from herded.vision import restore
 
 METHODS = {
-    "shared": lambda: HerdedGibbs(weights="shared"),
-    "herded": lambda: HerdedGibbs(),
-    "pooled": lambda: HerdedGibbs(weights="pooled"),
+    "shared": lambda: HerdedGibbs(weights="shared", phases="half"),
+    "herded": lambda: HerdedGibbs(phases="half"),
+    "pooled": lambda: HerdedGibbs(weights="pooled", phases="half"),
     "gibbs": lambda: Gibbs(),
     "mean-field": lambda: MeanField(damping=0.5),
     "bp": lambda: BeliefPropagation(damping=0.5),

@@ -20,17 +20,17 @@ class Watcher:
         self.reference = reference
         self.looked, self.note = -np.inf, ""
 
-    def __call__(self, moment: Snapshot) -> str:
+    def __call__(self, snapshot: Snapshot) -> str:
         now = time.perf_counter()
         if now - self.looked >= EVERY:
-            self.looked, self.note = now, self._look(moment)
+            self.looked, self.note = now, self._look(snapshot)
         return self.note
 
-    def _look(self, moment: Snapshot) -> str:
-        best = moment.best()
+    def _look(self, snapshot: Snapshot) -> str:
+        best = snapshot.best()
         if best is not None:
             return f"best log-score {best:.6g}"
-        chains = moment.chain_marginals()
+        chains = snapshot.chain_marginals()
         if chains is None:
             return "burn-in"
         notes = []

@@ -35,6 +35,7 @@ class FactorLayout(SiteLayout):
             memory=chain,
             chain_memory=chain,
             grows=hashed,
+            contexts=float(task.rows.sum()) if weights == "lazy" else np.inf,
             least_block=1,
             check=task.limit(chain, "weights"),
             make=lambda: cls.of(

@@ -29,6 +29,7 @@ class Proposal:
     least_block: int  # sweeps in a block of samples
     check: Callable[[], None]  # raises where that is above the limit
     make: Callable[[], SweptLayout]
+    contexts: float = np.inf  # that hashed weights may be of, at most
     starts_rows: bool = False  # whether each row of its tables has a weight to start
 
     def build(self) -> SweptLayout:

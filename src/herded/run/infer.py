@@ -196,8 +196,10 @@ def _check_layout(layout: Layout, model: Model, method: object) -> None:
     if layout.model is not model:
         raise MethodError("expected a layout that was compiled for this model, got another's")
     options = "weights", "slack", "scan", "bits"
-    if type(layout.method) is not type(method) or any(
-        getattr(layout.method, name, None) != getattr(method, name, None) for name in options
+    if (
+        type(layout.method) is not type(method)
+        or any(getattr(layout.method, n, None) != getattr(method, n, None) for n in options)
+        or is_annealed(layout.method) != is_annealed(method)
     ):
         raise MethodError(
             f"expected a layout from compile(model) of {method!r:.200}, got one of "

@@ -30,7 +30,7 @@ from herded.run.result import Result
 BATCH = 0.05  # seconds
 LARGEST = 256  # models
 SMALL = 2**15  # updates of a run
-OF_ONE = ("watch", "checkpoint", "layout", "state")  # options that are about one model
+OF_ONE = ("callback", "checkpoint", "layout", "start")  # options that are about one model
 
 
 def infer_many(

@@ -81,7 +81,8 @@ def _weights(model: Model, method: Any, chains: int, proposal: Proposal) -> floa
         need += 5 * NUMBER * each / (4.0 * int(states.min(initial=2)))
     if proposal.grows:
         # Tables that grow have twice the room they need, and are copied from one to the other.
-        need += chains * 4.0 * method.max_weights * (8.0 + 4.0 * int(model.cardinalities.max()))
+        met = min(float(method.max_weights), proposal.contexts)
+        need += chains * 4.0 * met * (8.0 + 4.0 * int(model.cardinalities.max()))
     return need
 
 

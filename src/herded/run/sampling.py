@@ -15,6 +15,7 @@ from herded.layouts.protocol import Layout
 from herded.layouts.side_by_side import MOST_CHAINS, SideBySide, side_by_side
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
+from herded.methods.schedule import is_annealed
 from herded.run.interrupts import interrupted_afterwards, interruptible
 from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
 from herded.run.progress import Snapshot
@@ -187,9 +188,9 @@ class SamplerRun:
     def signature(self) -> tuple[Any, ...]:
         """Which kernels a run calls, by what that depends on."""
         options = (getattr(self.method, name, None) for name in ("weights", "bits"))
-        several = len(self.chains) > 1
-        of_layout = self.layout.signature
-        return type(self.method), *options, of_layout, self.blocks.dtype, several, *self.keep
+        of_method = type(self.method), is_annealed(self.method), *options
+        of_run = self.blocks.dtype, len(self.chains) > 1, *self.keep
+        return *of_method, self.layout.signature, *of_run
 
     def stopping(self, is_brief: bool) -> AbstractContextManager[threading.Event]:
         """What Ctrl-C does: it ends a run after its block, and a brief one with its loop.

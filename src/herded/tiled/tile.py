@@ -92,6 +92,8 @@ class Work:
                 'expected weights "shared" or "blanket" and no slack on tiles, got '
                 f"{method.weights!r} and slack {method.slack:g}"
             )
+        if method.schedule is not None:
+            raise MethodError(f"expected no schedule on tiles, got {shown(method.schedule)}")
         if not (isinstance(method.scan, str) and method.scan in ("auto", "checkerboard")):
             raise MethodError(f"expected the checkerboard scan on tiles, got {shown(method.scan)}")
         if self.shared and not (self.lattice.is_uniform and float(self.lattice.coupling)):

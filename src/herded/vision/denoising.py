@@ -51,7 +51,8 @@ def denoise(
     levels    the values a clean pixel can have; None: False and True for a bool picture, two
               estimated ones for floats. A number K: K levels from darkest to brightest, for grey
               pictures
-    method    by default HerdedGibbs(weights="shared"), with "pooled" for more than two levels
+    method    by default HerdedGibbs(weights="shared", phases="half"), with "pooled" for more than
+              two levels
     sweeps    traversals of the picture
     """
     return restore(image, sigma, coupling, levels=levels, method=method, sweeps=sweeps).image
@@ -84,7 +85,8 @@ def restore(
         if not abs(strength) <= LARGEST:
             raise ModelError(f'expected a finite coupling or "auto", got {strength:g}')
     model = lattice_of(strength)
-    method = HerdedGibbs(weights=weights_for(len(values))) if method is None else method
+    if method is None:  # few sweeps from half way leave fewer wrong pixels than from random phases
+        method = HerdedGibbs(weights=weights_for(len(values)), phases="half")
     # From the likelihood's choice: a random start would spend its sweeps on getting there.
     start = model.log_unary.argmax(axis=2) if isinstance(method, Sampler) else None
     result = infer(model, method, sweeps=sweeps, start=start, progress=progress)

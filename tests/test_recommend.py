@@ -35,7 +35,7 @@ def star(leaves, states=2, seed=0, scale=0.5):
 def test_the_rule(model, method):
     found = hd.recommend(model)
     assert found == method
-    found.compile(model)  # what is recommended can run
+    found.compile(model)  # what suits can run
 
 
 def test_the_number_of_contexts_is_the_rule_and_memory_its_bound():

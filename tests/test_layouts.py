@@ -53,12 +53,12 @@ def star(rays=59, **options):
         (hd.HerdedGibbs(weights="lazy"), star(), "factor"),
         (hd.HerdedGibbs(weights="full"), star(), "factor"),
         (hd.Gibbs(schedule="linear"), GRID, "factor"),
-        (hd.HerdedGibbs("lazy", phases="half", schedule="linear"), GRID, "factor"),
+        (hd.HerdedGibbs(schedule="linear"), GRID, "factor"),
         (hd.MeanField(), GRID, "factor"),
         (hd.Exact(), GRID, "factor"),
     ],
 )
-def test_which_plan(method, model, kind):
+def test_which_layout(method, model, kind):
     assert method.compile(model).kind == kind
 
 
@@ -80,13 +80,13 @@ def test_forcing(kind):
         ("checkerboard", GRID, hd.Gibbs(scan="random")),
     ],
 )
-def test_no_lattice_plan_for(reason, model, method):
+def test_no_lattice_layout_for(reason, model, method):
     with pytest.raises(MethodError, match=f"{reason}.*drop layout="):
         method.compile(model, kind="lattice")
 
 
 @pytest.mark.parametrize("kind", ["grid", 5, ["table"]])
-def test_no_such_plan(kind):
+def test_no_such_layout(kind):
     with pytest.raises(MethodError, match="expected a layout"):
         hd.Gibbs().compile(GRID, kind=kind)
 
@@ -143,16 +143,16 @@ def test_evidence_lowers_the_degree():
         (GRID, hd.Exact()),
     ],
 )
-def test_cap(model, method):
+def test_max_memory(model, method):
     with pytest.raises(MemoryLimitError, match=r"expected .* of at most 16 bytes.* max_memory="):
         hd.infer(model, method, max_memory=16)
     need = method.compile(model).memory
     assert hd.infer(model, method, sweeps=2, max_memory=need).provenance["memory"] == need
 
 
-@pytest.mark.parametrize("max_memory", [0, -5, "1GB", np.nan, True, [1]])
+@pytest.mark.parametrize("max_memory", [0, -5, "much", np.nan, True, [1]])
 @pytest.mark.parametrize("method", [hd.Gibbs(), hd.Exact(), hd.Viterbi(), hd.BeliefPropagation()])
-def test_cap_refused(max_memory, method):
+def test_max_memory_refused(max_memory, method):
     with pytest.raises(MethodError, match="number of bytes"):
         hd.infer(CHAIN, method, max_memory=max_memory)
 
@@ -230,12 +230,11 @@ def test_methods_with_a_permutation_can_be_compared():
         np.zeros((2, 3)),
     ],
 )
-@pytest.mark.parametrize(
-    "method", [hd.Gibbs, hd.HerdedGibbs, hd.AnnealedGibbs, hd.AnnealedHerdedGibbs]
-)
-def test_wrong_scans(scan, method):
+@pytest.mark.parametrize("schedule", [None, "linear"])
+@pytest.mark.parametrize("method", [hd.Gibbs, hd.HerdedGibbs])
+def test_wrong_scans(scan, method, schedule):
     with pytest.raises(MethodError, match="permutation"):
-        hd.infer(CHAIN, method(scan=scan), sweeps=1)
+        hd.infer(CHAIN, method(scan=scan, schedule=schedule), sweeps=1)
 
 
 @settings(max_examples=100, deadline=None)
@@ -319,7 +318,7 @@ def test_arrays_are_read_only(method, model):
     assert seen
 
 
-def test_a_plan_belongs_to_its_model_and_method():
+def test_a_layout_belongs_to_its_model_and_method():
     layout = hd.Gibbs().compile(CHAIN)
     assert hd.infer(CHAIN, hd.Gibbs(seed=3), sweeps=2, layout=layout).sweeps == 2
     with pytest.raises(MethodError, match="compiled for this model"):
@@ -328,7 +327,7 @@ def test_a_plan_belongs_to_its_model_and_method():
         hd.HerdedGibbs(),
         hd.Gibbs(scan="random"),
         hd.Gibbs(schedule="linear"),
-        hd.HerdedGibbs("lazy", phases="half", schedule="linear"),
+        hd.HerdedGibbs(schedule="linear"),
         hd.MeanField(),
         hd.Exact(),
         hd.Viterbi(),
@@ -337,7 +336,11 @@ def test_a_plan_belongs_to_its_model_and_method():
         with pytest.raises(MethodError, match="expected a layout from compile"):
             hd.infer(CHAIN, method, layout=layout)
     blanket = hd.HerdedGibbs().compile(CHAIN)
-    for method in (hd.HerdedGibbs(weights="pooled"), hd.HerdedGibbs(slack=1)):
+    for method in (
+        hd.HerdedGibbs(weights="pooled"),
+        hd.HerdedGibbs(slack=1),
+        hd.HerdedGibbs(schedule="linear"),
+    ):
         with pytest.raises(MethodError, match="expected a layout from compile"):
             hd.infer(CHAIN, method, layout=blanket)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.layouts.choose import choose_layout, layout_memory
 from herded.methods.elimination_order import elimination_order
+from herded.methods.schedule import is_annealed
 from herded.run.auto import LinearFrom, annealed, choose, exact_seconds, largest_blanket
 from herded.run.memory import footprint
 from tests.cases import MODELS
@@ -40,7 +41,7 @@ def test_exact_where_elimination_fits():
     ("task", "name", "kind"),
     [
         ("mar", "herded", hd.HerdedGibbs),
-        ("map", "herded", hd.AnnealedHerdedGibbs),
+        ("map", "herded", hd.HerdedGibbs),
         ("pr", "bp", hd.BeliefPropagation),
     ],
 )
@@ -49,6 +50,7 @@ def test_without_elimination(task, name, kind):
     for options in ({"max_memory": small}, {"exact": False}, {"seconds": 1e-6}):
         chosen = choose(GRID, task, seed=0, **options)
         assert chosen.name == name and isinstance(chosen.method, kind)
+        assert is_annealed(chosen.method) == (task == "map")
         assert chosen.reason
     assert "needs more than" in choose(GRID, task, max_memory=small).reason
     assert "would take about" in choose(GRID, task, seconds=1e-6).reason
@@ -64,7 +66,7 @@ def test_the_largest_blanket():
     assert largest_blanket(hd.FactorGraph([2, 3], [])) == 1
 
 
-def test_herded_as_it_is_recommended():
+def test_herded_with_the_weights_that_suit():
     for leaves in (4, 12):
         model = star(leaves)
         chosen = choose(model, exact=False, seed=3)
@@ -80,9 +82,10 @@ def test_annealing_starts_hot_where_factors_are_strong():
     assert annealed(hd.FactorGraph([2], [])).schedule == LinearFrom(1.0)
     temperatures = [LinearFrom(6.0)(sweep, 4) for sweep in range(4)]
     assert temperatures == pytest.approx([6, 4, 2, 0]) and LinearFrom(6.0)(0, 1) == 0
-    assert isinstance(annealed(weak, herded=False), hd.AnnealedGibbs)
+    assert isinstance(annealed(weak), hd.HerdedGibbs)
+    assert annealed(weak, herded=False) == hd.Gibbs(schedule=LinearFrom(1.0))
     wide = hd.FactorGraph([255, 2], [((0, 1), np.zeros((255, 2)))])
-    assert isinstance(annealed(wide, seed=5), hd.AnnealedGibbs) and annealed(wide, seed=5).seed == 5
+    assert annealed(wide, seed=5) == hd.Gibbs(seed=5, schedule=LinearFrom(1.0))
 
 
 def test_the_best_state_that_a_hot_start_finds():
@@ -148,7 +151,9 @@ RUNS = [
     hd.HerdedGibbs(weights="pooled", slack=1.5),
     hd.HerdedGibbs(weights="lazy", max_weights=2**12),
     hd.HerdedGibbs(weights="full", max_weights=2**12),
-    hd.HerdedGibbs("pooled", phases="half", schedule="linear"),
+    hd.HerdedGibbs("pooled", schedule="linear"),
+    hd.HerdedGibbs(schedule="linear", max_weights=2**12),
+    hd.Gibbs(schedule="linear"),
     hd.MeanField(),
     hd.BeliefPropagation(damping=0.5),
     hd.Exact(),
@@ -184,6 +189,15 @@ def test_a_run_stays_under_its_estimate(name, method):
 def test_footprint_of_every_method_on_odd_models(name):
     for method in RUNS:
         assert 2**20 <= footprint(MODELS[name], method, chains=3) < 2**32
+
+
+def test_nothing_is_tabulated_under_a_schedule():
+    """Contexts that will be met count, not all there are: a hub of 40 leaves has 2^40."""
+    for weights in ("blanket", "lazy", "pooled"):
+        method = hd.HerdedGibbs(weights, max_weights=2**12, schedule="linear")
+        assert footprint(star(40), method, chains=2) < 2**25
+    most = hd.HerdedGibbs(schedule="linear")
+    assert footprint(GRID, most) < 2**24 < 2**27 < footprint(star(40), most)
 
 
 def test_footprint_counts_chains_and_refuses_what_cannot_be():

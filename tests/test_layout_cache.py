@@ -15,7 +15,7 @@ def pair():
     return hd.FactorGraph([2, 2], [((0, 1), [[0.3, -0.1], [0.2, 0.5]])])
 
 
-def test_a_plan_is_made_once():
+def test_a_layout_is_made_once():
     model = pair()
     first = remembered(model, hd.HerdedGibbs(), None, None)
     assert remembered(model, hd.HerdedGibbs(), None, None) is first
