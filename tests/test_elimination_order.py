@@ -1,7 +1,6 @@
 """Orders of elimination: what they cost, and that better ones are found."""
 
 import itertools
-import time
 import tracemalloc
 
 import numpy as np
@@ -16,6 +15,7 @@ from herded.methods.elimination_order import elimination_order
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import ising_grid, potts_grid
 from herded.models.pairwise import pairwise
+from tests.patience import ending
 
 
 def peak_of(model, order):
@@ -141,10 +141,8 @@ def test_parts_that_share_no_factor_are_swept_one_after_another():
 
 def test_large_lattices_are_refused_at_once():
     model = ising_grid(np.zeros((1000, 2000)))
-    began = time.process_time()
-    with pytest.raises(CapError, match="with 1001 variables in a cluster"):
+    with ending(), pytest.raises(CapError, match="with 1001 variables in a cluster"):
         elimination_order(model, 1e12)
-    assert time.process_time() - began < 1.0
     assert elimination_order(ising_grid(np.zeros((3, 500))), 1e6).treewidth == 3
 
 

@@ -1,7 +1,6 @@
-"""Lattice kernels: periodic grids, threads, waves and the instructions they compile to."""
+"""Lattice kernels: periodic grids, threads and waves."""
 
 import itertools
-import platform
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,9 +12,7 @@ from naive.lattice import naive_lattice
 from strategies import seeds
 
 import herded as hd
-from benchmarks.lattice import packed_adds
 from herded import sampling
-from herded.kernels import lattice as kernels
 from herded.kernels.record import AT_HAND, count_ones
 from herded.methods import threads
 from herded.plan import waves
@@ -141,14 +138,6 @@ def _visits(regions, strips):
             for k in range(end - begin):
                 if first + first_slope * k <= front - k < last + last_slope * k:
                     yield begin + k, (front - k) % strips
-
-
-@pytest.mark.skipif(not hasattr(kernels.lattice_sweeps, "inspect_asm"), reason="not compiled")
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="no registers of x86")
-def test_all_planes_are_added_in_whole_registers():
-    """The generated code adds packed lanes, of 32 and of 16 bits."""
-    adds = packed_adds()
-    assert "`paddd`" in adds and "`paddw`" in adds
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,5 +1,7 @@
 """Plans: which is chosen, what it may cost, in which order it visits."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -338,6 +340,31 @@ def test_a_plan_belongs_to_its_model_and_method():
     for method in (hd.HerdedGibbs(weights="pooled"), hd.HerdedGibbs(slack=1)):
         with pytest.raises(MethodError, match="expected a plan from compile"):
             hd.infer(CHAIN, method, plan=blanket)
+
+
+@pytest.mark.parametrize(
+    ("method", "model"),
+    [
+        (hd.HerdedGibbs(), GRID),
+        (hd.HerdedGibbs(weights="pooled"), POTTS),
+        (hd.HerdedGibbs(weights="pooled"), CHAIN),
+        (hd.Gibbs(), star()),
+        (hd.AnnealedGibbs(), GRID),
+    ],
+)
+def test_a_plan_that_was_sent_has_the_types_of_the_first(method, model):
+    """Else kernels would be compiled once more on every worker."""
+    plan = method.compile(model)
+    sent = pickle.loads(pickle.dumps(plan))
+    parts = [name for name in vars(plan) if isinstance(getattr(plan, name), tuple)]
+    pairs = [
+        z for name in parts for z in zip(getattr(plan, name), getattr(sent, name), strict=True)
+    ]
+    arrays = [(one, other) for one, other in pairs if isinstance(one, np.ndarray)]
+    assert arrays
+    for one, other in arrays:
+        assert one.dtype == other.dtype and one.flags.c_contiguous == other.flags.c_contiguous
+        assert not one.flags.writeable and not other.flags.writeable
 
 
 # -- memory -----------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 
 import numpy as np
 import pytest
@@ -31,12 +30,6 @@ def client():
         distributed.Client(there) as client,
     ):
         yield client
-
-
-def kill_one(client):
-    """SIGKILL a worker; its nanny will start another."""
-    pids = list(client.run(os.getpid).values())
-    os.kill(pids[-1], signal.SIGKILL)
 
 
 def test_many_models_and_a_dead_worker(client, tmp_path):
@@ -83,15 +76,16 @@ def test_tiles_of_a_periodic_lattice_with_evidence(client, tmp_path, tile):
 
 @pytest.mark.parametrize("saved", [False, True])
 def test_tiles_and_a_dead_worker(client, tmp_path, saved, monkeypatch):
-    """Killed when a third of the sweeps is done."""
+    """Killed when an eighth of the sweeps is done."""
     stored = lattice(90, 129)
-    killed = []
+    client.wait_for_workers(4)
+    pids, killed = list(client.run(os.getpid).values()), []
 
     class Bar(tiled.Progress):
         def update(self, done, note=""):
             if done == 20 and not killed:
-                killed.append(threading.Thread(target=kill_one, args=(client,)))
-                killed[0].start()
+                killed.append(pids[-1])
+                os.kill(pids[-1], signal.SIGKILL)  # its nanny will start another
 
     class Crew(cluster.Crew):
         def __init__(self, *arguments):

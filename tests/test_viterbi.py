@@ -1,6 +1,5 @@
 """Viterbi against enumeration, `Exact` and another program's answers."""
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from herded.models.chain import chain, skip_chain
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import ising_grid
 from herded.models.pairwise import pairwise
+from tests.patience import ending
 
 IEER = Path(__file__).parents[2] / "shared" / "data" / "ieer"
 
@@ -148,14 +148,13 @@ def test_the_cap_is_respected():
 # -- at scale ----------------------------------------------------------------------------------
 
 
-def test_many_chains_are_fast():
+def test_many_chains():
     rng = np.random.default_rng(2)
     lengths = rng.multinomial(65_000 - 2_800, np.full(2_800, 1 / 2_800)) + 1
     model = chain(rng.normal(size=(65_000, 4)), rng.normal(size=(4, 4)), lengths=lengths)
     solve(chain(np.zeros((2, 4)), np.eye(4)))  # compiles the kernels
-    began = time.process_time()
-    answer = solve(model)
-    assert time.process_time() - began < 2.0
+    with ending():
+        answer = solve(model)
     flipped = answer.state[None].repeat(50, axis=0)
     at = rng.integers(0, 65_000, 50)
     flipped[np.arange(50), at] = (flipped[np.arange(50), at] + 1) % 4

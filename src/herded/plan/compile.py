@@ -53,6 +53,14 @@ class Plan:
     contexts: Any = None  # ContextArrays
     made_for: Any = None  # the method that compiled it
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Pickles forget what is read-only, a part of types: workers would compile anew."""
+        for part in state.values():
+            for array in part if isinstance(part, tuple) else ():
+                if isinstance(array, np.ndarray):
+                    array.flags.writeable = False
+        self.__dict__.update(state)
+
     @cached_property
     def width(self) -> int:
         """States of the largest variable."""
