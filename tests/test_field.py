@@ -72,10 +72,18 @@ def many_spins(n, degree, strength, seed=0, apart=0):
     return model.given({int(i): int(i) % 2 for i in rng.choice(n, 3, replace=False)})
 
 
-@pytest.mark.parametrize("weights", ["pooled", None])
-@pytest.mark.parametrize("degree", [2, 12, 40])
-@pytest.mark.parametrize("strength", [0.1, 3.0])  # nearly all flip, hardly any
-@pytest.mark.parametrize("scan", ["sequential", "checkerboard"])
+FOLLOWED = [
+    (weights, 12, strength, scan)
+    for weights in ("pooled", None)
+    for strength in (0.1, 3.0)  # nearly all flip, hardly any
+    for scan in ("sequential", "checkerboard")
+]
+
+
+@pytest.mark.parametrize(
+    ("weights", "degree", "strength", "scan"),
+    [*FOLLOWED, ("pooled", 2, 0.1, "sequential"), (None, 40, 0.1, "checkerboard")],
+)
 def test_fields_that_follow_flips_equal_the_naive_twin(weights, degree, strength, scan):
     model = many_spins(MANY + 12, degree, strength, apart=5)
     sweeps = 6 if UNCOMPILED else 140

@@ -1,6 +1,5 @@
 """Lattice kernels: periodic grids, threads and waves."""
 
-import itertools
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -79,8 +78,7 @@ def test_an_odd_ring_has_no_two_colours(shape):
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("periodic", [False, True])
-@pytest.mark.parametrize("shape", [(60, 520), (1400, 8)])
+@pytest.mark.parametrize(("shape", "periodic"), [((60, 520), True), ((1400, 8), False)])
 def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
     """Nor on the length of waves: many strips, one to five threads, short and long waves."""
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
@@ -92,7 +90,7 @@ def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
     assert plan.lattice.p.shape[1] > 10
     x0 = rng.integers(0, 2, model.n_variables)
     expected = naive_lattice(model, weights=weights, **options, x0=x0, sweeps=5)
-    for count, near in itertools.product((1, 2, 5), (2**14, 2**18, 2**30)):
+    for count, near in ((1, 2**14), (1, 2**30), (2, 2**18), (5, 2**14), (5, 2**30)):
         monkeypatch.setattr(waves, "NEAR", near)
         with ThreadPoolExecutor(count) as pool:
             assert_equal(advance(method, plan, x0, 5, pool=pool), expected)

@@ -69,8 +69,7 @@ def test_bins_split_as_in_the_twin(cuts):
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("periodic", [False, True])
-@pytest.mark.parametrize("shape", [(12, 530), (40, 150)])
+@pytest.mark.parametrize(("shape", "periodic"), [((12, 530), True), ((40, 150), False)])
 def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
     rng = np.random.default_rng(3)

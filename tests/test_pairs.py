@@ -22,14 +22,17 @@ from herded.plan.pairs import compile_pairs, pair_rows
 from herded.plan.support import start_state
 from herded.stream import stream_key
 
+# Each number of states that all variables have is a kernel of its own to compile; the code of
+# these differs for three, for four, for at most eight, and for any. Gibbs shares the products.
 CARDINALITIES = {
     "three": (3, 3),
     "four": (4, 4),
-    "six": (6, 6),
     "eight": (8, 8),
     "mixed": (1, 5),
     "wide": (18, 19),
 }
+CASES = [(w, c) for w in ("pooled", "slack") for c in CARDINALITIES]
+CASES += [(None, c) for c in ("four", "eight", "mixed", "wide")]
 
 
 @pytest.fixture(autouse=True)
@@ -40,14 +43,14 @@ def _quiet():
 
 
 def drawn_model(data, least, most, zeros=(0.0, 0.2)):
-    """A model that the pairs plan is for."""
+    """A model that the pairs plan is for, with several numbers of states where it may have them."""
     model = data.draw(linked_pairs(least, most, 5 if least > 6 else 9, zeros))
     assume(not pair_rows(model)[1])
+    assume(least == most or len(set(model.cardinalities[model.evidence < 0].tolist())) != 1)
     return model
 
 
-@pytest.mark.parametrize("cardinalities", CARDINALITIES)
-@pytest.mark.parametrize("weights", ["pooled", "slack", None])
+@pytest.mark.parametrize(("weights", "cardinalities"), CASES)
 @quick(25)
 @given(data=st.data())
 def test_equal_to_the_naive_twin(weights, cardinalities, data):
@@ -105,9 +108,7 @@ def mixed_ring():
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="many sweeps")
-@pytest.mark.parametrize(
-    "model", [ring(3), ring(4, 4), ring(5, 3), mixed_ring()], ids=["3", "4", "5", "mixed"]
-)
+@pytest.mark.parametrize("model", [ring(4, 4), ring(8, 3), mixed_ring()], ids=["4", "8", "mixed"])
 def test_joints_are_those_of_the_model(model, monkeypatch):
     """Gibbs and pools with slack nearly as good as draws: as where conditionals are tabulated."""
     monkeypatch.setattr("herded.plan.compile.FEW_ENTRIES", 0)  # or these would have tables

@@ -11,6 +11,7 @@ from herded.cli.main import main
 from herded.scale import cluster, tiled
 from tests.command import small_grid
 from tests.deadly import Deadly
+from tests.test_scale_hosts import FakeClient
 from tests.test_scale_many import models, same
 from tests.tiles import SHARED, lattice, whole
 
@@ -20,12 +21,18 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 
 
 @pytest.fixture(scope="module")
-def client():
-    """Four processes, with nannies; Dask gives up on what a dead one had, so that we must not."""
+def client(tmp_path_factory):
+    """Three processes, with nannies; Dask gives up on what a dead one had, so that we must not.
+
+    What they will need is compiled here, once.
+    """
+    for method in (SHARED, hd.HerdedGibbs()):
+        out = tmp_path_factory.mktemp("compiled") / "m.npy"
+        hd.infer_tiled(lattice(8, 8), method, out=out, sweeps=1, client=FakeClient(1))
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
-            n_workers=4, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None
         ) as there,
         distributed.Client(there) as client,
     ):
@@ -49,7 +56,7 @@ def test_chains(client):
     assert same(serial, spread) and np.array_equal(serial.samples, spread.samples)
 
 
-@pytest.mark.parametrize("tile", [(30, 40), (24, 130), (90, 18), (14, 26)])
+@pytest.mark.parametrize("tile", [(30, 40), (90, 18)])
 def test_tiles(client, tmp_path, tile):
     stored = lattice(90, 129)
     np.save(tmp_path / "field.npy", stored.field)
@@ -65,7 +72,7 @@ def test_tiles(client, tmp_path, tile):
     assert np.array_equal(result.marginals[:], whole(stored, SHARED, 20, 3))
 
 
-@pytest.mark.parametrize("tile", [(30, 40), (24, 130), (90, 18)])
+@pytest.mark.parametrize("tile", [(24, 130)])
 def test_tiles_of_a_periodic_lattice_with_evidence(client, tmp_path, tile):
     stored = lattice(90, 130, uniform=False, clamped=True, periodic=True)
     method = hd.HerdedGibbs(phases="random", seed=3)
@@ -78,7 +85,7 @@ def test_tiles_of_a_periodic_lattice_with_evidence(client, tmp_path, tile):
 def test_tiles_and_a_dead_worker(client, tmp_path, saved, monkeypatch):
     """Killed when an eighth of the sweeps is done."""
     stored = lattice(90, 129)
-    client.wait_for_workers(4)
+    client.wait_for_workers(3)
     pids, killed = list(client.run(os.getpid).values()), []
 
     class Bar(tiled.Progress):
