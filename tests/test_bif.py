@@ -346,10 +346,11 @@ def test_what_is_no_net_is_not_written(tmp_path, model, message):
 
 
 def test_shipped_networks(tmp_path):
-    paths = shipped_nets()
+    """Those of less than 100 KiB; that all can be read is in test_networks.py."""
+    paths = [path for path in shipped_nets() if path.stat().st_size < 100_000]
     if not paths:
         pytest.skip("pgmpy, whose package has the networks, is not installed")
-    assert len(paths) >= 20
+    assert len(paths) >= 15
     for path in paths:
         model = read_bif(path)
         sums = [np.exp(model.factor(f)[1]).sum(axis=-1) for f in range(model.n_factors)]
