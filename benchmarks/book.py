@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 
-from herded.atomic import replacing
 from herded.errors import HerdedError
+from herded.system.atomic import replacing
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 import herded as hd
 from benchmarks.random_models import MODES, SHAPES, ZEROS, Maker
-from herded.doubts import disagreement
+from herded.run.diagnostics import disagreement
 
 SWEEPS = (100, 1_000, 10_000)
 CHAINS = (2, 4, 8)

@@ -13,7 +13,7 @@ import numpy as np
 
 import herded as hd
 from benchmarks.timing import nanoseconds
-from herded.methods import together
+from herded.layouts import together
 
 NODES, DEGREE, SWEEPS = 10_000, 6, 20
 STATES = (3, 4, 8, 16)

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 import herded as hd
-from herded.plan.memory import readable
-from herded.scale.tile import OPPOSITE, Tile, Work
-from herded.scale.tiling import Tiling
+from herded.system.memory import readable
+from herded.tiled.tile import OPPOSITE, Tile, Work
+from herded.tiled.tiling import Tiling
 
 TITLE = "# Many models, and one large lattice"
 SHARED = hd.HerdedGibbs(weights="shared")

@@ -18,7 +18,7 @@ import numpy as np
 import herded as hd
 from benchmarks import many_states
 from benchmarks.timing import nanoseconds
-from herded.kernels.field import LONG
+from herded.layouts.field_sweeps import LONG
 
 NODES, DEGREE, SWEEPS = 10_000, 6, 100
 STEPS, REACH = 64, 24  # of the expert's table: entries per unit, and how far it goes

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
 from strategies import sampled_models
 
-from herded.plan.support import start_state
-from herded.stream import stream_key
+from herded.models.support import start_state
+from herded.system.stream import stream_key
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 SCANS = ("sequential", "checkerboard", "random", "jacobi", "permutation")

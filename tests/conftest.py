@@ -35,7 +35,7 @@ def pytest_configure(config):
     """Before there are workers: kernels of sources that are no more go away."""
     if hasattr(config, "workerinput") or os.environ["NUMBA_CACHE_DIR"] != str(KERNELS):
         return
-    from herded.jit import HOME, PACKAGE, Sources
+    from herded.system.jit import HOME, PACKAGE, Sources
 
     sources = Sources(PACKAGE)
     for folder in (KERNELS / HOME).glob("*"):
@@ -56,7 +56,7 @@ def _signals_as_before():
 @pytest.fixture(autouse=True)
 def _free_memory(monkeypatch):
     """As much as any machine has that runs these, whatever else it does just now."""
-    monkeypatch.setattr("herded.plan.memory.available", lambda: 2**33)
+    monkeypatch.setattr("herded.system.memory.available", lambda: 2**33)
 
 
 @pytest.fixture

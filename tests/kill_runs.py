@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import herded as hd
-from herded import checkpoint
+from herded.run import checkpoint_file as checkpoint
 from tests.command import environment, small_grid, start
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)

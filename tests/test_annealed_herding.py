@@ -9,11 +9,11 @@ from naive.samplers import naive_annealed_herded_gibbs
 from strategies import sampled_models, seeds
 
 import herded as hd
+from herded.draws.herded import ONE, herd_scalar, herd_vector
 from herded.errors import MethodError
-from herded.kernels.choose import ONE, herd_scalar, herd_vector
 from herded.methods.annealed_herded_gibbs import MOST_STATES
-from herded.plan.support import start_state
-from herded.stream import stream_key
+from herded.models.support import start_state
+from herded.system.stream import stream_key
 
 RULES = {"binary": (2, 2), "mixed": (1, 4)}
 quick = settings(max_examples=40, deadline=None)

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from herded import atomic
 from herded.errors import FileError
+from herded.system import atomic
 
 
 def write(path, data=b"new"):

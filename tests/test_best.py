@@ -10,8 +10,8 @@ from naive.best import naive_best
 from strategies import lattices, models, seeds
 
 import herded as hd
-from herded.methods import threads
-from herded.record import BestRecorder
+from herded.run.keep import BestRecorder
+from herded.system import threads
 
 quick = settings(max_examples=60, deadline=None)
 

@@ -12,7 +12,7 @@ import pytest
 from cases import CHAIN, GRID, REFERENCE
 
 import herded as hd
-import herded.sampling
+import herded.run.loop
 from herded.errors import CheckpointError
 from tests.patience import HANGS, wait_until
 
@@ -108,7 +108,7 @@ class StopError(Exception):
 
 def stopped_after(monkeypatch, blocks, rows):
     """Let runs save after every block of `rows` sweeps and die after some blocks."""
-    save, count = herded.sampling.save, []
+    save, count = herded.run.loop.save, []
 
     def dying_save(*args):
         save(*args)
@@ -116,8 +116,8 @@ def stopped_after(monkeypatch, blocks, rows):
         if len(count) == blocks:
             raise StopError
 
-    monkeypatch.setattr(herded.sampling, "BLOCK", 7 * rows)
-    monkeypatch.setattr(herded.sampling, "save", dying_save)
+    monkeypatch.setattr(herded.run.loop, "BLOCK", 7 * rows)
+    monkeypatch.setattr(herded.run.loop, "save", dying_save)
 
 
 @pytest.mark.parametrize("annealed", [hd.AnnealedGibbs, hd.AnnealedHerdedGibbs])
@@ -151,8 +151,8 @@ def test_dying_often(tmp_path, monkeypatch):
 # -- processes --------------------------------------------------------------------------------
 
 PROGRAM = """
-    import sys, numpy as np, herded as hd, herded.sampling
-    herded.sampling.BLOCK = 400 * 100  # a hundred sweeps
+    import sys, numpy as np, herded as hd, herded.run.loop
+    herded.run.loop.BLOCK = 400 * 100  # a hundred sweeps
     field = np.random.default_rng(0).normal(size=(20, 20))
     model = hd.ising_grid(field, 0.4)
     method = hd.HerdedGibbs(slack=1.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded import checkpoint
+from herded.run import checkpoint_file as checkpoint
 
 
 def tampered(path, change):

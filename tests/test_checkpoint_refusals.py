@@ -9,7 +9,7 @@ import pytest
 from cases import CHAIN, GRID, REFERENCE
 
 import herded as hd
-import herded.sampling
+import herded.run.loop
 from herded.errors import CheckpointError, MethodError
 
 
@@ -156,7 +156,7 @@ def test_spoilt_checkpoints(how, tmp_path):
 
 def test_another_format(tmp_path, monkeypatch):
     kept_run(tmp_path / "run.ckpt")
-    monkeypatch.setattr("herded.checkpoint.FORMAT", 99)
+    monkeypatch.setattr("herded.run.checkpoint_file.FORMAT", 99)
     with pytest.raises(CheckpointError, match="format 99"):
         kept_run(tmp_path / "run.ckpt")
 
@@ -200,7 +200,7 @@ def test_a_full_disk_costs_the_checkpoint_but_not_the_run(tmp_path, monkeypatch)
     def full(*args):
         raise hd.CheckpointError("expected to write run.ckpt, but: No space left on device")
 
-    monkeypatch.setattr(herded.sampling, "save", full)
+    monkeypatch.setattr(herded.run.loop, "save", full)
     with pytest.warns(UserWarning, match="No space left .* the run goes on"):
         result = hd.infer(CHAIN, hd.Gibbs(), sweeps=50, checkpoint=tmp_path / "run.ckpt")
     assert (result.marginals == hd.infer(CHAIN, hd.Gibbs(), sweeps=50).marginals).all()

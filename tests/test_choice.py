@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.choice import LinearFrom, annealed, choose, exact_seconds, largest_blanket
-from herded.footprint import footprint
+from herded.layouts.choose import compile_plan, plan_memory
 from herded.methods.elimination_order import elimination_order
-from herded.plan.compile import compile_plan, plan_memory
+from herded.run.auto import LinearFrom, annealed, choose, exact_seconds, largest_blanket
+from herded.run.memory import footprint
 from tests.cases import MODELS
 from tests.strategies import lattices, models
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-import herded.sampling
+import herded.run.loop
 from tests.command import environment, found, run, small_grid, start
 from tests.patience import HANGS
 from tests.terminal import terminal
@@ -30,7 +30,7 @@ def _files(tmp_path, monkeypatch):
 
 def signalled(monkeypatch, number, after):
     """Let this process get a signal in block `after` of a run, of a hundred sweeps per block."""
-    monkeypatch.setattr(herded.sampling, "BLOCK", 1600)
+    monkeypatch.setattr(herded.run.loop, "BLOCK", 1600)
     advance, count = hd.Gibbs.advance, []
 
     def advancing(*args, **kwargs):
@@ -248,16 +248,16 @@ def test_two_processes_in_one_folder(capsys):
 
 
 IMPATIENT = """
-import sys, herded.progress, herded.sampling
+import sys, herded.run.progress, herded.run.loop
 from herded.cli import main, watching
-herded.progress.PATIENCE, watching.EVERY = -1, 0  # every block is shown
-herded.sampling.BLOCK = 16 * 100  # a hundred sweeps
-update = herded.progress.Progress.update
+herded.run.progress.PATIENCE, watching.EVERY = -1, 0  # every block is shown
+herded.run.loop.BLOCK = 16 * 100  # a hundred sweeps
+update = herded.run.progress.Progress.update
 def shown(bar, *args):
     update(bar, *args)
     if bar.bar is not None:
         bar.bar.refresh()
-herded.progress.Progress.update = shown
+herded.run.progress.Progress.update = shown
 sys.exit(main.main(sys.argv[1:]))
 """
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.footprint import footprint
-from herded.plan.conditional import coarse_scalar
+from herded.draws.fixed_point import coarse_scalar
+from herded.run.memory import footprint
 
 ONE = 2**31
 

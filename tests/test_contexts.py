@@ -11,10 +11,10 @@ from naive.conditional import SCALAR
 from strategies import sampled_models
 
 import herded as hd
-from herded.plan.contexts import MODES
-from herded.plan.support import start_state
-from herded.plan.table import row_entries
-from herded.stream import stream_key
+from herded.layouts.table import row_entries
+from herded.layouts.weights import MODES
+from herded.models.support import start_state
+from herded.system.stream import stream_key
 
 lax = settings(deadline=None, max_examples=60)
 few = settings(deadline=None, max_examples=20)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from strategies import models
 
 import herded as hd
-from herded.doubts import DRAWS, TOLERANCE, confinement, disagreement
-from herded.plan.support import dispersed_starts, start_state
-from herded.stream import stream_key
+from herded.models.support import dispersed_starts, start_state
+from herded.run.diagnostics import DRAWS, TOLERANCE, confinement, disagreement
+from herded.system.stream import stream_key
 
 ZERO = -np.inf
 EQUAL = np.array([[0.0, ZERO], [ZERO, 0.0]])

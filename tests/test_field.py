@@ -14,8 +14,7 @@ from naive.samplers import naive_gibbs, naive_herded_gibbs
 from strategies import binary_pairs
 
 import herded as hd
-from herded.kernels.field import LONG, MANY, follow, sum_fields
-from herded.plan.field import (
+from herded.layouts.field import (
     NEAR,
     compile_field,
     coupling_of,
@@ -24,9 +23,10 @@ from herded.plan.field import (
     neighbour_of,
     sigmoid_table,
 )
-from herded.plan.scan import SEQUENTIAL, ScanArrays
-from herded.plan.support import start_state
-from herded.stream import stream_key
+from herded.layouts.field_sweeps import LONG, MANY, follow, sum_fields
+from herded.layouts.scan import SEQUENTIAL, ScanArrays
+from herded.models.support import start_state
+from herded.system.stream import stream_key
 
 
 @pytest.fixture(autouse=True)

@@ -9,13 +9,13 @@ from naive.samplers import naive_herded_gibbs
 from strategies import sampled_models, seeds
 
 import herded as hd
+from herded.draws.hashing import find_slot
 from herded.errors import CheckpointError
-from herded.kernels.hashing import find_slot
-from herded.kernels.run import Memory
-from herded.methods.tables import grown, without_gaps
-from herded.plan.contexts import first_slots
-from herded.plan.support import start_state
-from herded.stream import stream_key
+from herded.layouts.arrays import Memory
+from herded.layouts.hash_tables import grown, without_gaps
+from herded.layouts.weights import first_slots
+from herded.models.support import start_state
+from herded.system.stream import stream_key
 
 quick = settings(max_examples=40, deadline=None)
 

@@ -17,7 +17,7 @@ from cases import (
 from naive.joint import naive_joint
 
 import herded as hd
-import herded.sampling
+import herded.run.loop
 from herded.errors import CheckpointError, MethodError, ModelError, NotKeptError
 from herded.methods.protocol import Sampler, Solver
 
@@ -234,7 +234,7 @@ def test_bits_do_not_depend_on_blocks(method, rows, monkeypatch):
     model = hd.chain(rng.normal(size=(9, 2)), rng.normal(size=(2, 2)), lengths=[4, 5])
     keep = [hd.Samples(), hd.Marginals(rao_blackwell=True)]
     whole = hd.infer(model, method, sweeps=150, chains=2, keep=keep)
-    monkeypatch.setattr(herded.sampling, "BLOCK", rows * 9)
+    monkeypatch.setattr(herded.run.loop, "BLOCK", rows * 9)
     parts = hd.infer(model, method, sweeps=150, chains=2, keep=keep)
     assert (whole.samples == parts.samples).all()
     assert (whole.marginals == parts.marginals).all()
@@ -243,8 +243,8 @@ def test_bits_do_not_depend_on_blocks(method, rows, monkeypatch):
 @every_sampler
 @pytest.mark.parametrize("chains", [1, 3])
 def test_bits_do_not_depend_on_threads(method, chains, monkeypatch):
-    monkeypatch.setattr(herded.sampling, "WORTH_THREADS", 0)
-    monkeypatch.setattr("herded.methods.threads.WORTH_A_THREAD", 1)
+    monkeypatch.setattr(herded.run.loop, "WORTH_THREADS", 0)
+    monkeypatch.setattr("herded.system.threads.WORTH_A_THREAD", 1)
     rng = np.random.default_rng(1)
     model = hd.chain(rng.normal(size=(60, 3)), rng.normal(size=(3, 3)), lengths=[4, 6] * 6)
     kept = [

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import herded
-import herded.jit as JIT  # noqa: N812
-from herded.jit import HOME, LATE, PACKAGE, Sources, cache_folder
+import herded.system.jit as JIT  # noqa: N812
+from herded.system.jit import HOME, LATE, PACKAGE, Sources, cache_folder
 
 SCRIPT = """
 import numpy as np
-from herded.kernels.weights import start_all_scalar
+from herded.draws.phases import start_all_scalar
 w = np.zeros(1, np.uint32)
 start_all_scalar(w, np.uint64(5))
 print(w[0], sum(start_all_scalar.stats.cache_hits.values()))
@@ -70,7 +70,7 @@ def test_an_edit_in_an_imported_module_is_seen(package):
 def test_an_edit_elsewhere_is_of_no_account(package):
     first, _ = run(package)
     module = edit(package, "class ErrorCurve", "class ", "class  ")
-    assert module not in Sources(package).reached("herded.kernels.weights")
+    assert module not in Sources(package).reached("herded.draws.phases")
     assert run(package) == [first, 1]
 
 
@@ -83,7 +83,7 @@ def test_a_processor_that_is_told_has_kernels_of_its_own(package):
 
 
 def test_the_folder(package, tmp_path, monkeypatch):
-    sources, module = Sources(package), "herded.stream"
+    sources, module = Sources(package), "herded.system.stream"
     name = f"{module}-{sources.hash(module)}"
     assert cache_folder(sources, module, "/chosen") == Path("/chosen") / HOME / name
     beside = package / "__pycache__" / HOME
@@ -223,7 +223,7 @@ def test_compilers_are_seen_at_work():
     """In a process of its own, whose kernel is compiled for the first time."""
     program = """
         import threading
-        from herded.jit import is_compiling, jit
+        from herded.system.jit import is_compiling, jit
 
         @jit
         def kernel(n):

@@ -22,10 +22,10 @@ from naive.stream import naive_draw, naive_key
 from strategies import lattices, seeds
 
 import herded as hd
-from herded.plan.conditional import fixed_scalar, fixed_vector
-from herded.plan.contexts import MODES
-from herded.plan.support import start_state
-from herded.stream import draw, stream_key
+from herded.draws.fixed_point import fixed_scalar, fixed_vector
+from herded.layouts.weights import MODES
+from herded.models.support import start_state
+from herded.system.stream import draw, stream_key
 
 pytestmark = pytest.mark.usefixtures("quiet")
 

@@ -11,10 +11,10 @@ from naive.lattice import naive_lattice
 from strategies import seeds
 
 import herded as hd
-from herded import sampling
-from herded.kernels.record import AT_HAND, count_ones
-from herded.methods import threads
-from herded.plan import waves
+from herded.layouts import waves
+from herded.run import loop as sampling
+from herded.run.sample_counts import AT_HAND, count_ones
+from herded.system import threads
 
 WEIGHTS = ["blanket", "shared", None]
 

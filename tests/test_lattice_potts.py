@@ -11,8 +11,8 @@ from naive.potts import naive_potts
 from strategies import seeds
 
 import herded as hd
-from herded.methods import threads
-from herded.plan import waves
+from herded.layouts import waves
+from herded.system import threads
 
 WEIGHTS = ["pooled", None]
 

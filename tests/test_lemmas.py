@@ -16,10 +16,10 @@ from naive.model import Naive
 from strategies import distributions, sampled_models, seeds
 
 import herded as hd
-from herded.kernels.choose import herd_scalar, herd_vector
-from herded.kernels.weights import start_vector
-from herded.plan.support import start_state
-from herded.stream import stream_key
+from herded.draws.herded import herd_scalar, herd_vector
+from herded.draws.phases import start_vector
+from herded.models.support import start_state
+from herded.system.stream import stream_key
 
 HALF = 2**30 - 1
 

@@ -31,7 +31,7 @@ from herded.ner.kernels import (
 )
 from herded.ner.training import Learner, count_rows, train_sentences
 from herded.ner.words import Vocabulary
-from herded.stream import stream_key
+from herded.system.stream import stream_key
 
 calm = settings(deadline=None, max_examples=60)
 BIO = ("O", "B-A", "I-A", "B-C", "I-C")

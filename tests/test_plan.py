@@ -10,9 +10,9 @@ from strategies import models
 
 import herded as hd
 from herded.errors import CapError, MethodError
-from herded.plan import memory
-from herded.plan.conditional import compile_factors
-from herded.plan.scan import colour, components
+from herded.layouts.factor import compile_factors
+from herded.layouts.scan import colour, components
+from herded.system import memory
 
 RNG = np.random.default_rng(0)
 GRID = hd.ising_grid(RNG.normal(size=(4, 5)), 0.4)
@@ -371,11 +371,11 @@ def test_a_plan_that_was_sent_has_the_types_of_the_first(method, model):
 
 
 def test_nobody_asks_the_system_about_little(monkeypatch):
-    monkeypatch.setattr("herded.plan.memory.available", lambda: 2 * 2**30)
+    monkeypatch.setattr("herded.system.memory.available", lambda: 2 * 2**30)
     assert memory.fits(2**30, None) and not memory.fits(2**30 + 1, None)
     assert memory.fits(100, 100) and not memory.fits(100, 99)
     with pytest.raises(CapError, match=r"at most 1\.0 GiB"):
         memory.check(2**31, None, "it")
-    monkeypatch.delattr("herded.plan.memory.available")
+    monkeypatch.delattr("herded.system.memory.available")
     assert memory.fits(memory.LITTLE, None)
     assert hd.infer(CHAIN, sweeps=5, chains=2).sweeps == 5

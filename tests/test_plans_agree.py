@@ -9,9 +9,9 @@ from naive.model import Naive
 from strategies import lattices
 
 import herded as hd
-from herded.plan.contexts import MODES
-from herded.plan.support import start_state
-from herded.stream import stream_key
+from herded.layouts.weights import MODES
+from herded.models.support import start_state
+from herded.system.stream import stream_key
 
 pytestmark = pytest.mark.usefixtures("quiet")
 

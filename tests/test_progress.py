@@ -12,20 +12,21 @@ import numpy as np
 import pytest
 
 import herded as hd
-import herded.progress
-import herded.sampling
-from herded.progress import Progress, interruptible
-from herded.sampling import BRIEF
+import herded.run.loop
+import herded.run.progress
+from herded.run.interrupts import interruptible
+from herded.run.loop import BRIEF
+from herded.run.progress import Progress
 from tests.patience import HANGS
 from tests.terminal import terminal
 
 MODEL = hd.chain(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
 
 PROGRAM = """
-    import sys, numpy as np, herded as hd, herded.sampling
-    herded.sampling.BLOCK = 6000  # a thousand sweeps
-    import herded.progress
-    herded.progress.PATIENCE = 0.05
+    import sys, numpy as np, herded as hd, herded.run.loop
+    herded.run.loop.BLOCK = 6000  # a thousand sweeps
+    import herded.run.progress
+    herded.run.progress.PATIENCE = 0.05
     model = hd.chain(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
     def slow(sweep, total):
         import time
@@ -69,7 +70,7 @@ def test_no_bar_when_not_wanted():
 
 
 def test_short_runs_are_silent_and_quick(monkeypatch):
-    monkeypatch.setattr(herded.progress, "PATIENCE", 3600)
+    monkeypatch.setattr(herded.run.progress, "PATIENCE", 3600)
     bar = Progress(None, 10, "Gibbs")
     bar.watched = True
     bar.update(5)
@@ -78,17 +79,17 @@ def test_short_runs_are_silent_and_quick(monkeypatch):
 
 
 COMPILED = """
-    import time, herded.progress, herded.jit
-    herded.progress.PATIENCE = 0.05
-    bar = herded.progress.Progress(None, 2200, "Gibbs")
+    import time, herded.run.progress, herded.system.jit
+    herded.run.progress.PATIENCE = 0.05
+    bar = herded.run.progress.Progress(None, 2200, "Gibbs")
     bar.expect_compilers()
     time.sleep(0.3)
     assert bar.bar is None  # nobody compiles
-    herded.jit._COMPILERS.on_start(None)
+    herded.system.jit._COMPILERS.on_start(None)
     while bar.bar is None or not bar.bar.live.is_started:
         time.sleep(0.01)
     bar.bar.refresh()
-    herded.jit._COMPILERS.on_end(None)
+    herded.system.jit._COMPILERS.on_end(None)
     bar.update(1100, "half-way")
     bar.bar.refresh()
     bar.close()
@@ -132,7 +133,7 @@ def test_no_stderr_at_all(monkeypatch):
 
 def press_in_block(monkeypatch, number):
     """Press Ctrl-C while block number `number` of a run is at work."""
-    advance, count = herded.sampling._advance, []
+    advance, count = herded.run.loop._advance, []
 
     def pressed(*args):
         count.append(1)
@@ -140,8 +141,8 @@ def press_in_block(monkeypatch, number):
             os.kill(os.getpid(), signal.SIGINT)
         advance(*args)
 
-    monkeypatch.setattr(herded.sampling, "BLOCK", 6 * 100)  # a hundred sweeps
-    monkeypatch.setattr(herded.sampling, "_advance", pressed)
+    monkeypatch.setattr(herded.run.loop, "BLOCK", 6 * 100)  # a hundred sweeps
+    monkeypatch.setattr(herded.run.loop, "_advance", pressed)
 
 
 @pytest.mark.parametrize("chains", [1, 3])
@@ -184,9 +185,9 @@ def test_ctrl_c_stops_solvers(monkeypatch):
 
 def test_ctrl_c_ends_a_loop_of_small_runs(monkeypatch):
     """After one that swallowed Ctrl-C there would be the next."""
-    before, seen, advance = signal.getsignal(signal.SIGINT), [], herded.sampling._advance
+    before, seen, advance = signal.getsignal(signal.SIGINT), [], herded.run.loop._advance
     model = hd.ising_grid(np.zeros((2, 3)), 0.1)
-    monkeypatch.setattr(herded.sampling, "_WARM", set())
+    monkeypatch.setattr(herded.run.loop, "_WARM", set())
 
     def pressed(*args):
         seen.append(signal.getsignal(signal.SIGINT))
@@ -195,14 +196,14 @@ def test_ctrl_c_ends_a_loop_of_small_runs(monkeypatch):
 
     for _ in range(2):
         with monkeypatch.context() as patch:
-            patch.setattr(herded.sampling, "_advance", pressed)
+            patch.setattr(herded.run.loop, "_advance", pressed)
             with pytest.raises(KeyboardInterrupt):
                 hd.infer(model, hd.Gibbs(), sweeps=5)
         assert signal.getsignal(signal.SIGINT) is before
         hd.infer(model, hd.Gibbs(), sweeps=5)
     # The first may compile, and a compiler may lose an exception: it is raised afterwards.
     assert seen[0] is not before and seen[1] is before
-    monkeypatch.setattr(herded.sampling, "_advance", pressed)
+    monkeypatch.setattr(herded.run.loop, "_advance", pressed)
     larger = BRIEF // model.n_variables + 1  # waits for its sweeps
     assert hd.infer(model, hd.Gibbs(), sweeps=larger).sweeps == larger
     assert seen[2] is not before and signal.getsignal(signal.SIGINT) is before
@@ -254,7 +255,7 @@ def test_infer_in_another_thread(monkeypatch):
     def work():
         found.append(hd.infer(MODEL, hd.Gibbs(), sweeps=3_000, progress=None, watch=watch))
 
-    monkeypatch.setattr(herded.sampling, "BLOCK", 6 * 100)  # a hundred sweeps
+    monkeypatch.setattr(herded.run.loop, "BLOCK", 6 * 100)  # a hundred sweeps
     thread = threading.Thread(target=work)
     thread.start()
     assert begun.wait(HANGS)

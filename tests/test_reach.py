@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from strategies import models, seeds
 
 import herded as hd
-from herded.plan.reach import reach
-from herded.plan.support import possible_states, start_state
-from herded.stream import stream_key
+from herded.models.reach import reach
+from herded.models.support import possible_states, start_state
+from herded.system.stream import stream_key
 
 relaxed = settings(deadline=None, max_examples=150)
 

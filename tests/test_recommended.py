@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.methods.recommended import FEW_CONTEXTS
+from herded.methods.recommend import FEW_CONTEXTS
 
 STRICT = hd.HerdedGibbs(weights="blanket", phases="random")
 POOLED = hd.HerdedGibbs(weights="pooled", slack=4.0, phases="random")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.plan.remember import MOST, SMALL, remembered
+from herded.layouts.cache import MOST, SMALL, remembered
 
 
 def pair():

@@ -3,8 +3,8 @@
 import pytest
 
 import herded as hd
+from herded.cli import engines
 from herded.cli.main import main
-from herded.scale import engines
 from tests.command import fails, run, small_grid
 
 COUNT = 4

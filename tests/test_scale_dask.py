@@ -8,7 +8,8 @@ import pytest
 
 import herded as hd
 from herded.cli.main import main
-from herded.scale import cluster, tiled
+from herded.tiled import cluster
+from herded.tiled import infer_tiled as tiled
 from tests.command import small_grid
 from tests.deadly import Deadly
 from tests.test_scale_hosts import FakeClient

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.scale import out_of_core, tiled
-from herded.scale.tile import Work
-from herded.scale.tiling import Tiling
+from herded.tiled import infer_tiled as tiled
+from herded.tiled import out_of_core
+from herded.tiled.tile import Work
+from herded.tiled.tiling import Tiling
 from tests.command import environment
 from tests.tiles import SHARED, lattice, whole
 
@@ -105,7 +106,7 @@ def test_killed_from_disk_it_goes_on_to_the_same_bits(tmp_path):
     stored = lattice(200, 300)
     np.save(tmp_path / "f.npy", stored.field)
     code = (
-        "import os, sys, herded as hd; from herded.scale import tiled; tiled.DEEPEST = 2\n"
+        "import os, sys, herded as hd; from herded.tiled import infer_tiled as tiled; tiled.DEEPEST = 2\n"
         "class Bar(tiled.Progress):\n"
         "    def update(self, done, note=''):\n"
         "        if done >= int(sys.argv[1]): os.kill(os.getpid(), 9)\n"

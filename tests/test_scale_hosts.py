@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.scale import cluster
-from herded.scale.cluster import TileHost
-from herded.scale.tile import Work
-from herded.scale.tiling import Tiling
+from herded.tiled import cluster
+from herded.tiled.cluster import TileHost
+from herded.tiled.tile import Work
+from herded.tiled.tiling import Tiling
 from herded.version import __version__
 from tests.tiles import SHARED, lattice, whole
 

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import herded as hd
-import herded.sampling
-from herded import workers
-from herded.record import Marginals
-from herded.sampling import sample
-from herded.scale import many
-from herded.spreading import Spread
-from herded.workers import Workers, _checked
+import herded.run.loop
+from herded.run import executors as workers
+from herded.run import many
+from herded.run.executors import Workers, _checked
+from herded.run.keep import Marginals
+from herded.run.loop import sample
+from herded.run.remote_chains import Spread
 from tests.command import small_grid
 from tests.deadly import Deadly
 from tests.patience import HANGS, ticking
@@ -186,7 +186,7 @@ def test_workers_without_herded():
 
 
 def _without_herded():
-    raise ModuleNotFoundError("no", name="herded.scale")
+    raise ModuleNotFoundError("no", name="herded.tiled")
 
 
 def test_a_scheduler_that_goes_away():
@@ -228,13 +228,13 @@ def test_one_bar_over_all(monkeypatch):
 
 def test_interrupted(monkeypatch):
     """Ctrl-C ends all runs, also those in threads, which would take days."""
-    slow, advance = hd.ising_grid(np.zeros((60, 60)), 0.1), herded.sampling._advance
+    slow, advance = hd.ising_grid(np.zeros((60, 60)), 0.1), herded.run.loop._advance
 
     def pressed(*args):
         os.kill(os.getpid(), signal.SIGINT)
         return advance(*args)
 
-    monkeypatch.setattr(herded.sampling, "_advance", pressed)
+    monkeypatch.setattr(herded.run.loop, "_advance", pressed)
     with pytest.raises(KeyboardInterrupt):
         hd.infer_many([slow] * 8, sweeps=10**9)
 

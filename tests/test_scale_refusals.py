@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.scale import snapshot
+from herded.tiled import snapshot
 from tests.tiles import SHARED, lattice
 
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from naive.lattice import naive_lattice
 
 import herded as hd
-from herded.plan.support import start_state
-from herded.scale.cluster import TileHost
-from herded.scale.tile import OPPOSITE, Place, Tile, Work
-from herded.scale.tiling import Tiling, check_tile
-from herded.stream import stream_key
+from herded.models.support import start_state
+from herded.system.stream import stream_key
+from herded.tiled.cluster import TileHost
+from herded.tiled.tile import OPPOSITE, Place, Tile, Work
+from herded.tiled.tiling import Tiling, check_tile
 from herded.version import __version__
 from tests.tiles import SHARED, as_model, lattice
 

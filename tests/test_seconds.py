@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import herded as hd
-import herded.inference
-import herded.sampling
-from herded.pace import LONGEST, Pace
-from herded.progress import interrupted_afterwards, interrupted_together, interruptible
+import herded.run.infer
+import herded.run.loop
+from herded.run.interrupts import interrupted_afterwards, interrupted_together, interruptible
+from herded.run.time_limit import LONGEST, Pace
 
 RNG = np.random.default_rng(3)
 MODEL = hd.chain(RNG.normal(size=(6, 3)), RNG.normal(size=(3, 3)))
@@ -27,8 +27,8 @@ class Clock:
     def __init__(self, monkeypatch, per_sweep):
         self.now, self.blocks = 0.0, []
         fake = SimpleNamespace(perf_counter=lambda: self.now)
-        monkeypatch.setattr(herded.sampling, "time", fake)
-        monkeypatch.setattr(herded.inference, "time", fake)
+        monkeypatch.setattr(herded.run.loop, "time", fake)
+        monkeypatch.setattr(herded.run.infer, "time", fake)
         gibbs, mean_field = hd.Gibbs.advance, hd.MeanField.advance
 
         def sampler(method, plan, state, block, pool=None):
@@ -138,7 +138,7 @@ def test_pace_of_a_block_that_took_no_time():
 
 
 def test_a_watch_sees_every_block(monkeypatch):
-    monkeypatch.setattr(herded.sampling, "BLOCK", 600)
+    monkeypatch.setattr(herded.run.loop, "BLOCK", 600)
     seen = []
 
     def watch(moment):

@@ -9,8 +9,8 @@ from naive.conditional import VECTOR
 from strategies import distributions
 
 import herded as hd
-from herded.kernels.choose import slack_vector
-from herded.stream import draw
+from herded.draws.herded import slack_vector
+from herded.system.stream import draw
 
 lax = settings(deadline=None, max_examples=60)
 

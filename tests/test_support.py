@@ -15,8 +15,8 @@ from herded.errors import ModelError, SupportError
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice, ising_grid, potts_grid
 from herded.models.pairwise import pairwise
-from herded.plan.support import check_start, start_state, uniform_state
-from herded.stream import stream_key
+from herded.models.support import check_start, start_state, uniform_state
+from herded.system.stream import stream_key
 from tests.patience import ending
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")

@@ -9,9 +9,9 @@ from strategies import binary_pairs, sampled_models
 from test_pairs import drawn_model
 
 import herded as hd
-from herded.methods import together
-from herded.plan.support import dispersed_starts
-from herded.stream import stream_key
+from herded.layouts import together
+from herded.models.support import dispersed_starts
+from herded.system.stream import stream_key
 
 METHODS = {
     "blanket": hd.HerdedGibbs(seed=1),
@@ -151,7 +151,7 @@ def test_infer_takes_them_together(name, kind, states, monkeypatch):
     )
     side_by_side = run()
     assert calls
-    monkeypatch.setattr("herded.sampling.can_run_together", lambda plan, states: False)
+    monkeypatch.setattr("herded.run.loop.can_run_together", lambda plan, states: False)
     for found, expected in zip(side_by_side, run(), strict=True):
         np.testing.assert_array_equal(found.samples, expected.samples)
         np.testing.assert_array_equal(found.chain_marginals, expected.chain_marginals)
@@ -217,7 +217,7 @@ def test_pairs_on_threads(monkeypatch):
     told = {"sweeps": 2**20 // (300 * 29) + 1, "keep": [hd.Samples()]}  # enough for threads
     two = hd.infer(model, method, chains=29, threads=2, plan="pairs", **told)
     assert {len(group.states) for _, _, group, _, _ in calls} == {14, 15}
-    monkeypatch.setattr("herded.sampling.can_run_together", lambda plan, states: False)
+    monkeypatch.setattr("herded.run.loop.can_run_together", lambda plan, states: False)
     one = hd.infer(model, method, chains=29, threads=1, plan="pairs", **told)
     np.testing.assert_array_equal(two.samples, one.samples)
 

@@ -144,7 +144,7 @@ def test_refuses_marginals(tmp_path, text, message):
 
 
 def test_wide_marginals_take_no_more_than_memory_has(tmp_path, monkeypatch):
-    monkeypatch.setattr("herded.plan.memory.available", lambda: 2**28)
+    monkeypatch.setattr("herded.system.memory.available", lambda: 2**28)
     rows = " ".join(["1 1"] * 10_000)
     path = file_with(tmp_path, f"MAR 10001 {rows} 9999 {' 0' * 9999}")
     refused(hd.read_mar, path, "expected the marginals of PATH of at most 128.0 MiB, but it needs")

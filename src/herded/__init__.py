@@ -13,11 +13,11 @@ _HOMES = {
     "herded.models.pairwise": ["pairwise"],
     "herded.models.lattice": ["Lattice", "denoising_model", "ising_grid", "potts_grid"],
     "herded.models.chain": ["chain", "skip_chain"],
-    "herded.models.convert": ["from_networkx"],
-    "herded.models.convert_bqm": ["from_bqm", "to_bqm"],
-    "herded.models.convert_pgmpy": ["from_pgmpy"],
+    "herded.models.convert.networkx": ["from_networkx"],
+    "herded.models.convert.bqm": ["from_bqm", "to_bqm"],
+    "herded.models.convert.pgmpy": ["from_pgmpy"],
     "herded.methods.herded_gibbs": ["HerdedGibbs"],
-    "herded.methods.recommended": ["recommended"],
+    "herded.methods.recommend": ["recommended"],
     "herded.methods.annealed_herded_gibbs": ["AnnealedHerdedGibbs"],
     "herded.methods.gibbs": ["AnnealedGibbs", "Gibbs"],
     "herded.methods.mean_field": ["MeanField"],
@@ -25,8 +25,8 @@ _HOMES = {
     "herded.methods.viterbi": ["Viterbi"],
     "herded.methods.exact": ["Exact"],
     "herded.methods.herding": ["herd", "herding"],
-    "herded.inference": ["infer"],
-    "herded.record": [
+    "herded.run.infer": ["infer"],
+    "herded.run.keep": [
         "BestState",
         "ErrorCurve",
         "Joint",
@@ -34,10 +34,10 @@ _HOMES = {
         "PairMarginals",
         "Samples",
     ],
-    "herded.result": ["Result"],
-    "herded.scale.many": ["infer_as_completed", "infer_many"],
-    "herded.scale.stored_lattice": ["StoredLattice"],
-    "herded.scale.tiled": ["infer_tiled"],
+    "herded.run.result": ["Result"],
+    "herded.run.many": ["infer_as_completed", "infer_many"],
+    "herded.tiled.stored_lattice": ["StoredLattice"],
+    "herded.tiled.infer_tiled": ["infer_tiled"],
     "herded.qubo.sampler": ["HerdedSampler"],
     "herded.io.arrays": ["load_model", "save_model"],
     "herded.io.models": ["read_model"],
@@ -104,7 +104,6 @@ if TYPE_CHECKING:
         SupportError,
         WorkerError,
     )
-    from herded.inference import infer
     from herded.io.arrays import load_model, save_model
     from herded.io.bif import read_bif, write_bif
     from herded.io.models import read_model
@@ -126,18 +125,19 @@ if TYPE_CHECKING:
     from herded.methods.herded_gibbs import HerdedGibbs
     from herded.methods.herding import herd, herding
     from herded.methods.mean_field import MeanField
-    from herded.methods.recommended import recommended
+    from herded.methods.recommend import recommended
     from herded.methods.viterbi import Viterbi
     from herded.models.chain import chain, skip_chain
-    from herded.models.convert import from_networkx
-    from herded.models.convert_bqm import from_bqm, to_bqm
-    from herded.models.convert_pgmpy import from_pgmpy
+    from herded.models.convert.bqm import from_bqm, to_bqm
+    from herded.models.convert.networkx import from_networkx
+    from herded.models.convert.pgmpy import from_pgmpy
     from herded.models.factor_graph import FactorGraph
     from herded.models.lattice import Lattice, denoising_model, ising_grid, potts_grid
     from herded.models.pairwise import pairwise
     from herded.qubo.sampler import HerdedSampler
-    from herded.record import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
-    from herded.result import Result
-    from herded.scale.many import infer_as_completed, infer_many
-    from herded.scale.stored_lattice import StoredLattice
-    from herded.scale.tiled import infer_tiled
+    from herded.run.infer import infer
+    from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
+    from herded.run.many import infer_as_completed, infer_many
+    from herded.run.result import Result
+    from herded.tiled.infer_tiled import infer_tiled
+    from herded.tiled.stored_lattice import StoredLattice

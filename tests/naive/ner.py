@@ -8,8 +8,8 @@ import itertools
 
 import numpy as np
 
-from herded.jit import jit
 from herded.ner.words import AFTER, BEFORE, DIGIT, LETTER, OTHER, SMALL, UPPER
+from herded.system.jit import jit
 from naive.stream import naive_draw
 
 WORD_64 = 2**64

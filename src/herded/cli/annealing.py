@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from herded.cli.setup import Setup
-from herded.inference import infer
-from herded.progress import interruptible
-from herded.record import BestState
-from herded.result import Result
+from herded.run.infer import infer
+from herded.run.interrupts import interruptible
+from herded.run.keep import BestState
+from herded.run.result import Result
 
 FIRST_ROUND = 1000  # sweeps
 

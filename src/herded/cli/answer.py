@@ -14,7 +14,7 @@ from herded.cli.printing import and_more, columns, facts, finite, safe
 from herded.cli.reference import Errors, Reference
 from herded.cli.setup import Setup
 from herded.errors import MethodError
-from herded.result import Result
+from herded.run.result import Result
 
 MOST_ROWS = 20
 UNKNOWN = (

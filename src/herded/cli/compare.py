@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from herded.choice import DAMPING
 from herded.cli import models
 from herded.cli.error_figure import figures
 from herded.cli.infer_arguments import METHODS, WEIGHTS
@@ -19,7 +18,6 @@ from herded.cli.printing import columns, facts, safe, say
 from herded.cli.reference import Errors, Reference
 from herded.cli.remedies import in_options
 from herded.errors import CapError, FileError, HerdedError, HerdedWarning, MethodError
-from herded.inference import infer
 from herded.io.files import write_bytes
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.exact import Exact
@@ -27,9 +25,12 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Sampler
-from herded.methods.recommended import SLACK, recommended
-from herded.progress import Moment, Watch, interrupted_together
-from herded.record import Marginals
+from herded.methods.recommend import SLACK, recommended
+from herded.run.auto import DAMPING
+from herded.run.infer import infer
+from herded.run.interrupts import interrupted_together
+from herded.run.keep import Marginals
+from herded.run.progress import Moment, Watch
 
 CLOSER = 1.15  # each look at the error comes this many times later than the one before
 FIRST_LOOK = 1e-3  # seconds

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from herded.plot import GIBBS, HERDED, OTHERS, SHARED, in_style, png, subplots, svg
+from herded.system.plot import GIBBS, HERDED, OTHERS, SHARED, in_style, png, subplots, svg
 
 COLOURS = {"gibbs": GIBBS, "herded": HERDED, "shared": SHARED}
 SPARE = (*OTHERS, "#0f766e", "#92400e", "#6b7280", "#be185d", "#1e3a8a")

@@ -10,8 +10,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from typing import Any
 
-from herded import atomic
-from herded.cli import models
+from herded.cli import engines, models
 from herded.cli.annealing import anneal
 from herded.cli.answer import Answered, answered
 from herded.cli.printing import facts, safe, say
@@ -19,13 +18,14 @@ from herded.cli.reference import Reference
 from herded.cli.setup import Setup, set_up
 from herded.cli.watching import watcher
 from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
-from herded.inference import infer as run
 from herded.io.uai_results import write_mar, write_mpe, write_pr
-from herded.plan.memory import readable
-from herded.progress import Watch, interrupted_afterwards, interruptible
-from herded.record import Marginals
-from herded.result import Result
-from herded.scale import engines
+from herded.run.infer import infer as run
+from herded.run.interrupts import interrupted_afterwards, interruptible
+from herded.run.keep import Marginals
+from herded.run.progress import Watch
+from herded.run.result import Result
+from herded.system import atomic
+from herded.system.memory import readable
 
 
 def infer(options: argparse.Namespace) -> int:

@@ -9,24 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from herded.choice import choose, exact_seconds, largest_blanket
 from herded.cli import models
 from herded.cli.infer_arguments import WEIGHTS
 from herded.cli.printing import columns, count, facts, finite, say
 from herded.errors import CapError, HerdedError, SupportError
-from herded.footprint import exact_footprint, footprint
+from herded.layouts.choose import plan_memory
+from herded.layouts.factor import compile_factors
+from herded.layouts.scan import components
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_order import EliminationOrder, elimination_order
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField
-from herded.plan import memory
-from herded.plan.compile import plan_memory
-from herded.plan.conditional import compile_factors
-from herded.plan.scan import components
-from herded.plan.support import check_support, start_state
-from herded.progress import interrupted_afterwards
-from herded.stream import stream_key
+from herded.models.support import check_support, start_state
+from herded.run.auto import choose, exact_seconds, largest_blanket
+from herded.run.interrupts import interrupted_afterwards
+from herded.run.memory import exact_footprint, footprint
+from herded.system import memory
+from herded.system.stream import stream_key
 
 
 @dataclass(frozen=True)

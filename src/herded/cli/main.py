@@ -16,7 +16,7 @@ from herded.cli.ner_arguments import add_ner
 from herded.cli.remedies import in_options
 from herded.cli.signals import Signals
 from herded.errors import CapError, CheckpointError, CorpusError, FileError, HerdedError
-from herded.progress import interrupted_afterwards
+from herded.run.interrupts import interrupted_afterwards
 from herded.version import __version__
 
 EXIT_CODES = """exit codes:

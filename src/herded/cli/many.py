@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from herded.cli import models
+from herded.cli import engines, models
 from herded.cli.infer import run_setup
 from herded.cli.printing import facts, safe, say
 from herded.cli.remedies import in_options
 from herded.cli.setup import set_up
 from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
 from herded.io.uai_results import write_mar
-from herded.plan import memory
-from herded.progress import Progress, interrupted_together
-from herded.scale import engines
-from herded.workers import Workers
+from herded.run.executors import Workers
+from herded.run.interrupts import interrupted_together
+from herded.run.progress import Progress
+from herded.system import memory
 
 
 class Answer(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 
 from herded.errors import FileError
 from herded.io.uai_results import read_marginals
-from herded.record import ErrorCurve
+from herded.run.keep import ErrorCurve
 
 ROUNDING_OF_SUMS = 0.01  # few digits are written
 

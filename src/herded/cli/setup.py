@@ -6,11 +6,9 @@ import os
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
-from herded import checkpoint
-from herded.choice import DAMPING, Choice, annealed, choose
+from herded.cli import engines
 from herded.cli.printing import count
 from herded.errors import CapError, MethodError
-from herded.footprint import footprint, tables_memory
 from herded.methods.annealed_herded_gibbs import AnnealedHerdedGibbs
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.exact import Exact
@@ -18,10 +16,12 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Sampler
-from herded.methods.recommended import SLACK, recommended
-from herded.plan import memory
-from herded.sampling import SPARE
-from herded.scale import engines
+from herded.methods.recommend import SLACK, recommended
+from herded.run import checkpoint_file as checkpoint
+from herded.run.auto import DAMPING, Choice, annealed, choose
+from herded.run.loop import SPARE
+from herded.run.memory import footprint, tables_memory
+from herded.system import memory
 
 SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
 BURN_IN_OF_SECONDS = 100

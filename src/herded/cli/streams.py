@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from herded import atomic
 from herded.errors import CorpusError
 from herded.ner.files import open_text
 from herded.ner.split import blocks
+from herded.system import atomic
 
 STANDARD = "-"  # standard input
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from herded.cli.reference import Reference
-from herded.progress import Moment
+from herded.run.progress import Moment
 
 EVERY = 0.5  # seconds: looking costs time too
 

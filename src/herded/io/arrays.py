@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from herded import atomic
 from herded.errors import FileError, HerdedError, ModelError
 from herded.io.files import FilePath, read_bytes, too_large
-from herded.models.arrays import number, whole_array
+from herded.models.checks import number, whole_array
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice, potts_grid
-from herded.plan import memory
+from herded.system import atomic, memory
 
 FORMAT = 1
 EXPANSION = 8  # bytes of memory per byte of an array, while it is read and checked

@@ -23,7 +23,7 @@ from herded.io.bif_tokens import Row, Tokens
 from herded.io.files import FilePath, write_bytes
 from herded.io.numbers import read_text
 from herded.models.factor_graph import FactorGraph
-from herded.plan import memory
+from herded.system import memory
 
 KEYWORDS = {"network", "variable", "probability", "property", "type", "table", "default"}
 PLAIN = re.compile(r"(?:[\w.<>=+*%:&-]|/(?![/*]))+")  # a name that needs no quotes

@@ -10,7 +10,7 @@ import numpy as np
 from herded.errors import FileError
 from herded.io.files import FilePath
 from herded.io.numbers import floats, line_at
-from herded.models.arrays import shown
+from herded.models.checks import shown
 
 TOKEN = re.compile(
     r"""

@@ -5,9 +5,8 @@ import os
 import zlib
 from collections.abc import Iterable
 
-from herded import atomic
 from herded.errors import CapError, FileError
-from herded.plan import memory
+from herded.system import atomic, memory
 
 FilePath = str | os.PathLike[str]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import FileError, ModelError, missing
-from herded.models.arrays import float_array
+from herded.models.checks import float_array
 
 
 def read_image(path: str | os.PathLike[str]) -> np.ndarray:

@@ -14,7 +14,7 @@ from herded.errors import FileError, ModelError
 from herded.io.files import FilePath, write_bytes
 from herded.io.numbers import LARGEST, Numbers, floats, read_text, shown_bytes
 from herded.io.samples import split_samples
-from herded.models.arrays import shown, whole_number
+from herded.models.checks import shown, whole_number
 
 MODELS = (b"MARKOV", b"BAYES")  # as their files begin
 ROW = "the number of observed variables and as many pairs of variable and value"

@@ -14,8 +14,8 @@ from herded.errors import ModelError
 from herded.io.files import FilePath, write_bytes
 from herded.io.numbers import LARGEST, Numbers, after_header, read_text
 from herded.io.samples import one_sample
-from herded.models.arrays import number, number_array, shown, whole_array
-from herded.plan import memory
+from herded.models.checks import number, number_array, shown, whole_array
+from herded.system import memory
 
 BEGIN = b"-BEGIN-"
 ROUNDING = 1e-3  # what a probability may be above 1: few digits are written

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
+from herded.layouts.choose import Plan
+from herded.layouts.state import State
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.schedule import Schedule, check_kind, check_schedule, inverse_temperatures
-from herded.methods.state import State
-from herded.plan.compile import Plan
 
 # Let c_j = j (K - j) / 2. No j weights of a vector ever sum to more than c_j. They gain only in a
 # visit that takes another state x and may take a state k of the j; then k is at most 1 above x,

@@ -15,12 +15,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from herded.errors import MethodError, SupportError
-from herded.kernels import belief_propagation as kernel
+from herded.layouts.choose import Plan, compile_plan
+from herded.methods import belief_propagation_kernel as kernel
 from herded.methods.options import is_between
 from herded.methods.protocol import Answer
 from herded.models.factor_graph import FactorGraph
-from herded.plan import memory
-from herded.plan.compile import Plan, compile_plan
+from herded.system import memory
 
 
 @dataclass

@@ -18,7 +18,7 @@ import numpy as np
 from herded.errors import CapError
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
-from herded.plan.memory import readable
+from herded.system.memory import readable
 
 MAX_AXES = 64  # of a numpy array
 ENTRY = 8  # bytes of a float

@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.errors import MethodError, SupportError
+from herded.layouts.choose import Plan
+from herded.layouts.scan import SEQUENTIAL, ScanArrays
 from herded.methods.elimination import (
     Step,
     cluster_marginals,
@@ -25,10 +27,8 @@ from herded.methods.elimination import (
 from herded.methods.elimination_order import MAX_AXES, elimination_order, fixed_states
 from herded.methods.protocol import Answer
 from herded.models.factor_graph import FactorGraph
-from herded.plan import memory
-from herded.plan.compile import Plan
-from herded.plan.conditional import lock
-from herded.plan.scan import SEQUENTIAL, ScanArrays
+from herded.system import memory
+from herded.system.arrays import lock
 
 MAX_JOINT = 2**20  # states of a model whose joint is written out
 

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from herded.kernels.run import Run
-from herded.methods import sweeping
+from herded.layouts import sweeping
+from herded.layouts.arrays import Run
+from herded.layouts.choose import Plan, compile_plan
+from herded.layouts.state import State, start
+from herded.layouts.together import Together
+from herded.layouts.together import advance as run_together
 from herded.methods.options import check_seed, frozen_scan
 from herded.methods.schedule import Schedule, check_kind, check_schedule, inverse_temperatures
-from herded.methods.state import State, start
-from herded.methods.together import Together
-from herded.methods.together import advance as run_together
-from herded.plan.compile import Plan, compile_plan
-from herded.stream import stream_key
+from herded.system.stream import stream_key
 
 
 @dataclass(frozen=True)

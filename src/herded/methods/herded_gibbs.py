@@ -17,27 +17,29 @@ from typing import Any
 
 import numpy as np
 
-from herded.errors import MethodError
-from herded.kernels.choose import ONE
-from herded.kernels.run import Run
-from herded.kernels.weights import (
+from herded.draws.herded import ONE
+from herded.draws.modes import BLANKET, MAX_BINS, SHARED
+from herded.draws.phases import (
     HALF,
     half_phase,
     start_all_scalar,
     start_all_vector,
-    start_lattice,
-    start_potts,
 )
-from herded.methods import sweeping, tables
+from herded.errors import MethodError
+from herded.layouts import hash_tables as tables
+from herded.layouts import sweeping
+from herded.layouts.arrays import Run
+from herded.layouts.choose import Plan, compile_plan
+from herded.layouts.grid import LatticeArrays, start_lattice
+from herded.layouts.potts import start_potts
+from herded.layouts.state import State, start
+from herded.layouts.table import row_entries
+from herded.layouts.together import Together
+from herded.layouts.together import advance as run_together
+from herded.layouts.weights import check_weights, is_hashed
 from herded.methods.options import check_seed, frozen_scan, is_between, is_whole
-from herded.methods.state import State, start
-from herded.methods.together import Together
-from herded.methods.together import advance as run_together
-from herded.plan.compile import Plan, compile_plan
-from herded.plan.contexts import BLANKET, MAX_BINS, SHARED, check_weights, is_hashed
-from herded.plan.lattice import LatticeArrays, aligned
-from herded.plan.table import row_entries
-from herded.stream import stream_key
+from herded.system.arrays import aligned
+from herded.system.stream import stream_key
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class HerdedGibbs:
     """Deterministic Gibbs sampling that matches each conditional instead of drawing from it.
 
     weights      which weight a visit uses: "blanket" (Algorithm 1), "shared", "pooled", "lazy"
-                 or "full"; see `herded.plan.contexts`
+                 or "full"; see `herded.layouts.weights`
     slack        0 is herding; c > 0 draws, but no state that was taken c times more than was due
     scan         "auto" (checkerboard on lattices, else sequential), "sequential",
                  "checkerboard", "random", "jacobi", or a permutation of the variables

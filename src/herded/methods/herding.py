@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from herded.draws.fixed_point import fixed_vector
+from herded.draws.herded import herd_vector
 from herded.errors import ModelError
-from herded.jit import jit
-from herded.kernels.choose import herd_vector
-from herded.plan.conditional import fixed_vector
+from herded.system.jit import jit
 
 
 def herding(p: Any, T: int) -> np.ndarray:

@@ -17,10 +17,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from herded.errors import MethodError
-from herded.kernels import mean_field as kernel
+from herded.layouts.choose import Plan, compile_plan
+from herded.methods import mean_field_kernel as kernel
 from herded.methods.options import is_between
 from herded.methods.protocol import Answer
-from herded.plan.compile import Plan, compile_plan
 
 
 @dataclass

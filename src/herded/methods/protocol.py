@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from herded.plan.compile import Plan
+from herded.layouts.choose import Plan
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
+from herded.layouts.state import State
 from herded.methods.options import is_between
-from herded.methods.state import State
 
 Schedule = str | Callable[[int, int], float]
 

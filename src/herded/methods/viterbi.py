@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.errors import MethodError, SupportError
-from herded.kernels import chain as kernel
+from herded.layouts.choose import Plan
+from herded.layouts.factor import FactorArrays, compile_factors
+from herded.layouts.scan import SEQUENTIAL, ScanArrays
+from herded.methods import viterbi_kernel as kernel
 from herded.methods.protocol import Answer
-from herded.plan import memory
-from herded.plan.compile import Plan
-from herded.plan.conditional import FactorArrays, compile_factors, lock
-from herded.plan.scan import SEQUENTIAL, ScanArrays
+from herded.system import memory
+from herded.system.arrays import lock
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.models.arrays import edge_array, number_array, whole_array
+from herded.models.checks import edge_array, number_array, whole_array
 from herded.models.factor_checks import Called
 from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import join, unary_array

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.models.arrays import shown, whole_number
+from herded.models.checks import shown, whole_number
 from herded.models.names import state_index
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.models.arrays import shown, whole_array
+from herded.models.checks import shown, whole_array
 
 Called = Callable[[int], str]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.models import evidence as _evidence
-from herded.models.arrays import described, number_array, shown, whole_array
+from herded.models.checks import described, number_array, shown, whole_array
 from herded.models.factor_checks import (
     Called,
     by_number,

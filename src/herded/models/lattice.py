@@ -15,7 +15,7 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.models import evidence as _evidence
-from herded.models.arrays import float_array, number, number_array
+from herded.models.checks import float_array, number, number_array
 from herded.models.factor_graph import FactorGraph, check_states, locked
 
 ISING, POTTS = -1.0, 0.0

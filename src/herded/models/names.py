@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.models.arrays import shown, whole_number
+from herded.models.checks import shown, whole_number
 
 
 def check_names(names: Sequence[str] | None, n: int) -> tuple[str, ...] | None:

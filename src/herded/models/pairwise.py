@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.models.arrays import edge_array, float_array, number_array
+from herded.models.checks import edge_array, float_array, number_array
 from herded.models.factor_checks import Called
 from herded.models.factor_graph import FactorGraph
 

@@ -19,7 +19,8 @@ from herded.ner.scoring import score
 from herded.ner.store import load_chain, save_chain
 from herded.ner.training import Learner
 from herded.ner.words import Vocabulary
-from herded.progress import Progress, interruptible
+from herded.run.interrupts import interruptible
+from herded.run.progress import Progress
 
 SCHEMES = {"io": to_io, "bio": to_bio}
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
-from herded.inference import infer
 from herded.methods.annealed_herded_gibbs import AnnealedHerdedGibbs
 from herded.methods.gibbs import AnnealedGibbs, Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
@@ -19,7 +18,8 @@ from herded.ner.batch import Batch
 from herded.ner.chain import Chain
 from herded.ner.rounds import viterbi_rounds
 from herded.ner.skip import Ties, graph
-from herded.record import BestState, Marginals
+from herded.run.infer import infer
+from herded.run.keep import BestState, Marginals
 
 
 def cold(sweep: int, total: int) -> float:

@@ -7,7 +7,6 @@ faster than they could be read from memory.
 
 import numpy as np
 
-from herded.jit import jit
 from herded.ner.words import (
     AFTER,
     ATOMS,
@@ -19,6 +18,7 @@ from herded.ner.words import (
     TAIL,
     WORD,
 )
+from herded.system.jit import jit
 
 MOST_PAIRS = 3
 REPEATS, CASE, LISTED = range(len(ATOMS), len(ATOMS) + 3)  # atoms of a word's place

@@ -8,8 +8,8 @@ sentence. Sums run in float64 over weights that are kept short.
 
 import numpy as np
 
-from herded.jit import jit
 from herded.ner.features import feature_rows
+from herded.system.jit import jit
 
 
 @jit

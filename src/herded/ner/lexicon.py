@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from herded.errors import CorpusError
-from herded.jit import jit
 from herded.ner.words import LOWER, OFFSET, PRIME, Vocabulary
+from herded.system.jit import jit
 
 LONGEST_PHRASE = 4
 MOST_LISTS = 4

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from herded import atomic
 from herded.errors import CorpusError
 from herded.ner.corpus import read_corpus
 from herded.ner.crf import CRF
@@ -13,6 +12,7 @@ from herded.ner.documents import Document
 from herded.ner.english import train_english as make_english
 from herded.ner.recogniser import Recogniser
 from herded.ner.skip_crf import SkipCRF
+from herded.system import atomic
 
 LEAST_DOCUMENTS = 8  # fewer cannot tell which words of a document agree
 

@@ -7,11 +7,11 @@ sentence the later looks at what the earlier had; what that leads to is taken on
 
 import numpy as np
 
-from herded.jit import jit
 from herded.ner.batch import Batch
 from herded.ner.chain import Chain
 from herded.ner.kernels import viterbi
 from herded.ner.skip import Ties
+from herded.system.jit import jit
 
 MOST_ROUNDS = 100
 

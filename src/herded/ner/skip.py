@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from herded.jit import jit
 from herded.models.chain import chain as chain_model
 from herded.models.chain import skip_chain
 from herded.models.factor_graph import FactorGraph
@@ -26,6 +25,7 @@ from herded.ner.chain import Chain
 from herded.ner.kernels import forward_backward
 from herded.ner.labels import split
 from herded.ner.links import RULES, Links
+from herded.system.jit import jit
 
 PENALTY = 1.0  # on squared entries of S
 STEPS = 100

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from herded import atomic
 from herded.errors import CorpusError
 from herded.methods.options import is_between, is_whole
 from herded.ner.chain import Chain
 from herded.ner.labels import OUTSIDE, split
 from herded.ner.lexicon import Lexicon
+from herded.system import atomic
 
 FORMAT = 1
 MOST_BITS = 28

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from herded.jit import jit
 from herded.ner.batch import Batch
 from herded.ner.features import compile_templates, feature_rows
 from herded.ner.kernels import forward_backward
-from herded.stream import draw, stream_key
+from herded.system.jit import jit
+from herded.system.stream import draw, stream_key
 
 START = 1.0  # of the sums of squared gradients: larger would slow down the first steps
 PIECE = 4096  # sentences between two looks at the progress and at Ctrl-C

@@ -7,7 +7,7 @@ combinations of atoms, made in `features`. Hashing follows FNV-1a over code poin
 import numpy as np
 
 from herded.errors import CorpusError
-from herded.jit import jit
+from herded.system.jit import jit
 
 ATOMS = ("word", "lower", "shape", "short shape", "head 1", "head 2", "head 3", "head 4", "tail 1",
          "tail 2", "tail 3", "tail 4", "kind")  # fmt: skip

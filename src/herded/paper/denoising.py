@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from herded.inference import infer
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Sampler
 from herded.models.lattice import denoising_model
 from herded.paper.report import Figure, Section, Table
-from herded.plot import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots, svg
-from herded.record import Samples
+from herded.run.infer import infer
+from herded.run.keep import Samples
+from herded.system.plot import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots, svg
 
 SIGMAS = (2, 4, 6, 8)
 SWEEPS = 30

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from herded.paper.ner_runs import Row
 from herded.paper.ner_task import Task
-from herded.plot import GIBBS, HERDED, OTHERS, in_style, subplots, svg
+from herded.system.plot import GIBBS, HERDED, OTHERS, in_style, subplots, svg
 
 LINES = {
     "Annealed Gibbs, best": OTHERS[0],

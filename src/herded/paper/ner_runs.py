@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from herded.inference import infer
 from herded.methods.annealed_herded_gibbs import AnnealedHerdedGibbs
 from herded.methods.gibbs import AnnealedGibbs, Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.viterbi import Viterbi
 from herded.ner.decoding import cold
 from herded.paper.ner_task import Task
-from herded.record import BestState, Samples
+from herded.run.infer import infer
+from herded.run.keep import BestState, Samples
 
 POLISH = 30  # sweeps of ICM: it stands still long before
 

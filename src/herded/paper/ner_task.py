@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from herded.errors import CorpusError
-from herded.inference import infer
 from herded.methods.viterbi import Viterbi
 from herded.models.chain import chain as chain_model
 from herded.models.factor_graph import FactorGraph
+from herded.models.support import start_state
 from herded.ner.batch import encode
 from herded.ner.corpus import read_corpus
 from herded.ner.documents import Document
@@ -24,8 +24,8 @@ from herded.ner.rounds import viterbi_rounds
 from herded.ner.scoring import Interval, bootstrap, score
 from herded.ner.skip import graph
 from herded.ner.words import Vocabulary
-from herded.plan.support import start_state
-from herded.stream import stream_key
+from herded.run.infer import infer
+from herded.system.stream import stream_key
 
 STANFORD = ("O", "ORGANIZATION", "PERSON", "LOCATION")  # the classes of the Stanford chains
 WHERE = "`pip install nltk && python -m nltk.downloader ieer`"

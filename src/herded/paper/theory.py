@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from herded import theory
-from herded.inference import infer
 from herded.methods.exact import Exact
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.lattice import ising_grid
 from herded.models.pairwise import pairwise
 from herded.paper.report import Figure, Section, Table
-from herded.plot import GIBBS, HERDED, in_style, subplots, svg
-from herded.record import Joint, Samples
+from herded.run.infer import infer
+from herded.run.keep import Joint, Samples
+from herded.system.plot import GIBBS, HERDED, in_style, subplots, svg
 
 # random graphs, Gibbs sweeps of the predictor, herded sweeps of the plateau
 SIZES = {

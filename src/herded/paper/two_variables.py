@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from herded.inference import infer
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.factor_graph import FactorGraph
 from herded.paper.report import Figure, Section, Table
-from herded.plot import GIBBS, HERDED, in_style, subplots, svg
-from herded.record import Samples
+from herded.run.infer import infer
+from herded.run.keep import Samples
+from herded.system.plot import GIBBS, HERDED, in_style, subplots, svg
 
 EPSILONS = (0.1, 0.01, 0.001, 0.0001)
 TRUTH = 0.75  # P(X_1 = 1) for every eps

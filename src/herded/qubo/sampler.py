@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError, ModelError, missing
-from herded.inference import infer
+from herded.layouts.choose import Plan
+from herded.layouts.weights import is_hashed
 from herded.methods.annealed_herded_gibbs import AnnealedHerdedGibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between, is_whole
-from herded.models.convert_bqm import VALUES, from_bqm
+from herded.models.convert.bqm import VALUES, from_bqm
 from herded.models.factor_graph import FactorGraph
-from herded.plan.compile import Plan
-from herded.plan.contexts import is_hashed
-from herded.progress import interruptible
 from herded.qubo.cooling import KINDS, cooling
-from herded.sampling import BLOCK
+from herded.run.infer import infer
+from herded.run.interrupts import interruptible
+from herded.run.loop import BLOCK
 
 try:
     import dimod

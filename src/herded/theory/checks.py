@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
-from herded.inference import infer
-from herded.record import Joint
+from herded.run.infer import infer
+from herded.run.keep import Joint
 from herded.theory.bounds import Constants, constants
 from herded.theory.path import Tables, paper_method, run_path, starting_state
 from herded.theory.states import check_small, codes, empirical, support, target, total_variation

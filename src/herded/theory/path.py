@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
+from herded.draws.phases import HALF
 from herded.errors import MethodError
-from herded.inference import infer
-from herded.kernels.weights import HALF
+from herded.layouts.choose import Plan
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.plan.compile import Plan
-from herded.plan.conditional import SCALAR_BITS, VECTOR_BITS
-from herded.plan.support import check_start, start_state
-from herded.record import Samples
-from herded.stream import stream_key
+from herded.models.support import check_start, start_state
+from herded.run.infer import infer
+from herded.run.keep import Samples
+from herded.system.stream import stream_key
 from herded.theory.states import check_small
 
 LARGEST = 2**20  # joint states of a model whose path is written out

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
-from herded.inference import infer
 from herded.methods.exact import Exact
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.record import ErrorCurve, Samples
+from herded.run.infer import infer
+from herded.run.keep import ErrorCurve, Samples
 
 FEWEST = 20  # visits after which an emitted value is compared at all
 

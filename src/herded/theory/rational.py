@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
+from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
 from herded.errors import ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.plan.conditional import SCALAR_BITS, VECTOR_BITS
 
 MAX_TRIALS = 50_000_000
 WORTH_A_WARNING = 0.005  # in the joint probability of a few variables

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from herded.inference import infer
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.lattice import ISING, Lattice
-from herded.record import Samples
+from herded.run.infer import infer
+from herded.run.keep import Samples
 
 ROUNDS, SETTLED = 12, 6  # rounds of EM, and how many of the last are averaged
 SWEEPS = 10

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.inference import infer
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Sampler
-from herded.models.arrays import float_array, number, number_array, shown
+from herded.models.checks import float_array, number, number_array, shown
 from herded.models.lattice import Lattice, denoising_model, potts_grid
-from herded.result import Result
+from herded.run.infer import infer
+from herded.run.result import Result
 from herded.vision.coupling import estimate_coupling, weights_for
 from herded.vision.noise import estimate_flips, estimate_levels, estimate_sigma
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError, missing
-from herded.models.arrays import shown, whole_array
+from herded.models.checks import shown, whole_array
 from herded.vision.denoising import restore
 
 try:

@@ -1,0 +1,1 @@
+"""Draws: from a conditional to a value, at random or herded in time."""

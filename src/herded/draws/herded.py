@@ -1,0 +1,70 @@
+"""Steps 3 and 4 of Algorithm 1 in fixed point: from a conditional p and a weight w to a state.
+
+Scalar rule. With phase phi = w + 1 - pi in (0, 1], stored at scale 2^31 one quantum below, step 3
+("x = 1 if w > 0") is the carry of phi + p and step 4 is what is left (the appendix's circular
+form). Lemma 1 holds in integers, for ever: |count of ones - sum of p / 2^31| <= 1.
+
+Vector rule. w += p; x = argmax w over the possible states (the first of equals); w[x] -= 1.
+With slack c > 0 ("bounded-error Gibbs") x is drawn from p, less the states that are overdrawn: that
+were taken over c times more than was due. What is left keeps its proportions: contexts that share a
+weight would be biased towards each other by an argmax, which forgets p, and of K states spread
+evenly some weight is beyond any small c in nearly every visit.
+"""
+
+import numpy as np
+
+from herded.system.jit import jit
+
+PHASE = np.uint32(0x7FFFFFFF)
+ONE = 1 << 24
+LOWEST = -(1 << 40)
+MOST_OWED = 64 * ONE  # beyond it the argmax rules: 32 bits hold twice as much
+_40 = np.uint64(40)
+
+
+@jit
+def herd_scalar(w, at, p):
+    """The next state of a binary variable whose conditional is p and whose phase is w[at]."""
+    phi = np.uint32(w[at] + p)
+    w[at] = phi & PHASE
+    return phi >> 31
+
+
+@jit
+def herd_vector(w, at, p, p_at, states):
+    """The next state of a variable whose conditional is p[p_at:] and whose weights are w[at:].
+
+    Written without branches: which state wins is what no predictor can guess.
+    """
+    best, top = 0, LOWEST
+    for k in range(states):
+        add = np.int64(p[p_at + k])
+        weight = np.int64(w[at + k]) + add
+        w[at + k] = weight
+        weight = weight if add > 0 else LOWEST
+        better = weight > top
+        best = k if better else best
+        top = weight if better else top
+    w[at + best] -= ONE
+    return best
+
+
+@jit
+def slack_vector(w, at, p, p_at, states, slack, bits):
+    """A random state, none overdrawn; as herd_vector where all are or where much is owed."""
+    share, owed = np.int64(0), np.int64(0)
+    for k in range(states):
+        weight, chance = np.int64(w[at + k]), np.int64(p[p_at + k])
+        share += chance if weight >= -slack else 0
+        owed = weight if weight > owed and chance > 0 else owed
+    if share == 0 or owed > MOST_OWED:
+        return herd_vector(w, at, p, p_at, states)
+    left = (np.int64(bits >> _40) * share) >> 24
+    x = 0
+    while w[at + x] < -slack or left >= p[p_at + x]:
+        left -= p[p_at + x] if w[at + x] >= -slack else 0
+        x += 1
+    for k in range(states):
+        w[at + k] += p[p_at + k]
+    w[at + x] -= ONE
+    return x

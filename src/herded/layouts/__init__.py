@@ -1,0 +1,1 @@
+"""Layouts: how a model lies in memory while it is sampled, and the kernels that sweep it."""

@@ -1,0 +1,172 @@
+"""Sweeps over colour-packed binary lattices (plan "lattice"), vectorised.
+
+Sites of one colour do not interact, so a half-sweep is loops over strips of rows; `layouts.waves`
+says in which order. There is no gather, so that the compiler can use whole SIMD registers: for
+every context q, *all* sites add p where their context is q and 0 elsewhere, which leaves the other
+phases as they are and carries nothing. Phases of 16 bits are twice as many to a register, and half
+as many bytes to fetch.
+"""
+
+import numpy as np
+
+from herded.layouts.grid import COUNTS, LANES
+from herded.layouts.waves import BEGIN, END, fronts, strip_in
+from herded.system.jit import jit
+from herded.system.stream import draw
+
+_33 = np.uint64(33)
+
+
+@jit
+def lattice_sweeps(p, contexts, ones, rows, frame, sweep, key, x, w, tally, block, regions):
+    """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
+
+    p and w are (2, strips, entries of a strip) and of one type; w is empty for Gibbs sampling. x is
+    (2, rows + 2, columns + 2) with a border of zeros or, where periodic, of what lies on the other
+    side. `frame` is the height of the lattice and whether it is periodic. Where `ones` is not
+    empty the samples with x = 1 are counted in it, and where `block` is (samples, 0) they are not
+    kept: on large lattices it takes as long to write them as to find them.
+    """
+    height, periodic = frame
+    strips, columns = p.shape[1], x.shape[2] - 2
+    sites = rows * columns
+    places = p.shape[2] // len(contexts)
+    context, new = np.zeros(places, np.uint8), np.zeros(places, np.uint8)
+    seen = np.zeros(places, p.dtype)
+    for region in regions:
+        for front in range(*fronts(region)):
+            for half in range(region[BEGIN], region[END]):
+                strip = strip_in(region, front, half - region[BEGIN], strips)
+                if strip < 0:
+                    continue
+                s, colour = half // 2, half & 1
+                at = (colour * strips + strip) * sites
+                look_around(x, len(contexts) == COUNTS, colour, strip * rows, rows, context)
+                if w.size:
+                    herd(p, w, colour, strip, contexts, context, new)
+                else:
+                    clock = np.uint64((sweep + s) * 2 * strips * sites + at)
+                    draw_states(p, colour, strip, contexts, context, key, clock, new)
+                store(x, colour, strip * rows, rows, height, new)
+                if ones.size:
+                    count(new, ones, at, sites)
+                if block.shape[1]:
+                    keep(new, block, s, at, sites)
+                if periodic:
+                    wrap(x, colour, strip * rows, rows, height)
+                if tally.size:
+                    add_up(p, colour, strip, contexts, context, seen, tally, at, sites)
+
+
+@jit
+def look_around(x, by_count, colour, first, rows, context):
+    """Each site's context: how many neighbours are 1, or the bits left, right, up, down."""
+    columns = x.shape[2] - 2
+    other = x[1 - colour]
+    for r in range(first, first + rows):
+        # Row r of the padded half-lattices is r + 1; column m is m + 1.
+        shift = (r + colour) & 1  # 0: the colour starts at column 0, its left neighbour one before
+        left, right = other[r + 1][shift:], other[r + 1][shift + 1 :]
+        up, down = other[r][1:], other[r + 2][1:]
+        row = context[(r - first) * columns : (r - first + 1) * columns]
+        if by_count:
+            for m in range(columns):
+                row[m] = left[m] + right[m] + up[m] + down[m]
+        else:
+            for m in range(columns):
+                row[m] = left[m] | right[m] << 1 | up[m] << 2 | down[m] << 3
+
+
+@jit
+def herd(p, w, colour, strip, contexts, context, new):
+    """Steps 3 and 4 of Algorithm 1 for all sites of a strip, cell by cell."""
+    size, kind, top = len(contexts) * LANES, w.dtype.type, largest_phase(w)
+    for cell in range(len(context) // LANES):
+        planes = p[colour, strip, cell * size : (cell + 1) * size]
+        phases = w[colour, strip, cell * size : (cell + 1) * size]
+        here = context[cell * LANES : (cell + 1) * LANES]
+        states = new[cell * LANES : (cell + 1) * LANES]
+        for m in range(LANES):
+            carry = kind(0)
+            for q in range(len(contexts)):
+                add = planes[q * LANES + m] if here[m] == q else kind(0)
+                phi = kind(phases[q * LANES + m] + add)
+                phases[q * LANES + m] = phi & top
+                carry |= phi
+            states[m] = carry > top
+
+
+@jit
+def largest_phase(w):
+    """All bits but the highest, which carries."""
+    return w.dtype.type(np.iinfo(w.dtype).max >> 1)
+
+
+@jit
+def draw_states(p, colour, strip, contexts, context, key, clock, new):
+    """Gibbs sampling of a strip."""
+    for cell in range(0, len(context), LANES):
+        planes = p[colour, strip, cell * len(contexts) : (cell + LANES) * len(contexts)]
+        for m in range(LANES):
+            bits = np.uint32(draw(key, clock + np.uint64(cell + m)) >> _33)
+            new[cell + m] = bits < planes[np.int64(context[cell + m]) * LANES + m]
+
+
+@jit
+def add_up(p, colour, strip, contexts, context, seen, tally, at, sites):
+    """Add each site's conditional, at scale 2^31.
+
+    By way of `seen`: a loop that also widens to 64 bits has a fourth of the lanes of 16.
+    """
+    size, kind = len(contexts) * LANES, p.dtype.type
+    for cell in range(len(context) // LANES):
+        planes = p[colour, strip, cell * size : (cell + 1) * size]
+        here = context[cell * LANES : (cell + 1) * LANES]
+        found = seen[cell * LANES : (cell + 1) * LANES]
+        for m in range(LANES):
+            one = kind(0)
+            for q in range(len(contexts)):
+                one |= planes[q * LANES + m] if here[m] == q else kind(0)
+            found[m] = one
+    sums, scale = tally[at : at + sites], np.int64(2**31) // (np.int64(largest_phase(p)) + 1)
+    for m in range(len(sums)):
+        sums[m] += np.int64(seen[m]) * scale
+
+
+@jit
+def store(x, colour, first, rows, height, new):
+    """Write a strip's new states into the lattice."""
+    columns = x.shape[2] - 2
+    for r in range(first, min(first + rows, height)):
+        mine, fresh = x[colour, r + 1, 1:], new[(r - first) * columns :]
+        for m in range(columns):
+            mine[m] = fresh[m]
+
+
+@jit
+def count(new, ones, at, sites):
+    """Count the sites that are 1."""
+    mine = ones[at : at + sites]
+    for m in range(len(mine)):
+        mine[m] += new[m]
+
+
+@jit
+def keep(new, block, s, at, sites):
+    """Write a strip's new states into the sample."""
+    sample = block[s, at : at + sites]
+    for m in range(len(sample)):
+        sample[m] = new[m]
+
+
+@jit
+def wrap(x, colour, first, rows, height):
+    """Copy a strip's outermost states to the other side of a periodic lattice."""
+    columns = x.shape[2] - 2
+    mine = x[colour]
+    for r in range(first + 1, min(first + rows, height) + 1):
+        mine[r, 0], mine[r, columns + 1] = mine[r, columns], mine[r, 1]
+        if r == 1 or r == height:
+            to = height + 1 if r == 1 else 0
+            for m in range(columns + 2):
+                mine[to, m] = mine[r, m]

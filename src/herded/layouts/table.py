@@ -1,0 +1,141 @@
+"""Conditionals tabulated: one row for every state of a variable's free neighbours.
+
+    row = (..(x_a * K_b + x_b) * K_c + ..) over the neighbours a < b < c .., by Horner's rule
+
+This is the memory of Algorithm 1, exponential in the degree; `system.memory` estimates it first.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.draws.fixed_point import fixed_scalar, fixed_vector
+from herded.layouts.factor import log_conditional, log_conditional_pair
+from herded.system.arrays import lock, starts
+from herded.system.jit import jit
+
+NEAR = 8  # neighbours that are read without looking for the end of their list
+
+
+class TableArrays(NamedTuple):
+    """Where each variable's rows are, and the fixed-point conditionals in them."""
+
+    width: np.ndarray  # (N,) entries of a row: 1 (scalar rule) or the cardinality
+    row_start: np.ndarray  # (N+1,) numbers of the variable's rows among all rows
+    entry_start: np.ndarray  # (N+1,) its first entry in p
+    neighbour_start: np.ndarray
+    neighbour: np.ndarray  # uint32
+    radix: np.ndarray  # cardinality of each neighbour
+    near: np.ndarray  # (N, NEAR) uint32, scalar rule: its first neighbours, from the right
+    near_mask: np.ndarray  # (N,) the bits of a row that they are
+    p: np.ndarray  # uint32 (scalar rule) or int32 (vector rule)
+
+
+def count_rows(factors, free) -> np.ndarray:
+    """Rows per variable, none if clamped; as floats, since they may exceed any integer."""
+    logs = np.log2(factors.cardinalities[factors.neighbour])
+    total = np.concatenate([[0.0], np.cumsum(logs)])
+    bits = total[factors.neighbour_start[1:]] - total[factors.neighbour_start[:-1]]
+    return np.where(free, np.round(np.exp2(np.minimum(bits, 1000.0))), 0.0)
+
+
+def compile_table(factors, rows, x, scalar: bool) -> TableArrays:
+    """Tabulate every conditional in so many rows; `x` has the values of clamped variables."""
+    rows = rows.astype(np.int64)
+    width = np.ones_like(rows) if scalar else factors.cardinalities
+    row_start, entry_start = starts(rows), starts(rows * width)
+    p = np.empty(entry_start[-1], np.uint32 if scalar else np.int32)
+    scratch = np.array(x)
+    if scalar:
+        _fill_scalar(factors, rows, entry_start, scratch, p)
+    else:
+        _fill_vector(factors, rows, entry_start, scratch, p)
+    n = len(rows) if scalar else 0
+    near, near_mask = _near_neighbours(factors.neighbour_start, factors.neighbour, n)
+    return lock(
+        TableArrays(
+            width,
+            row_start,
+            entry_start,
+            factors.neighbour_start,
+            factors.neighbour,
+            factors.cardinalities[factors.neighbour],
+            near,
+            near_mask,
+            p,
+        )
+    )
+
+
+@jit
+def _near_neighbours(start, neighbour, n):
+    """The first NEAR neighbours of n variables at the right ends of rows, and their masks."""
+    near, mask = np.zeros((n, NEAR), np.uint32), np.zeros(n, np.int64)
+    for i in range(n):
+        count = min(start[i + 1] - start[i], NEAR)
+        mask[i] = (1 << count) - 1
+        for e in range(count):
+            near[i, NEAR - count + e] = neighbour[start[i] + e]
+    return near, mask
+
+
+@jit
+def _set_neighbours(factors, i, row, x):
+    for n in range(factors.neighbour_start[i + 1] - 1, factors.neighbour_start[i] - 1, -1):
+        j = factors.neighbour[n]
+        x[j] = row % factors.cardinalities[j]
+        row //= factors.cardinalities[j]
+
+
+@jit
+def _fill_scalar(factors, rows, entry_start, x, p):
+    for i in range(len(rows)):
+        for row in range(rows[i]):
+            _set_neighbours(factors, i, row, x)
+            zero, one = log_conditional_pair(*factors[1:9], i, x)
+            p[entry_start[i] + row] = fixed_scalar(zero, one, 1.0)
+
+
+@jit
+def _fill_vector(factors, rows, entry_start, x, p):
+    logits = np.empty(factors.cardinalities.max())
+    for i in range(len(rows)):
+        states = factors.cardinalities[i]
+        for row in range(rows[i]):
+            _set_neighbours(factors, i, row, x)
+            log_conditional(*factors[1:9], states, i, x, logits)
+            fixed_vector(logits, 1.0, states, p, entry_start[i] + row * states)
+
+
+@jit
+def row_of_bits(near, near_mask, neighbour_start, neighbour, i, x):
+    """The row of variable `i` that the state `x` of binary variables selects.
+
+    The loop over the near ones always has NEAR turns, so that no end must be guessed; what it reads
+    where there are fewer is masked.
+    """
+    row = 0
+    for e in range(NEAR):
+        row |= np.int64(x[near[i, e]]) << (NEAR - 1 - e)
+    row &= near_mask[i]
+    n = neighbour_start[i] + NEAR
+    while n < neighbour_start[i + 1]:
+        row = (row << 1) | np.int64(x[neighbour[n]])
+        n += 1
+    return row
+
+
+@jit
+def row_of(neighbour_start, neighbour, radix, i, x):
+    """The row of variable `i` that the state `x` selects."""
+    row = 0
+    for n in range(neighbour_start[i], neighbour_start[i + 1]):
+        row = row * radix[n] + np.int64(x[neighbour[n]])
+    return row
+
+
+def row_entries(t: TableArrays) -> tuple[np.ndarray, np.ndarray]:
+    """For every row: the variable it belongs to, and its first entry in p."""
+    owner = np.repeat(np.arange(len(t.width)), np.diff(t.row_start))
+    row = np.arange(len(owner)) - t.row_start[owner]
+    return owner, t.entry_start[owner] + row * t.width[owner]

@@ -1,0 +1,152 @@
+"""Sweeps over tabulated conditionals (plan "table"): Algorithm 1, step by step.
+
+Each function runs segments first..last-1 of the scan up to sweep len(block) of a block. It counts
+in `done` how many sweeps each segment has behind it: fewer where a table of hashed weights must
+grow before the next, and there another call goes on. Arrays are taken out of their tuples once,
+above the loops: inside them Numba would count references at every use.
+"""
+
+import numpy as np
+
+from herded.draws.hashing import find_slot, hash_one, hash_others, hash_state, is_to_grow, share
+from herded.draws.herded import herd_scalar, herd_vector, slack_vector
+from herded.draws.modes import DRAW, FULL, MAX_BINS, POOLED, SHARED
+from herded.draws.phases import (
+    bin_scalar,
+    bin_shift,
+    bin_vector,
+    bins_at,
+    mean_state,
+    split_pools,
+    start_scalar,
+    start_vector,
+)
+from herded.draws.random import draw_scalar, draw_vector
+from herded.layouts.arrays import publish, shuffle
+from herded.layouts.scan import JACOBI, RANDOM
+from herded.layouts.table import row_of, row_of_bits
+from herded.system.jit import jit
+from herded.system.stream import draw
+
+
+@jit
+def table_scalar(t, c, scan, run, m, block, done, first, last):
+    """Binary variables, scalar rule."""
+    mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
+    entry_start, row_start, p_table = t.entry_start, t.row_start, t.p
+    n_start, neighbour, near, near_mask = t.neighbour_start, t.neighbour, t.near, t.near_mask
+    shared, pool_start, plane, width = c.shared, c.pool_start, c.size // MAX_BINS, c.width
+    x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
+    slot_start, slots = m.slot_start, m.slots
+    for g in range(first, last):
+        variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
+        order = variables.copy()
+        table, first_slot, most = keys, 0, 0
+        if mode == FULL:
+            first_slot = slot_start[g]
+            table = keys[first_slot : first_slot + slots[g]]
+            most = share(run.max_weights, len(variables), len(scan.order))
+        for s in range(done[g], len(block)):
+            if mode == FULL and is_to_grow(filled[g], len(table), most):
+                break
+            clock, sample = np.uint64(run.sweep + s) * n, block[s]
+            shift = bin_shift(bins_at(run.sweep + s))
+            whole = hash_state(x) if mode == FULL else np.uint64(0)
+            if policy == RANDOM:
+                shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
+            if mode == POOLED:
+                split_pools(w, order, pool_start, width, plane, run.sweep + s)
+            for o in range(len(order)):
+                i = np.uint32(order[o])
+                row = row_of_bits(near, near_mask, n_start, neighbour, i, x)
+                own = np.uint64(entry_start[i] + row)
+                p = p_table[own]
+                if mode == DRAW:
+                    new = np.uint32(draw_scalar(draw(run.key, clock + np.uint64(i)), p))
+                else:
+                    at = own
+                    if mode == SHARED:
+                        at = np.uint64(shared[np.uint64(row_start[i] + row)])
+                    elif mode == POOLED:
+                        at = np.uint64(pool_start[i] + bin_scalar(p, shift) * plane)
+                    elif mode == FULL:
+                        key = hash_others(whole, i, x[i])
+                        slot, met = find_slot(table, filled, g, key)
+                        at = np.uint64(first_slot + slot)
+                        if met:
+                            start_scalar(w, at, run.random_phases, run.phase_key, key)
+                    new = herd_scalar(w, at, p)
+                if mode == FULL and policy != JACOBI:
+                    whole ^= hash_one(i, x[i]) ^ hash_one(i, new)
+                y[i] = new
+                sample[i] = new
+                if len(tally):
+                    tally[i] += p
+            if policy == JACOBI:
+                publish(order, x, y)
+            done[g] = s + 1
+
+
+@jit
+def table_vector(t, c, scan, run, m, block, done, first, last):
+    """Variables of any cardinality, vector rule."""
+    mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
+    entry_start, row_start, p = t.entry_start, t.row_start, t.p
+    n_start, neighbour, radix = t.neighbour_start, t.neighbour, t.radix
+    shared, pool_start, plane, width = c.shared, c.pool_start, c.size // MAX_BINS, c.width
+    x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
+    slot_start, slots = m.slot_start, m.slots
+    widest = t.width.max()
+    for g in range(first, last):
+        variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
+        order = variables.copy()
+        table, first_slot, most = keys, 0, 0
+        if mode == FULL:
+            first_slot = slot_start[g]
+            table = keys[first_slot : first_slot + slots[g]]
+            most = share(run.max_weights, len(variables), len(scan.order))
+        for s in range(done[g], len(block)):
+            if mode == FULL and is_to_grow(filled[g], len(table), most):
+                break
+            clock = np.uint64(run.sweep + s) * n
+            bins = bins_at(run.sweep + s)
+            whole = hash_state(x) if mode == FULL else np.uint64(0)
+            if policy == RANDOM:
+                shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
+            if mode == POOLED:
+                split_pools(w, order, pool_start, width, plane, run.sweep + s)
+            for o in range(len(order)):
+                i = order[o]
+                states = width[i]
+                row = row_of(n_start, neighbour, radix, i, x)
+                own = entry_start[i] + row * states
+                if mode == DRAW:
+                    new = draw_vector(draw(run.key, clock + np.uint64(i)), p, own, states)
+                else:
+                    at = own
+                    if mode == SHARED:
+                        at = np.int64(shared[row_start[i] + row])
+                    elif mode == POOLED:
+                        mean = mean_state(p, own, states)
+                        at = pool_start[i] + bin_vector(mean, states, bins) * plane
+                    elif mode == FULL:
+                        key = hash_others(whole, i, x[i])
+                        slot, met = find_slot(table, filled, g, key)
+                        at = (first_slot + slot) * widest
+                        if met:
+                            start_vector(w, at, states, run.random_phases, run.phase_key, key)
+                    if run.slack == 0:
+                        new = herd_vector(w, at, p, own, states)
+                    else:
+                        bits = draw(run.key, clock + np.uint64(i))
+                        new = slack_vector(w, at, p, own, states, run.slack, bits)
+                if mode == FULL and policy != JACOBI:
+                    whole ^= hash_one(i, x[i]) ^ hash_one(i, new)
+                y[i] = new
+                block[s, i] = new
+                if len(tally):
+                    for k in range(states):
+                        tally[i * widest + k] += p[own + k]
+            if policy == JACOBI:
+                publish(order, x, y)
+            done[g] = s + 1

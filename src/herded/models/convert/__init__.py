@@ -1,0 +1,1 @@
+"""Models from other libraries' objects. Nothing here imports them: duck typing is enough."""

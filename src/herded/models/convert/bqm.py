@@ -1,0 +1,126 @@
+"""Binary quadratic models, E(x) = c + sum_i a_i x_i + sum_(i,j) b_ij x_i x_j, and back.
+
+They are what quantum annealers and their simulators take; dimod's are meant. An energy is a
+log-potential: pi(x) is proportional to exp(-beta E(x)).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from herded.errors import ModelError
+from herded.models.checks import number, number_array
+from herded.models.factor_graph import FactorGraph, as_graph
+
+VALUES = {"SPIN": (-1, 1), "BINARY": (0, 1)}
+
+
+def from_bqm(bqm: Any, *, beta: float = 1.0) -> FactorGraph:
+    """pi(x) proportional to exp(-beta E(x)) of a dimod.BinaryQuadraticModel, spin or binary.
+
+    State 0 is the value -1 or 0, state 1 the value 1; labels become names.
+    """
+    if not hasattr(bqm, "to_numpy_vectors"):
+        raise ModelError(f"expected a dimod.BinaryQuadraticModel, got {type(bqm).__name__}")
+    slope = -_checked_beta(beta)
+    labels, values = list(bqm.variables), np.array(VALUES[bqm.vartype.name])
+    linear, (rows, columns, quadratic), offset = bqm.to_numpy_vectors(variable_order=labels)
+    n, n_pairs = len(labels), len(rows)
+    energies = [
+        np.multiply.outer(number_array("the linear biases", linear), values),
+        np.multiply.outer(
+            number_array("the quadratic biases", quadratic), np.outer(values, values)
+        ),
+        number_array("the offset", offset),
+    ]
+
+    def called(f: int) -> str:
+        if f < n:
+            return f"the bias of {labels[f]!r}"
+        if f == n + n_pairs:
+            return "the offset"
+        return f"the coupling of {labels[rows[f - n]]!r} and {labels[columns[f - n]]!r}"
+
+    pair_ends = n + 2 * np.arange(n_pairs + 1)
+    return FactorGraph.from_arrays(
+        np.full(n, 2),
+        np.concatenate([np.arange(n), pair_ends, pair_ends[-1:]]),
+        np.concatenate([np.arange(n), np.stack([rows, columns], axis=1).ravel()]),
+        slope * np.concatenate([table.ravel() for table in energies]),
+        names=[str(label) for label in labels],
+        state_names=[[str(value) for value in values]] * n,
+        called=called,
+    )
+
+
+def to_bqm(model: Any, *, beta: float = 1.0, vartype: str = "BINARY") -> Any:
+    """E(x) = -log_score(x) / beta as a dimod.BinaryQuadraticModel over the free variables.
+
+    The model's factors have one or two variables, each with two states, and no hard zeros. Labels
+    are its names, or indices where it has none.
+    """
+    dimod = _dimod()
+    if vartype not in VALUES:
+        raise ModelError(f'expected vartype="BINARY" or "SPIN", got {vartype!r}')
+    scale = _checked_beta(beta)
+    if scale <= 0:
+        raise ModelError(f"expected beta above 0, got {beta}")
+    graph = as_graph(model)
+    _check_quadratic(graph)
+    n = graph.n_variables
+    linear, quadratic, offset = np.zeros(n), [np.empty((0, 3))], 0.0
+    for factors, variables, _ in graph.by_arity():
+        arity = variables.shape[1]
+        entries = graph.table_start[factors][:, None] + np.arange(2**arity)
+        tables = -graph.log_tables[entries] / scale
+        offset += tables[:, 0].sum()
+        if arity >= 1:
+            np.add.at(linear, variables[:, -1], tables[:, 1] - tables[:, 0])
+        if arity == 2:
+            np.add.at(linear, variables[:, 0], tables[:, 2] - tables[:, 0])
+            both = tables[:, 3] - tables[:, 2] - tables[:, 1] + tables[:, 0]
+            quadratic.append(np.column_stack([variables, both]))
+    pairs = np.concatenate(quadratic)
+    ends = pairs[:, :2].astype(np.int64)
+    labels = list(graph.names or range(n))
+    bqm = dimod.BinaryQuadraticModel.from_numpy_vectors(
+        linear, (ends[:, 0], ends[:, 1], pairs[:, 2]), offset, "BINARY", variable_order=labels
+    )
+    clamped = np.flatnonzero(graph.evidence >= 0)
+    bqm.fix_variables({labels[i]: int(graph.evidence[i]) for i in clamped})
+    return bqm.change_vartype(vartype, inplace=True)
+
+
+def _check_quadratic(graph: FactorGraph) -> None:
+    if (graph.cardinalities != 2).any():
+        i = int(np.argmax(graph.cardinalities != 2))
+        raise ModelError(
+            f"expected two states of every variable, got {graph.cardinalities[i]} of variable {i}: "
+            "write each state as a variable of its own"
+        )
+    arity = np.diff(graph.factor_start)
+    if (arity > 2).any():
+        f = int(np.argmax(arity > 2))
+        raise ModelError(f"expected factors of at most 2 variables, got {arity[f]} in factor {f}")
+    if graph.has_hard_zeros:
+        raise ModelError(
+            "expected finite log-potentials, got -inf: use a low one, such as -50, as a penalty"
+        )
+
+
+def _checked_beta(beta: Any) -> float:
+    value = number("beta", beta)
+    if not np.isfinite(value):
+        raise ModelError(f"expected a finite beta, got {value}")
+    return value
+
+
+def _dimod() -> Any:
+    try:
+        import dimod
+    except ImportError as error:
+        raise ModelError(
+            "expected dimod to make a BinaryQuadraticModel, but it is not installed: "
+            "pip install 'herded[dimod]'"
+        ) from error
+    return dimod

@@ -1,0 +1,70 @@
+"""Models from other libraries' objects. Nothing here imports them: duck typing is enough."""
+
+from typing import Any
+
+import numpy as np
+
+from herded.errors import ModelError
+from herded.models.checks import number, number_array, whole_number
+from herded.models.factor_checks import check_cardinalities, laid_out
+from herded.models.factor_graph import FactorGraph
+
+
+def from_networkx(graph: Any) -> FactorGraph:
+    """A pairwise model from an undirected networkx graph.
+
+    Nodes carry `log_unary` (one log-potential per state) or `field` (h of an Ising spin: -h, +h);
+    without either, a fair coin, or a fair die if there is `states`. Edges carry `log_pairwise`
+    (a table, the first node's states as rows) or `coupling` (J: +J where states agree, else -J).
+    """
+    if not hasattr(graph, "is_directed"):
+        raise ModelError(f"expected a networkx graph, got {type(graph).__name__}")
+    if graph.is_directed():
+        raise ModelError(
+            "expected an undirected graph, got a directed one: call to_undirected(), or build a "
+            "FactorGraph from the conditional tables"
+        )
+    index = {node: i for i, node in enumerate(graph.nodes)}
+    unaries = [_unary(node, data) for node, data in graph.nodes(data=True)]
+    scopes, tables = [np.array([i]) for i in index.values()], list(unaries)
+    called = [f"node {node!r}" for node in index]
+    for a, b, data in graph.edges(data=True):
+        if a == b:
+            raise ModelError(f"expected no loops, got an edge from {a!r} to itself")
+        i, j = index[a], index[b]
+        scopes.append(np.array([i, j]))
+        tables.append(_table(a, b, data, len(unaries[i]), len(unaries[j])))
+        called.append(f"the edge from {a!r} to {b!r}")
+    cards = check_cardinalities([len(unary) for unary in unaries])
+    return FactorGraph.from_arrays(
+        *laid_out(cards, scopes, tables, called.__getitem__),
+        names=[str(node) for node in graph.nodes],
+        called=called.__getitem__,
+    )
+
+
+def _unary(node: Any, data: dict[str, Any]) -> np.ndarray:
+    if "log_unary" in data:
+        return number_array(f"log_unary of {node!r}", data["log_unary"]).reshape(-1)
+    if "field" in data:
+        return np.array([-1.0, 1.0]) * number(f"the field of {node!r}", data["field"])
+    states = whole_number(f"the states of {node!r}", data.get("states", 2))
+    if states < 1:
+        raise ModelError(f"expected 1 or more states of {node!r}, got {states}")
+    return np.zeros(states)
+
+
+def _table(a: Any, b: Any, data: dict[str, Any], rows: int, columns: int) -> np.ndarray:
+    if "log_pairwise" in data:
+        return number_array(f"log_pairwise from {a!r} to {b!r}", data["log_pairwise"])
+    if "coupling" not in data:
+        raise ModelError(
+            f"expected `log_pairwise` or `coupling` on the edge from {a!r} to {b!r}, got neither"
+        )
+    if rows != columns:
+        raise ModelError(
+            f"expected as many states at {a!r} as at {b!r} for a `coupling`, got {rows} and "
+            f"{columns}: give `log_pairwise`"
+        )
+    coupling = number(f"the coupling from {a!r} to {b!r}", data["coupling"])
+    return coupling * np.where(np.eye(rows, dtype=bool), 1.0, -1.0)

@@ -1,0 +1,73 @@
+"""Models of pgmpy: Bayes nets and Markov networks. Nothing here imports it: duck typing does."""
+
+from typing import Any
+
+import numpy as np
+
+from herded.errors import ModelError
+from herded.models.checks import number_array
+from herded.models.factor_graph import FactorGraph
+
+
+def from_pgmpy(model: Any) -> FactorGraph:
+    """A pgmpy DiscreteBayesianNetwork, DiscreteMarkovNetwork or FactorGraph, names and all.
+
+    The factor of a Bayes net's variable is over its parents and, last, itself.
+    """
+    if hasattr(model, "get_cpds"):
+        nodes = list(model.nodes)
+        tables = [_conditional(model, node) for node in nodes]
+    elif hasattr(model, "get_factors"):
+        known = getattr(model, "get_variable_nodes", None)
+        nodes = list(known() if known else model.nodes)
+        tables = [(list(factor.variables), factor) for factor in model.get_factors()]
+    else:
+        raise ModelError(
+            "expected a Bayes net, Markov network or factor graph of pgmpy, got "
+            f"{type(model).__name__}"
+        )
+    states = _states(nodes, tables)
+    index = {node: i for i, node in enumerate(nodes)}
+    factors = []
+    for scope, table in tables:
+        order = [list(table.variables).index(node) for node in scope]
+        values = number_array(f"the values over {scope}", table.values).transpose(order)
+        if not (values >= 0).all():
+            raise ModelError(f"expected values of 0 or more over {scope}, got others")
+        with np.errstate(divide="ignore"):
+            factors.append(([index[node] for node in scope], np.log(values)))
+    return FactorGraph(
+        [len(states[node]) for node in nodes],
+        factors,
+        names=[str(node) for node in nodes],
+        state_names=[states[node] for node in nodes],
+    )
+
+
+def _conditional(model: Any, node: Any) -> tuple[list[Any], Any]:
+    """The variables of P(node | parents), the node last, and the table."""
+    table = model.get_cpds(node)
+    if not hasattr(table, "values"):
+        raise ModelError(
+            f"expected a table of probabilities of {node!r}, got {type(table).__name__}: add a "
+            "TabularCPD"
+        )
+    child, *parents = table.variables
+    return [*parents, child], table
+
+
+def _states(nodes: list[Any], tables: list[tuple[list[Any], Any]]) -> dict[Any, list[str]]:
+    """The names of every variable's states, which all tables must agree on."""
+    found: dict[Any, list[str]] = {}
+    for scope, table in tables:
+        for node in scope:
+            names = [str(state) for state in table.state_names[node]]
+            if found.setdefault(node, names) != names:
+                raise ModelError(
+                    f"expected the same states of {node!r} in the same order everywhere, got "
+                    f"{found[node]} and {names}"
+                )
+    missing = [node for node in nodes if node not in found]
+    if missing:
+        raise ModelError(f"expected a factor over every variable, got none over {missing[0]!r}")
+    return found

@@ -1,0 +1,177 @@
+"""Step 1 of Algorithm 1 of Bornn et al. (2013), "Initialize X(0) in the support of pi".
+
+Where no entry is -inf, every state is in the support and dice make a start. Hard zeros make it a
+constraint satisfaction problem, searched in `herded.models.domains`. It is NP-hard, hence bounded;
+when exhausted, it has proved the support empty.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from herded.errors import HerdedError, ModelError, SupportError
+from herded.models.domains import (
+    FOUND,
+    GAVE_UP,
+    compile_hard,
+    propagate_all,
+    search_all,
+    whole_domains,
+)
+from herded.models.factor_graph import check_states
+from herded.models.lattice import Lattice
+from herded.models.names import called
+from herded.system.jit import jit
+from herded.system.stream import draw
+
+SEARCHES = 8  # for a start that differs from others, each of so many
+FEW_TRIES = 1000  # dead ends
+
+
+def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarray:
+    """A state (N,) of positive probability that agrees with the evidence.
+
+    The stream `key` decides which; any may come. A search gives up after `tries` dead ends.
+    """
+    if isinstance(model, Lattice) and model.has_hard_zeros:  # in its unaries only
+        return _possible_pixels(model, np.uint64(key))
+    x = uniform_state(np.uint64(key), model.cardinalities, model.evidence)
+    if not model.has_hard_zeros:
+        return x
+    hard = compile_hard(model)
+    domains = whole_domains(model, hard)
+    outcome = search_all(hard, domains, np.uint64(key), tries)
+    if outcome == GAVE_UP:
+        raise SupportError(
+            f"expected a state of positive probability, but none was found within {tries} tries: "
+            "pass state= (a start of your own)"
+        )
+    if outcome != FOUND:
+        raise _impossible(model, outcome)
+    decided = domains.size == 1
+    x[decided] = domains.states[hard.state_start[:-1][decided]]
+    return x
+
+
+def dispersed_starts(model: Any, keys: Sequence[np.uint64]) -> list[np.ndarray]:
+    """A random start for each key, but as far from each other as may be.
+
+    The second has every variable in its first state, the third in its last: opposite modes of every
+    model whose variables attract each other, where random starts might all fall to one side. Those
+    in hard factors are searched for instead, with some state that no earlier start has.
+    """
+    hard = model.has_hard_zeros
+    if hard and isinstance(model, Lattice):  # in its unaries only: no walls, and no extremes
+        return [start_state(model, key) for key in keys]
+    starts: list[np.ndarray] = []
+    for key in keys:
+        starts.append(
+            _elsewhere(model, starts, key) if hard and starts else start_state(model, key)
+        )
+    if len(starts) == 1:
+        return starts
+    loose = model.evidence < 0
+    if hard:
+        loose &= np.diff(compile_hard(model).entry_start) == 0
+    extremes = (np.zeros_like(model.cardinalities), model.cardinalities - 1)
+    for chain, x in zip(range(1, len(keys)), extremes, strict=False):
+        starts[chain] = np.where(loose, x, starts[chain])
+    return starts
+
+
+def _elsewhere(model: Any, starts: list[np.ndarray], key: np.uint64) -> np.ndarray:
+    """A start with some state that no earlier one has, where a short search finds one."""
+    everyone = np.arange(model.n_variables)
+    new = possible_states(model) & (model.evidence < 0)[:, None]
+    for x in starts:
+        new[everyone, x] = False
+    cases = np.argwhere(new)
+    order = np.argsort(draw(key, np.arange(len(cases), dtype=np.uint64)))
+    for i, k in cases[order[:SEARCHES]].tolist():
+        try:
+            return start_state(model.given({i: k}), key, tries=FEW_TRIES)
+        except HerdedError:  # impossible, or not found
+            continue
+    return start_state(model, key)
+
+
+def check_support(model: Any) -> None:
+    """Raise where a short search proves that no state is possible."""
+    if model.has_hard_zeros and not isinstance(model, Lattice):
+        hard = compile_hard(model)
+        domains = whole_domains(model, hard)
+        outcome = search_all(hard, domains, np.uint64(0), FEW_TRIES)
+        if outcome not in (FOUND, GAVE_UP):
+            raise _impossible(model, outcome)
+
+
+def _impossible(model: Any, variable: int) -> SupportError:
+    return SupportError(
+        "expected a state of positive probability, but no state of variable "
+        f"{called(model, variable)} fits its factors: correct the evidence or the zeros"
+    )
+
+
+def possible_states(model: Any) -> np.ndarray:
+    """The states (N, K) that arc consistency leaves; those it drops occur in no possible state."""
+    width = int(model.cardinalities.max())
+    left = np.arange(width) < model.cardinalities[:, None]
+    clamped = model.evidence >= 0
+    left[clamped] = np.arange(width) == model.evidence[clamped][:, None]
+    if not model.has_hard_zeros:
+        return left
+    hard = compile_hard(model)
+    domains = whole_domains(model, hard)
+    if propagate_all(hard, domains) != FOUND:
+        return np.zeros_like(left)
+    for i in np.flatnonzero(domains.size < model.cardinalities):
+        first = hard.state_start[i]
+        left[i] = False
+        left[i, domains.states[first : first + domains.size[i]]] = True
+    return left
+
+
+def check_start(model: Any, state: Any) -> np.ndarray:
+    """A start of the user's own as a state (N,), or an error that says what is wrong with it."""
+    x = np.array(check_states(model, state))
+    if x.ndim != 1:
+        raise ModelError(f"expected one state as a start, got an array of shape {np.shape(state)}")
+    wrong = (model.evidence >= 0) & (model.evidence != x)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ModelError(
+            f"expected a start that agrees with the evidence, but variable {called(model, i)} is "
+            f"{x[i]} in the start and {model.evidence[i]} in the evidence: correct one of them"
+        )
+    if model.log_score(x) > -np.inf:
+        return x
+    graph = model.as_factor_graph()
+    for factors, variables, strides in graph.by_arity():
+        entries = graph.table_start[factors] + (x[variables] * strides).sum(axis=1)
+        for scope in variables[np.isneginf(graph.log_tables[entries])]:
+            values = ", ".join(f"{called(model, i)} = {x[i]}" for i in scope)
+            raise ModelError(
+                f"expected a start of positive probability, but a factor forbids {values}: "
+                "correct the start, or leave it out to have one found"
+            )
+    return x  # possible, though so improbable that the sum of its logarithms overflows
+
+
+@jit
+def uniform_state(key, cardinalities, evidence):
+    """Every free variable uniform over its states, by the draw that has its number."""
+    x = evidence.copy()
+    for i in range(len(x)):
+        if x[i] < 0:
+            x[i] = np.int64(draw(key, np.uint64(i)) % np.uint64(cardinalities[i]))
+    return x
+
+
+def _possible_pixels(model: Any, key: np.uint64) -> np.ndarray:
+    """The same for a lattice, over the states that its unaries allow."""
+    bits = draw(key, np.arange(model.n_variables, dtype=np.uint64))
+    pixel, state = np.nonzero(~np.isneginf(model.log_unary.reshape(model.n_variables, -1)))
+    count = np.bincount(pixel)
+    x = state[np.cumsum(count) - count + (bits % count.astype(np.uint64)).astype(np.int64)]
+    return np.where(model.evidence >= 0, model.evidence, x)

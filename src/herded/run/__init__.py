@@ -1,0 +1,1 @@
+"""One run from start to result: the loop, what it keeps, checkpoints, executors, diagnostics."""

@@ -1,0 +1,113 @@
+"""Which method for a model, and why: what `herded infer --method auto` does.
+
+Exact where elimination fits in memory and time; else herded Gibbs with the weights that are
+recommended for the model. For the most probable state it anneals, and for log Z it takes Bethe's
+estimate: samplers have none.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from herded.errors import CapError
+from herded.layouts.factor import compile_factors
+from herded.layouts.table import count_rows
+from herded.methods.annealed_herded_gibbs import MOST_STATES, AnnealedHerdedGibbs
+from herded.methods.belief_propagation import BeliefPropagation
+from herded.methods.elimination_order import EliminationOrder, elimination_order
+from herded.methods.exact import Exact
+from herded.methods.gibbs import AnnealedGibbs
+from herded.methods.recommend import recommended
+from herded.methods.schedule import linear
+from herded.run.memory import exact_footprint
+from herded.system import memory
+
+DAMPING = 0.5  # of belief propagation and mean field, which may not settle without
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A method, by the name it has on the command line, and why it was chosen."""
+
+    name: str
+    method: Any
+    reason: str
+
+
+def choose(
+    model: Any,
+    task: str = "mar",
+    *,
+    seconds: float | None = None,
+    cap: float | None = None,
+    seed: int = 0,
+    exact: bool = True,
+) -> Choice:
+    """The method for marginals ("mar"), the best state ("map") or log Z ("pr") of `model`.
+
+    `seconds` is the time there is, `cap` the memory in bytes; `exact=False` leaves elimination
+    out, for a run that has begun without it.
+    """
+    why_not = "a run that has begun goes on"
+    if exact:
+        try:
+            order = elimination_order(model, memory.limit(cap))
+        except CapError:
+            why_not = f"elimination needs more than {memory.readable(memory.limit(cap))}"
+        else:
+            time, need = exact_seconds(model, order), exact_footprint(model, order)
+            if need > memory.limit(cap):
+                why_not = f"exact inference needs {memory.readable(need)}"
+            elif seconds is None or time <= seconds:
+                size = f"{memory.readable(order.memory)}, treewidth {order.treewidth}"
+                return Choice("exact", Exact(), f"elimination fits ({size})")
+            else:
+                why_not = f"elimination would take about {time:.2g} seconds"
+    if task == "pr":
+        method = BeliefPropagation(damping=DAMPING)
+        return Choice("bp", method, f"{why_not}, and samplers give no estimate of log Z")
+    if task == "map":
+        return Choice("herded", annealed(model, seed), why_not)
+    contexts = f"a variable has at most {largest_blanket(model):.4g} contexts"
+    return Choice("herded", recommended(model, seed=seed, cap=cap), f"{why_not}; {contexts}")
+
+
+def exact_seconds(model: Any, order: EliminationOrder) -> float:
+    """About how long elimination takes: fitted to machines of 2020, and rounded up."""
+    return 4e-4 * model.n_variables + 1e-8 * order.memory
+
+
+def largest_blanket(model: Any) -> float:
+    """How many contexts a variable has at most: states of its free neighbours."""
+    graph = model.as_factor_graph()
+    return float(count_rows(compile_factors(graph), graph.evidence < 0).max(initial=1.0))
+
+
+@dataclass(frozen=True)
+class LinearFrom:
+    """A temperature that falls linearly from `temperature` to 0, the argmax, in the last sweep."""
+
+    temperature: float
+
+    def __call__(self, sweep: int, total: int) -> float:
+        return self.temperature * linear(sweep, total)
+
+
+def annealed(model: Any, seed: int = 0, *, herded: bool = True) -> Any:
+    """An annealed method that begins hot enough to cross the barriers of this model's factors."""
+    schedule = LinearFrom(_hot(model.as_factor_graph()))
+    if herded and int(model.cardinalities.max()) <= MOST_STATES:
+        return AnnealedHerdedGibbs(schedule, weights="pooled", seed=seed)
+    return AnnealedGibbs(schedule, seed=seed)
+
+
+def _hot(graph: Any) -> float:
+    """The mean spread of a factor's possible log-potentials; 1 where that is less."""
+    if not graph.n_factors:
+        return 1.0
+    tables, starts = graph.log_tables, graph.table_start[:-1]
+    low = np.minimum.reduceat(np.where(np.isneginf(tables), np.inf, tables), starts)
+    high = np.maximum.reduceat(tables, starts)
+    possible = np.isfinite(low) & np.isfinite(high)
+    return max(1.0, float(np.round((high - low)[possible].mean(), 3))) if possible.any() else 1.0

@@ -1,0 +1,164 @@
+"""A sampler's run on disk: who it is, all that changes in it, and how it goes on.
+
+`run` is a `herded.run.loop.Run`; what is saved is the states of its chains and what their
+recorders know.
+"""
+
+import hashlib
+import re
+from typing import Any
+
+import numpy as np
+
+from herded.errors import CheckpointError, MethodError
+from herded.run import checkpoint_file as checkpoints
+
+
+def identity(run: Any) -> dict[str, Any]:
+    """What must be equal for a run to be resumed."""
+    return {
+        "model": run.plan.model.content_hash,
+        "method": re.sub(r" at 0x\w+", "", repr(run.method)),  # of a function, in this process
+        "plan": run.plan.kind,
+        "tables": run.plan.table_hash,
+        "burn_in": run.burn_in,
+        "chains": len(run.chains),
+        "keep": sorted(_describe(choice) for choice in run.keep.values()),
+        "schedule of": run.total if hasattr(run.method, "schedule") else "any sweeps",
+    }
+
+
+def _describe(choice: Any) -> str:
+    """Everything that decides what is recorded; arrays by their hashes."""
+    options = {name: value for name, value in vars(choice).items() if name != "at"}
+    for name, value in options.items():
+        if not (value is None or isinstance(value, int)):
+            text = np.asarray(value, np.float64).tobytes()
+            options[name] = hashlib.sha256(text).hexdigest()[:16]
+    return f"{type(choice).__name__}({options})"
+
+
+def save(run: Any, path: Any) -> None:
+    """Write the run as it is now."""
+    header = {**identity(run), "done": run.done, "seconds": run.seconds}
+    checkpoints.write(path, header, _arrays(run))
+
+
+def _arrays(run: Any) -> dict[str, np.ndarray]:
+    """All that changes in a run, by name."""
+    arrays = {"points": run.points}
+    for c, chain in enumerate(run.chains):
+        for name, array in chain.state.arrays().items():
+            arrays[f"{c}/state/{name}"] = array
+        arrays[f"{c}/errors"] = chain.errors
+        for kind, recorder in chain.recorders.items():
+            if hasattr(recorder, "gather"):
+                recorder.gather()
+            for name, array in recorder.arrays.items():
+                arrays[f"{c}/{kind.__name__}/{name}"] = array
+    return arrays
+
+
+def resume(run: Any, path: Any) -> None:
+    """Let a run that is about to start go on where its checkpoint, if there is one, stopped."""
+    found = checkpoints.read(path)
+    if found is None:
+        return
+    header, arrays = found
+    checkpoints.check_same_run(path, header, identity(run))
+    if not (_is_count(header.get("done")) and _is_time(header.get("seconds"))):
+        raise _broken(path, "its number of sweeps or seconds")
+    _check_arrays(run, path, arrays)
+    if header["done"] > run.total:
+        raise MethodError(
+            f"expected sweeps of at least {header['done'] - run.burn_in}, which the checkpoint at "
+            f"{path} has already done, got {run.sweeps}"
+        )
+    run.done, run.seconds = int(header["done"]), float(header["seconds"])
+    known = _known_points(run, path, arrays["points"])
+    for c, chain in enumerate(run.chains):
+        total = chain.state.total
+        prefix = f"{c}/state/"
+        chain.state.restore(
+            {name[len(prefix) :]: a for name, a in arrays.items() if name.startswith(prefix)}
+        )
+        chain.state.total = total
+        _check_states(run, path, chain)
+        chain.errors[: len(known)] = arrays[f"{c}/errors"][known]
+        for kind, recorder in chain.recorders.items():
+            for name in recorder.arrays:
+                recorder.arrays[name] = arrays[f"{c}/{kind.__name__}/{name}"]
+            _check_record(run, path, recorder)
+        if run.plan.lattice is None:
+            chain.block[:] = chain.state.memory.x
+
+
+# -- what a file may not say: kernels believe their arrays ----------------------------------------
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < np.inf
+
+
+def _broken(path: Any, what: str) -> CheckpointError:
+    return CheckpointError(
+        f"expected a whole checkpoint at {path}, got one that is broken in {what}: move it away to "
+        "start anew"
+    )
+
+
+def _check_arrays(run: Any, path: Any, arrays: dict[str, np.ndarray]) -> None:
+    """Raise unless every array is there, of the right type, and as large as it must be."""
+    for name, fresh in _arrays(run).items():
+        found = arrays.get(name)
+        if found is None or found.dtype != fresh.dtype or found.ndim != fresh.ndim:
+            raise _broken(path, name)
+        part = name.split("/")
+        grows = part[-1] in ("samples", "errors", "points")  # with the run
+        if found.shape[1:] != fresh.shape[1:] or (
+            part[1:2] != ["state"] and not grows and found.shape != fresh.shape
+        ):
+            raise _broken(path, name)
+        if part[-1] == "numbers" and (found.shape != (3,) or (found < 0).any()):
+            raise _broken(path, name)
+    if any(len(arrays[f"{c}/errors"]) != len(arrays["points"]) for c in range(len(run.chains))):
+        raise _broken(path, "errors")
+
+
+def _check_states(run: Any, path: Any, chain: Any) -> None:
+    """Raise unless a chain is at a state of the model, and its sums could be."""
+    model, memory = run.plan.model, chain.state.memory
+    most = max(run.plan.width - 1, 1)
+    values = chain.state.values(run.plan)
+    wrong = (values >= model.cardinalities) | ((model.evidence >= 0) & (values != model.evidence))
+    if wrong.any() or max(int(memory.x.max(initial=0)), int(memory.y.max(initial=0))) > most:
+        raise _broken(path, "the state of a chain")
+    if ((memory.tally < 0) | (memory.tally > run.done * 2.0**31)).any():  # also of the burn-in
+        raise _broken(path, "the sums of a chain")
+
+
+def _check_record(run: Any, path: Any, recorder: Any) -> None:
+    """Raise unless what was recorded could be of so many sweeps."""
+    for name, array in recorder.arrays.items():
+        if name == "counts" and ((array < 0) | (array > run.recorded)).any():
+            raise _broken(path, "counts")
+        if name in ("sweeps", "seen") and array[0] != run.recorded:
+            raise _broken(path, "the number of recorded sweeps")
+        if name in ("samples", "state") and (array >= run.plan.model.cardinalities).any():
+            raise _broken(path, "recorded states")
+
+
+def _known_points(run: Any, path: Any, saved: np.ndarray) -> np.ndarray:
+    """Where among `saved` are the points of the error curve that the run has passed."""
+    passed = run.points[run.points <= run.recorded]
+    if not np.isin(passed, saved).all():
+        missing = passed[~np.isin(passed, saved)]
+        raise CheckpointError(
+            f"expected a checkpoint at {path} that measured the error after sweep {missing[0]}, "
+            "got one that did not: give another file, or move this one away to start anew"
+        )
+    return np.searchsorted(saved, passed)

@@ -1,0 +1,55 @@
+"""A run on disk: arrays without pickle, written whole or not at all."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from herded.errors import CheckpointError
+from herded.system import atomic
+
+FORMAT = 1
+
+
+def write(
+    path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, np.ndarray]
+) -> None:
+    """Write atomically: a reader sees the old file or the new one, never a part of either."""
+    text = json.dumps({"format": FORMAT, **header}).encode()
+    with atomic.replacing(path, CheckpointError, "checkpoint=") as file:
+        np.savez(file, header=np.frombuffer(text, np.uint8), **arrays)  # type: ignore[arg-type]
+
+
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
+    """The header and arrays of a checkpoint, or None where there is no file."""
+    target = Path(path)
+    if not target.exists():
+        return None
+    try:
+        with np.load(target, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(arrays.pop("header").tobytes())
+    except Exception as error:  # whatever is in that file, and numpy has many ways to say so
+        raise CheckpointError(
+            f"expected a checkpoint at {target}, got something unreadable: move it away to start "
+            "anew"
+        ) from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise CheckpointError(
+            f"expected a checkpoint of format {FORMAT} at {target}, got another version's: move it "
+            "away to start anew"
+        )
+    return header, arrays
+
+
+def check_same_run(path: Any, header: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Raise unless the checkpoint belongs to the run that is about to resume."""
+    for name, value in expected.items():
+        if header.get(name) != value:
+            raise CheckpointError(
+                f"expected a checkpoint with {name} {value!r:.200} at {path}, got one with "
+                f"{header.get(name)!r:.200}: give another file, or move this one away to start "
+                "anew"
+            )

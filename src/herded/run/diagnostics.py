@@ -1,0 +1,121 @@
+"""What a sampler's own run says against it, in plain sentences.
+
+Two things can be seen without knowing the answer. Chains that started apart may disagree by more
+than chance explains. And under hard zeros a chain may be walled in: moves of one variable at a
+time cannot reach states that the model allows. Silence proves nothing: chains may share a mode.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from herded.errors import HerdedError
+from herded.models.lattice import Lattice
+from herded.models.names import called
+from herded.models.reach import reach
+from herded.models.support import FEW_TRIES, possible_states, start_state
+from herded.system.stream import stream_key
+
+# Chains disagree when their standard error is above TOLERANCE, and each strays DRAWS times further
+# than that many independent draws would. `python -m benchmarks --only doubts` prints how often they
+# do, and are right.
+TOLERANCE = 0.025
+DRAWS = 4.0
+
+SEARCHES = 8  # for states that a chain cannot reach
+SHOWN = 3  # names in a sentence
+
+
+# -- chains that disagree -------------------------------------------------------------------------
+
+
+def disagreement(model: Any, frequencies: np.ndarray, sweeps: int) -> str:
+    """A sentence about the variable that chains disagree on most, or nothing if they agree."""
+    chains = len(frequencies)
+    if chains < 2 or sweeps < 1:
+        return ""
+    mean, spread = frequencies.mean(axis=0), frequencies.std(axis=0, ddof=1)
+    drawn = np.sqrt(mean * (1 - mean) / sweeps)
+    excess = spread / np.maximum(TOLERANCE * np.sqrt(chains), DRAWS * drawn)
+    if excess.max(initial=0.0) <= 1:
+        return ""
+    i, k = np.unravel_index(int(excess.argmax()), excess.shape)
+    high, low = frequencies[:, i, k].argmax(), frequencies[:, i, k].argmin()
+    others = int((excess > 1).any(axis=1).sum()) - 1
+    return (
+        f"the chains disagree: variable {called(model, int(i))} is {_state(model, int(i), int(k))} "
+        f"with probability {frequencies[high, i, k]:.2f} in chain {high} and "
+        f"{frequencies[low, i, k]:.2f} in chain {low}"
+        + (
+            f", and {_count(others)} {'disagrees' if others == 1 else 'disagree'} too"
+            if others
+            else ""
+        )
+        + f", after {sweeps} sweeps: the model has several modes or mixes slowly, so do not trust "
+        "these marginals; use exact inference where it fits, or more sweeps until the chains agree"
+    )
+
+
+# -- chains that are walled in --------------------------------------------------------------------
+
+
+def confinement(model: Any, states: np.ndarray) -> str:
+    """A sentence about what chains at `states` (C, N) can provably not reach, or nothing."""
+    if not model.has_hard_zeros or isinstance(model, Lattice):  # whose pairs are all possible
+        return ""
+    graph = model.as_factor_graph()
+    reached = np.stack([reach(graph, x) for x in states])
+    missed = _missed(graph, states, reached)
+    chains = np.flatnonzero(missed.any(axis=(1, 2)))
+    if not len(chains):
+        return ""
+    c = int(chains[0])
+    i, k = (int(place) for place in np.argwhere(missed[c])[0])
+    tied = np.flatnonzero(missed.any(axis=(0, 2)))
+    names = ", ".join(called(model, int(j)) for j in tied[:SHOWN])
+    rest = f" and {_count(len(tied) - SHOWN)}" if len(tied) > SHOWN else ""
+    return (
+        f"{_subject(len(chains), len(states))} cannot reach every state that the model allows: "
+        f"moves of one variable at a time never set variable {called(model, i)} to "
+        f"{_state(model, i, k)}{f' in chain {c}' if len(states) > 1 else ''}; hard zeros tie "
+        f"{names}{rest}, whose marginals reflect the start: use exact inference where it fits, or "
+        "give evidence that unties them"
+    )
+
+
+def _subject(some: int, of: int) -> str:
+    return "this chain" if of == 1 else f"{some} of {of} chains"
+
+
+def _missed(graph: Any, states: np.ndarray, reached: np.ndarray) -> np.ndarray:
+    """Which states (C, N, K) occur in some possible state but are out of a chain's reach.
+
+    Each is proved by a possible state that has it: where another chain is, or what a search with
+    one such state given has found. Few searches prove much, since one finds many.
+    """
+    everyone = np.arange(graph.n_variables)
+    missed = np.zeros_like(reached)
+    open_cases = ~reached & possible_states(graph)
+    for x in states:
+        missed[:, everyone, x] |= open_cases[:, everyone, x]
+    for attempt in range(SEARCHES):
+        left = np.argwhere((open_cases & ~missed).any(axis=0))
+        if not len(left):
+            break
+        i, k = (int(place) for place in left[0])
+        try:
+            x = start_state(graph.given({i: k}), stream_key(attempt), tries=FEW_TRIES)
+        except HerdedError:  # impossible, or not found: nothing is proved
+            open_cases[:, i, k] = False
+        else:
+            missed[:, everyone, x] |= open_cases[:, everyone, x]
+    return missed
+
+
+def _state(model: Any, i: int, k: int) -> str:
+    names = getattr(model, "state_names", None)
+    return repr(names[i][k]) if names else str(k)
+
+
+def _count(others: int) -> str:
+    return f"{others} {'other' if others == 1 else 'others'}"

@@ -1,0 +1,296 @@
+"""What a run keeps. Each choice is a small frozen object; each chain gets a recorder for it.
+
+A recorder reads blocks of samples (sweeps, variables) in the plan's layout. Its arrays are all it
+knows, so a checkpoint of them and of the states resumes a run to the same bits.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
+from herded.errors import MethodError, ModelError
+from herded.layouts.choose import Plan
+from herded.layouts.factor import compile_factors
+from herded.layouts.scan import components
+from herded.layouts.state import State
+from herded.methods.elimination_order import MAX_AXES
+from herded.methods.options import is_whole
+from herded.models.checks import edge_array, number_array, shown, whole_array
+from herded.models.joint_states import count_joint_states, told_states
+from herded.run.sample_counts import (
+    AT_HAND,
+    count_ones,
+    count_pairs,
+    count_states,
+    keep_best,
+    take_ones,
+)
+from herded.run.score_parts import compile_parts
+from herded.system.threads import run_parts
+
+MAX_JOINT = 2**20
+
+
+class Recorder:
+    """Accumulates one thing over the samples of one chain."""
+
+    arrays: dict[str, np.ndarray]
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.arrays = {}
+
+    def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
+        """Take in a block of samples; `state` is the chain after them, `pool` may help."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Marginals:
+    """P(x_i = k): visit frequencies, or averaged conditionals with `rao_blackwell=True`."""
+
+    rao_blackwell: bool = False
+
+    def recorder(self, plan: Plan) -> "MarginalRecorder":
+        return MarginalRecorder(plan)
+
+
+class MarginalRecorder(Recorder):
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        # One count per binary variable is enough: the other is what is left.
+        self.binary = plan.width == 2 and plan.n_stored > 0
+        size = plan.n_stored * (1 if self.binary else plan.width)
+        self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
+
+    def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
+        if len(state.ones):
+            take_ones(state.ones, self.arrays["counts"])
+        elif self.binary:
+            groups = -(-block.shape[1] // AT_HAND)
+            count = partial(count_ones, block, self.arrays["counts"])
+            run_parts(count, groups, lambda: np.full(groups, AT_HAND * len(block)), pool)
+        else:
+            count_states(block, self.plan.width, self.arrays["counts"])
+        self.arrays["sweeps"] += len(block)
+
+    def frequencies(self) -> np.ndarray:
+        """(N, K) visit frequencies so far."""
+        counts, sweeps = self.arrays["counts"], int(self.arrays["sweeps"][0])
+        found = np.empty((self.plan.model.n_variables, self.plan.width))
+        if self.binary:
+            found[:, 1] = self.plan.unstore(counts)
+            found[:, 0] = sweeps - found[:, 1]
+        else:
+            found.T[...] = self.plan.unstore(counts.reshape(-1, self.plan.width).T)
+        found /= max(sweeps, 1)
+        return found
+
+    def rao_blackwell(self, state: State) -> np.ndarray:
+        """(N, K) averages of the conditionals that were visited."""
+        sweeps = max(int(self.arrays["sweeps"][0]), 1)
+        model = self.plan.model
+        width = self.plan.width
+        if self.plan.scalar:  # all free variables are binary; clamped ones may be wider
+            ones = self.plan.unstore(state.memory.tally) / (sweeps * 2.0**SCALAR_BITS)
+            averages = np.zeros((len(ones), width))
+            averages[:, :2] = np.stack([1.0 - ones, ones], axis=1)[:, :width]
+        else:
+            sums = self.plan.unstore(state.memory.tally.reshape(-1, width).T).T
+            averages = sums / (sweeps * 2.0**VECTOR_BITS)
+        clamped = model.evidence >= 0  # never visited, so they have no conditional
+        averages[clamped] = np.arange(width) == model.evidence[clamped][:, None]
+        return averages
+
+
+@dataclass(frozen=True)
+class PairMarginals:
+    """P(x_i = a, x_j = b) on `edges` (E, 2); by default all pairs that share a factor."""
+
+    edges: Any = None
+
+    def recorder(self, plan: Plan) -> "PairRecorder":
+        return PairRecorder(plan, self.edges)
+
+
+class PairRecorder(Recorder):
+    def __init__(self, plan: Plan, edges: Any) -> None:
+        super().__init__(plan)
+        self.edges = neighbour_pairs(plan.model) if edges is None else _check_edges(plan, edges)
+        size = len(self.edges) * plan.width**2
+        self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
+
+    def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
+        samples = np.ascontiguousarray(self.plan.unstore(block))
+        first, second = self.edges[:, 0].copy(), self.edges[:, 1].copy()
+        count_pairs(samples, first, second, self.plan.width, self.arrays["counts"])
+        self.arrays["sweeps"] += len(block)
+
+    def tables(self) -> np.ndarray:
+        """(E, K, K) frequencies."""
+        k = self.plan.width
+        return self.arrays["counts"].reshape(-1, k, k) / max(int(self.arrays["sweeps"][0]), 1)
+
+
+def neighbour_pairs(model: Any) -> np.ndarray:
+    """(E, 2) all pairs i < j that share a factor."""
+    start, members = model.as_factor_graph().adjacency
+    owner = np.repeat(np.arange(model.n_variables), np.diff(start))
+    return np.stack([owner, members], axis=1)[owner < members]
+
+
+def _check_edges(plan: Plan, edges: Any) -> np.ndarray:
+    pairs = edge_array("edges", edges)
+    n = plan.model.n_variables
+    if ((pairs < 0) | (pairs >= n)).any():
+        raise ModelError(f"expected edges between variables 0 and {n - 1}, got {shown(edges)}")
+    return pairs
+
+
+@dataclass(frozen=True)
+class Joint:
+    """The empirical joint distribution, for models of at most 2^20 states."""
+
+    def recorder(self, plan: Plan) -> "JointRecorder":
+        return JointRecorder(plan)
+
+
+class JointRecorder(Recorder):
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        cards = plan.model.cardinalities
+        states = count_joint_states(cards, MAX_JOINT)
+        if states is None or len(cards) > MAX_AXES:
+            raise MethodError(
+                f"expected at most {MAX_JOINT:,} states and {MAX_AXES} variables to keep the "
+                f"joint, got {told_states(cards)} states and {len(cards):,} variables: keep "
+                "PairMarginals or Samples instead"
+            )
+        self.strides = np.concatenate([np.cumprod(cards[:0:-1])[::-1], [1]])
+        self.arrays = {"counts": np.zeros(states, np.int64)}
+
+    def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
+        index = self.plan.unstore(block).astype(np.int64) @ self.strides
+        counts = self.arrays["counts"]
+        counts += np.bincount(index, minlength=len(counts))
+
+    def joint(self) -> np.ndarray:
+        counts = self.arrays["counts"]
+        return (counts / max(counts.sum(), 1)).reshape(self.plan.model.cardinalities)
+
+
+@dataclass(frozen=True)
+class BestState:
+    """The best state by log-score, kept per connected component: the best of each part."""
+
+    def recorder(self, plan: Plan) -> "BestRecorder":
+        return BestRecorder(plan)
+
+
+class BestRecorder(Recorder):
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        graph = plan.model.as_factor_graph()
+        free = graph.evidence < 0
+        owner = _owners(plan, graph, free)
+        n_parts = int(owner.max(initial=-1)) + 2
+        self.owner = np.where(free, owner, n_parts - 1)
+        self.parts = compile_parts(graph, self.owner, n_parts)
+        self.arrays = {
+            "score": np.full(n_parts, -np.inf),
+            "state": np.zeros(graph.n_variables, plan.state_type),
+        }
+
+    def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
+        samples = np.ascontiguousarray(self.plan.unstore(block))
+        keep = partial(keep_best, self.parts, samples, self.arrays["score"], self.arrays["state"])
+        first = self.parts.first_factor
+        run_parts(keep, len(first) - 1, lambda: len(block) * np.diff(first), pool)
+
+
+def _owners(plan: Plan, graph: Any, free: np.ndarray) -> np.ndarray:
+    if plan.factors is None and free.all():
+        return np.zeros(graph.n_variables, np.int64)  # a lattice is one component
+    factors = compile_factors(graph) if plan.factors is None else plan.factors
+    return components(factors, free)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Every `every`-th sample."""
+
+    every: int = 1
+
+    def __post_init__(self) -> None:
+        if not is_whole(self.every, 1):
+            raise MethodError(f"expected every to be 1 or more, got {self.every!r}")
+
+    def recorder(self, plan: Plan) -> "SampleRecorder":
+        return SampleRecorder(plan, self.every)
+
+
+class SampleRecorder(Recorder):
+    def __init__(self, plan: Plan, every: int) -> None:
+        super().__init__(plan)
+        self.every = every
+        empty = np.empty((0, plan.model.n_variables), plan.state_type)
+        self.arrays = {"samples": empty, "seen": np.zeros(1, np.int64)}
+        self.parts: list[np.ndarray] = []
+
+    def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
+        # Samples number every, 2 every, ... of those seen, counted from 1.
+        first = -(int(self.arrays["seen"][0]) + 1) % self.every
+        self.parts.append(np.array(self.plan.unstore(block[first :: self.every])))
+        self.arrays["seen"] += len(block)
+
+    def gather(self) -> np.ndarray:
+        """All samples so far, as one array (draws, N)."""
+        if self.parts:
+            self.arrays["samples"] = np.concatenate([self.arrays["samples"], *self.parts])
+            self.parts = []
+        return self.arrays["samples"]
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorCurve:
+    """Mean absolute error of the marginals against `reference`, after each sweep in `at`.
+
+    The mean is over all entries of free variables' marginals. Without `at`: at powers of two.
+    """
+
+    reference: Any
+    at: Sequence[int] | None = None
+    rao_blackwell: bool = False
+
+    def sweeps(self, total: int) -> np.ndarray:
+        """The sweeps, counted after the burn-in, at which the error is measured."""
+        if self.at is None:
+            powers = 2 ** np.arange(max(total, 1).bit_length())
+            return np.unique(np.append(powers[powers <= total], total))
+        points = np.unique(whole_array("at=", self.at))
+        if len(points) and points[0] < 1:
+            raise MethodError(f"expected sweeps of 1 or more in at=, got {points[0]}")
+        return points[points <= total]
+
+    def check(self, model: Any) -> np.ndarray:
+        """The reference as (N, K), or a clear error."""
+        reference = number_array("the reference", self.reference)
+        shape = (model.n_variables, int(model.cardinalities.max()))
+        if reference.size != shape[0] * shape[1]:
+            raise ModelError(
+                f"expected reference marginals of shape {shape}, got {reference.shape}"
+            )
+        return reference.reshape(shape)
+
+    def error(self, model: Any, marginals: np.ndarray) -> float:
+        """The mean absolute difference from the reference."""
+        reference = self.check(model)
+        real = np.arange(marginals.shape[1]) < model.cardinalities[:, None]
+        real &= (model.evidence < 0)[:, None]
+        gap = np.abs(marginals - reference)
+        return float(gap[real].mean()) if real.any() else 0.0

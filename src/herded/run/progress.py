@@ -1,0 +1,117 @@
+"""A progress bar on a terminal, nothing in a pipe."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+PATIENCE = 0.5  # seconds before a bar appears: short runs stay silent and quick
+COMPILING = "compiling, once"
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A run as it is now, for whoever watches it; what takes time is computed when asked for."""
+
+    sweeps: int  # recorded, per chain
+    seconds: float
+    chain_marginals: Callable[[], Any]  # (chains, N, K), or None where there are none yet
+    best: Callable[[], float | None]  # the best log-score, where it is kept
+
+
+Watch = Callable[[Moment], str | None]
+
+
+class Progress:
+    """Shows how far a run is, if anybody is watching and it takes a while."""
+
+    def __init__(
+        self, wanted: bool | None, total: int | None, what: str, units: str = "sweeps"
+    ) -> None:
+        seen = sys.stderr is not None and sys.stderr.isatty()
+        self.watched = seen and (wanted is None or bool(wanted))
+        self.total, self.what, self.units = total, what, units
+        self.began = time.perf_counter()
+        self.bar: Any = None
+        self.task: Any = None
+        self.opening = threading.Lock()
+        self.begun: threading.Event | None = None  # for who waits for the first update
+
+    @classmethod
+    def of_run(
+        cls, wanted: bool | None, what: str, sweeps: int, seconds: float | None, *, brief: bool
+    ) -> "Progress":
+        """Over sweeps, or over the seconds of a run that the clock ends."""
+        units = "sweeps" if seconds is None else "seconds"
+        bar = cls(wanted, sweeps if seconds is None else int(seconds), what, units)
+        if not brief:
+            bar.expect_compilers()
+        return bar
+
+    def expect_compilers(self) -> None:
+        """Show the bar also before the first update, if kernels are being compiled then.
+
+        It takes a thread to look, so a run that is over at once does without.
+        """
+        if self.watched:
+            self.begun = threading.Event()
+            threading.Thread(target=self._look, args=(self.begun,), daemon=True).start()
+
+    def _look(self, begun: threading.Event) -> None:
+        from herded.system.jit import is_compiling
+
+        while not begun.wait(PATIENCE):
+            if is_compiling():
+                with self.opening:
+                    if not begun.is_set():
+                        self._open(0, "")
+                return
+
+    def update(self, done: int, note: str = "") -> None:
+        if not self.watched:
+            return
+        self._begin()
+        with self.opening:
+            if self.bar is not None:
+                self.bar.update(self.task, completed=done, note=note)
+            elif time.perf_counter() - self.began > PATIENCE:
+                self._open(done, note)
+
+    def _open(self, done: int, note: str) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+        from rich.text import Text
+
+        from herded.system.jit import is_compiling
+
+        class Note(TextColumn):
+            """What the run says of itself, unless its compilers have the word."""
+
+            def render(self, task: Any) -> Any:
+                return Text(COMPILING) if is_compiling() else super().render(task)
+
+        self.bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn(self.units),
+            TimeRemainingColumn(),
+            Note("{task.fields[note]}"),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self.task = self.bar.add_task(self.what, total=self.total, completed=done, note=note)
+        self.bar.start()
+
+    def _begin(self) -> None:
+        if self.begun is not None:
+            self.begun.set()
+
+    def close(self) -> None:
+        self._begin()
+        with self.opening:
+            if self.bar is not None:
+                self.bar.stop()

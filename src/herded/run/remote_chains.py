@@ -1,0 +1,98 @@
+"""The chains of one run on workers: each goes forward for a round, and comes back.
+
+A job is a plan, a state and what is recorded so far, and gives the state and the records after the
+round, so a worker that dies costs its round and nothing else. The plan is sent as it is and not
+compiled again, since another machine's exponentials may differ in the last bit. Rounds are long
+compared with the way there and back.
+"""
+
+import time
+from concurrent.futures import Executor
+from typing import Any
+
+import numpy as np
+
+from herded.layouts.choose import Plan
+from herded.layouts.state import State
+from herded.methods.protocol import Sampler
+from herded.run.executors import Workers
+from herded.run.keep import Samples
+from herded.run.loop import Chain, Run, advance_chain, make_blocks, new_chain
+
+ROUND = 1.0  # seconds at least, once the pace is known
+WORTH = 10.0  # times as long as the way there and back
+
+
+class Spread:
+    """Advances the chains of a run on the workers of an executor."""
+
+    def __init__(self, executor: Executor) -> None:
+        self.workers = Workers(executor)
+        self.most = 1
+
+    def __call__(self, run: Run, step: int) -> None:
+        began = time.perf_counter()
+        common = run.plan, run.method, run.keep, run.burn_in, run.done, step
+        jobs = [(c, *common, chain.state, lent(chain)) for c, chain in enumerate(run.chains)]
+        worked = 0.0
+        for (c, *_), (state, arrays, seconds) in self.workers.completed(round_of_chain, jobs):
+            take_back(run.chains[c], state, arrays)
+            worked += seconds
+        self._learn(step, worked / len(jobs), time.perf_counter() - began)
+
+    def _learn(self, step: int, worked: float, took: float) -> None:
+        """Make the next round as long as it should be, at most eight times this one."""
+        wanted = max(ROUND, WORTH * max(0.0, took - worked))
+        longer = min(8.0, wanted / max(worked, 1e-9))
+        self.most = max(1, int(step * longer))
+
+    def close(self) -> None:
+        self.workers.close()
+
+
+def lent(chain: Chain) -> dict[type, dict[str, np.ndarray]]:
+    """What the recorders know, for a worker to add to; samples, which only pile up, stay here."""
+    arrays = {kind: dict(recorder.arrays) for kind, recorder in chain.recorders.items()}
+    if Samples in arrays:
+        arrays[Samples]["samples"] = arrays[Samples]["samples"][:0]
+    return arrays
+
+
+def take_back(chain: Chain, state: State, arrays: dict[type, dict[str, np.ndarray]]) -> None:
+    """Let the chain be where a worker has brought it."""
+    chain.state = state
+    for kind, new in arrays.items():
+        recorder: Any = chain.recorders[kind]
+        if kind is Samples:
+            recorder.parts.append(new.pop("samples"))
+        recorder.arrays.update(new)
+
+
+def round_of_chain(
+    number: int,
+    plan: Plan,
+    method: Sampler,
+    keep: dict[type, Any],
+    burn_in: int,
+    done: int,
+    step: int,
+    state: State,
+    arrays: dict[type, dict[str, np.ndarray]],
+) -> tuple[State, dict[type, dict[str, np.ndarray]], float]:
+    """On a worker: `step` sweeps of chain `number` after the first `done`."""
+    began = time.perf_counter()
+    # Copied: where workers are threads, a job that is done again must find what the first one did.
+    blocks = make_blocks(plan, keep, 1, step)
+    chain = new_chain(plan, keep, state.copy(), blocks[0])
+    for kind, recorder in chain.recorders.items():
+        recorder.arrays = {name: array.copy() for name, array in arrays[kind].items()}
+    run = Run(plan, method, keep, step, burn_in, [chain], np.empty(0, np.int64), blocks, done)
+    while run.done < done + step:
+        rows = min(len(chain.block), done + step - run.done)
+        advance_chain(run, chain, rows)
+        run.done += rows
+    for recorder in chain.recorders.values():
+        if hasattr(recorder, "gather"):
+            recorder.gather()
+    records = {kind: recorder.arrays for kind, recorder in chain.recorders.items()}
+    return chain.state, records, time.perf_counter() - began

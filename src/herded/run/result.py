@@ -1,0 +1,162 @@
+"""Result: plain arrays and where they came from."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError, NotKeptError
+
+
+@dataclass(frozen=True)
+class Best:
+    """A state and the log of its unnormalised probability."""
+
+    state: np.ndarray  # the model's shape
+    log_score: float
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pair marginals: tables[e] belongs to the variables edges[e]."""
+
+    edges: np.ndarray  # (E, 2)
+    tables: np.ndarray  # (E, K, K)
+
+    def __getitem__(self, pair: tuple[int, int]) -> np.ndarray:
+        i, j = pair
+        for a, b, flip in ((i, j, False), (j, i, True)):
+            found = np.flatnonzero((self.edges[:, 0] == a) & (self.edges[:, 1] == b))
+            if len(found):
+                table = self.tables[found[0]]
+                return table.T if flip else table
+        raise KeyError(f"the pair {pair} was not kept")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Errors (chains, points) after each of `sweeps` (points,)."""
+
+    sweeps: np.ndarray
+    errors: np.ndarray
+
+
+@dataclass(frozen=True)
+class Result:
+    """What `infer` found. Asking for what was not kept says how to keep it."""
+
+    shape: tuple[int, ...]  # of the variables
+    sweeps: int  # recorded, per chain
+    converged: bool | None  # of a solver; a sampler has no such moment
+    provenance: dict[str, Any]
+    state: tuple[Any, ...] = field(default=(), repr=False)  # continue with infer(state=...)
+    kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    model: Any = field(default=None, repr=False)  # what it is a result for: names, scores
+    warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
+
+    def _get(self, name: str, remedy: str, key: str | None = None) -> Any:
+        """What a property called `name` gives, which was kept under `key` if not under its name."""
+        found = self.kept.get(key or name)
+        if found is None:
+            raise NotKeptError(f"expected {name} to be kept, but got none: {remedy}")
+        return found
+
+    @property
+    def marginals(self) -> np.ndarray:
+        """P(x_i = k), shape (N, K), or (H, W, K) for a picture; zero beyond a cardinality."""
+        return self._shaped(self.chain_marginals.mean(axis=0))
+
+    @property
+    def chain_marginals(self) -> np.ndarray:
+        """The marginals of each chain, (chains, N, K)."""
+        remedy = "pass keep=[Marginals()], and a method that gives them"
+        return self._get("marginals", remedy, "chain_marginals")
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """Visit frequencies, the paper's estimator, also where marginals are Rao-Blackwellised."""
+        remedy = "pass keep=[Marginals()] to a sampler"
+        counts = self._get("frequencies", remedy, "chain_frequencies")
+        return self._shaped(counts.mean(axis=0))
+
+    @property
+    def standard_error(self) -> np.ndarray:
+        """Standard error of the marginals from the spread of the chains; it excludes bias.
+
+        Chains that are wrong together, by a bias of herding on sparse graphs or by a mode none of
+        them has visited, agree, and this number cannot see it.
+        """
+        chains = self.chain_marginals
+        if len(chains) < 2:
+            raise MethodError(
+                "expected at least 2 chains for a standard error, got 1: pass chains=4"
+            )
+        if (chains == chains[0]).all():
+            raise MethodError(
+                "expected chains that differ, got identical ones, whose spread says nothing: use "
+                "more sweeps, or a method with random phases or draws"
+            )
+        return self._shaped(chains.std(axis=0, ddof=1) / np.sqrt(len(chains)))
+
+    @property
+    def best(self) -> Best:
+        """The best state found, each connected component at its best."""
+        return self._get(
+            "best", "pass keep=[BestState()] to a sampler, or use Viterbi() or Exact()"
+        )
+
+    @property
+    def samples(self) -> np.ndarray:
+        """(chains, draws, N) states."""
+        return self._get("samples", "pass keep=[Samples(every=10)] to a sampler")
+
+    @property
+    def pair_marginals(self) -> Pairs:
+        """P(x_i = a, x_j = b) of pairs of variables."""
+        remedy = "pass keep=[PairMarginals()] to a sampler, or use Exact()"
+        return self._get("pair_marginals", remedy, "pairs")
+
+    @property
+    def joint(self) -> np.ndarray:
+        """The joint distribution, one axis per variable."""
+        return self._get("joint", "pass keep=[Joint()] to a sampler, or use a smaller model")
+
+    @property
+    def curve(self) -> Curve:
+        """Error against a reference as the run went on."""
+        return self._get("curve", "pass keep=[ErrorCurve(reference)]")
+
+    @property
+    def log_z(self) -> float:
+        """The log of the normalising constant: exact, a bound (mean field) or Bethe's estimate."""
+        return self._get("log_z", "use Exact(), MeanField() or BeliefPropagation()")
+
+    def to_pandas(self) -> Any:
+        """The marginals as a table: variables by states, by name where they have names.
+
+        With several chains, each state's standard error too (`standard_error` says what it is
+        worth), NaN where the chains do not differ.
+        """
+        from herded.run.export import to_pandas
+
+        return to_pandas(self)
+
+    def to_xarray(self, *, log_score: bool = True) -> Any:
+        """What was kept of samples, marginals and best state, as an `xarray.DataTree`.
+
+        posterior     x: the kept samples (chain, draw, node), pictures (chain, draw, row,
+                      column); a node is a variable of the model
+        sample_stats  sweep of each draw after the burn-in, and its log_score unless that is off
+        marginals     marginal (node, state); with several chains chain_marginal and
+                      standard_error. NaN for states that a variable does not have
+        best          x: the best state, and its log_score
+
+        Attributes say where it came from. `tree.to_netcdf(file)` and `tree.to_zarr(folder)` write
+        it; ArviZ reads what they wrote.
+        """
+        from herded.run.export import to_xarray
+
+        return to_xarray(self, log_score=log_score)
+
+    def _shaped(self, table: np.ndarray) -> np.ndarray:
+        return table.reshape(*self.shape, table.shape[-1])

@@ -1,0 +1,1 @@
+"""Compilers, random streams, memory, threads, files and figures: what every room stands on."""

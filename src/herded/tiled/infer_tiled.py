@@ -1,0 +1,237 @@
+"""infer_tiled(lattice, method, out=...): one lattice that no memory holds.
+
+From disk in this process (`out_of_core.py`), or in the memory of many (`cluster.py`): the bits are
+those of `infer` on the whole lattice with the plan "lattice", whatever the tiles.
+"""
+
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from herded.errors import CheckpointError, MethodError, ModelError
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.options import is_between, is_whole
+from herded.models.checks import described
+from herded.run.interrupts import interrupted_together
+from herded.run.progress import Progress
+from herded.system import memory
+from herded.tiled.cluster import run_on_cluster
+from herded.tiled.out_of_core import bands_in_memory, run_pass
+from herded.tiled.output import Output, check_out
+from herded.tiled.snapshot import Snapshots, check_disk, read_header
+from herded.tiled.stored_lattice import StoredLattice, open_array
+from herded.tiled.tile import Work, saved_marginals
+from herded.tiled.tiling import Tiling, check_tile
+from herded.version import __version__
+
+SMALL_BAND, BAND = 2**16, 2**19  # sites, about: with less of them threads have little to do
+DEEP, DEEPEST = 8, 32  # sweeps of a pass: with fewer the disk is waited for
+
+
+@dataclass(frozen=True)
+class TiledResult:
+    """Where the marginals of a tiled run are, and where they came from."""
+
+    out: Path
+    sweeps: int  # recorded
+    provenance: dict[str, Any] = field(repr=False)
+
+    @property
+    def marginals(self) -> Any:
+        """P(x = 1), shape (H, W), as it lies on disk."""
+        return open_array(self.out)
+
+
+def infer_tiled(
+    lattice: StoredLattice,
+    method: HerdedGibbs | None = None,
+    *,
+    out: str | os.PathLike[str],
+    sweeps: int = 1000,
+    burn_in: int = 0,
+    rao_blackwell: bool = False,
+    tile: Any = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = 30.0,
+    client: Any = None,
+    cap: float | None = None,
+    progress: bool | None = None,
+) -> TiledResult:
+    """Run herded Gibbs on a lattice on disk, and write P(x = 1) of every site to `out`.
+
+    method      HerdedGibbs with weights "shared" or "blanket"; shared by default where all
+                couplings are equal
+    out         a .npy file or a .zarr folder, which appears when it is complete
+    tile        rows of a band, or (rows, columns) of a tile on a cluster: even numbers. Chosen by
+                default; the result does not depend on it
+    checkpoint  a folder for snapshots, and to resume from if it has one. Without `client` the run
+                works there, from one snapshot to the next, and by default beside `out`
+    client      a Dask client, whose workers hold the tiles and see the files under the same names
+    cap         most bytes of memory without `client`; by default half of what is free
+
+    Memory and disk are estimated, and refused if there is not enough, before any is taken.
+    """
+    if not isinstance(lattice, StoredLattice):
+        raise ModelError(
+            f"expected a lattice such as StoredLattice('field.npy', 0.5), got {described(lattice)}"
+            f"{': use infer' if hasattr(lattice, 'as_factor_graph') else ''}"
+        )
+    work = Work(lattice, method or _default(lattice), _whole("burn_in", burn_in, 0), rao_blackwell)
+    work.check()
+    total = work.burn_in + _whole("sweeps", sweeps, 1)
+    if not is_between(checkpoint_every, 0, np.inf):
+        raise MethodError(f"expected checkpoint_every of 0 or more, got {checkpoint_every!r}")
+    path = check_out(out)
+    folder = None if checkpoint is None else Path(checkpoint)
+    limit = memory.limit(cap)
+    tiling = _tiling(work, tile, folder, client, limit)
+    began = time.perf_counter()
+    with _working(folder, path, client) as place, interrupted_together():
+        snapshots = None if place is None else Snapshots(place, _identity(work, tiling))
+        if snapshots and snapshots.sweep > total:
+            raise MethodError(
+                f"expected sweeps of at least {snapshots.sweep - work.burn_in}, which {place} has "
+                f"already done, got {sweeps}"
+            )
+        sites = float(np.prod(lattice.shape))
+        if place is not None:
+            check_disk(place, sites * (2 * work.state_bytes + 8))
+        output = Output(path, lattice.shape, tiling.tile)
+        bar = Progress(progress, total, "infer_tiled")
+        bar.expect_compilers()
+        try:
+            with closing(bar):
+                if client is None:
+                    assert snapshots is not None
+                    _run_here(work, tiling, snapshots, total, limit, bar)
+                    _write_saved(work, tiling, snapshots, output)
+                else:
+                    run_on_cluster(
+                        client, work, tiling, snapshots, total, checkpoint_every, output, bar
+                    )
+            output.finish()
+        finally:
+            output.discard()
+    return TiledResult(path, sweeps, _provenance(work, tiling, total, began))
+
+
+def _default(lattice: StoredLattice) -> HerdedGibbs:
+    equal = lattice.is_uniform and float(lattice.coupling) != 0
+    return HerdedGibbs(weights="shared" if equal else "blanket")
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    if not is_whole(value, least):
+        raise MethodError(f"expected {name} as a whole number of {least} or more, got {value!r}")
+    return int(value)
+
+
+def _tiling(work: Work, tile: Any, folder: Path | None, client: Any, limit: float) -> Tiling:
+    """As asked for, or as the snapshot has it, or bands."""
+    shape = work.lattice.shape
+    header = read_header(folder) if folder else None
+    if tile is None and header is not None:
+        tile = header["tile"]
+    if tile is None and client is None:
+        tile = _rows_of_a_band(work, limit)
+    elif tile is None:
+        share = -(-shape[0] // max(1, len(client.nthreads())))
+        tile = max(2, share + share % 2)
+    tiling = Tiling(shape, check_tile(tile, shape), work.lattice.periodic)
+    if client is None and tiling.grid[1] > 1:
+        raise MethodError(
+            f"expected tile= as a number of rows without client=, got {tile!r}: bands of full "
+            "width run from disk"
+        )
+    return tiling
+
+
+def _rows_of_a_band(work: Work, limit: float) -> int:
+    """As many as leave memory for deep passes, or else for one sweep at a time."""
+    height, width = work.lattice.shape
+    row = width * work.site_bytes
+
+    def most(depth: int) -> float:
+        whole = limit // row  # rows
+        bands = bands_in_memory(depth, height, work.lattice.periodic)
+        return whole if whole >= height else whole // bands
+
+    rows = min(most(1), max(most(DEEP), SMALL_BAND // width), BAND // width)
+    return 2 * max(1, int(rows) // 2)
+
+
+@contextmanager
+def _working(folder: Path | None, out: Path, client: Any) -> Iterator[Path | None]:
+    """The folder of snapshots: as given; or one for this run, where it runs from disk; or none."""
+    if folder is not None or client is not None:
+        yield folder
+        return
+    folder = out.with_name(f".herded-{secrets.token_hex(8)}.tiles")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run_here(
+    work: Work, tiling: Tiling, snapshots: Snapshots, total: int, limit: float, bar: Progress
+) -> None:
+    """Passes over all bands, each as deep as memory allows, a snapshot after each."""
+    band, bands = tiling.tile[0] * tiling.shape[1] * work.site_bytes, len(tiling.places)
+    periodic = tiling.periodic
+    need = bands_in_memory(1, bands, periodic) * band
+    memory.check(need, limit, "the bands of one sweep", "give a smaller tile=")
+    most = DEEPEST
+    while bands_in_memory(most, bands, periodic) * band > limit:
+        most -= 1
+    before, began = snapshots.seconds, time.perf_counter()
+    while (done := snapshots.sweep) < total:
+        passes = -(-(total - done) // most)
+        depth = -(-(total - done) // passes)
+        target = snapshots.begin(done + depth)
+        tell = partial(_tell, bar, done, depth)
+        run_pass(work, tiling, done, depth, snapshots.current, target, tell)
+        snapshots.commit(done + depth, before + time.perf_counter() - began)
+
+
+def _tell(bar: Progress, done: int, depth: int, share: float) -> None:
+    """Show how far a pass of `depth` sweeps is."""
+    bar.update(int(done + share * depth))
+
+
+def _write_saved(work: Work, tiling: Tiling, snapshots: Snapshots, output: Output) -> None:
+    folder, recorded = snapshots.current, snapshots.sweep - work.burn_in
+    if folder is None:
+        raise CheckpointError(f"expected a snapshot at {snapshots.folder}, got none")
+    for place in tiling.places:
+        output.write(place, saved_marginals(work, place, folder, recorded))
+
+
+def _identity(work: Work, tiling: Tiling) -> dict[str, Any]:
+    """What must be equal for a run to be resumed."""
+    return {
+        "lattice": work.lattice.name,
+        "method": repr(work.method),
+        "burn_in": work.burn_in,
+        "rao_blackwell": work.rao_blackwell,
+        "tile": list(tiling.tile),
+    }
+
+
+def _provenance(work: Work, tiling: Tiling, total: int, began: float) -> dict[str, Any]:
+    return {
+        **_identity(work, tiling),
+        "sweeps": total - work.burn_in,
+        "tiles": len(tiling.places),
+        "seconds": time.perf_counter() - began,
+        "versions": {"herded": __version__, "numpy": np.__version__},
+    }

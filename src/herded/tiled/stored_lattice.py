@@ -1,0 +1,187 @@
+"""A lattice whose fields, couplings and evidence lie on disk, read one rectangle at a time."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib.format import MAGIC_PREFIX
+
+from herded.errors import FileError, ModelError, missing
+from herded.models.checks import number, shown
+from herded.models.lattice import Lattice, ising_grid
+
+EXPECTED = "expected a .npy file or a .zarr folder with one array"
+BEGIN = 20  # bytes of another file, to be shown
+LOOKED_AT = 64  # rows that name the content of an array
+
+
+@dataclass(frozen=True)
+class StoredLattice:
+    """An Ising grid, as `ising_grid(field, coupling)`, of any size.
+
+    field     h of shape (H, W): the name of a .npy file or of a .zarr folder, or an array
+    coupling  J: one number, or a pair (right, down) of shapes (H, W-1) and (H-1, W), or (H, W) each
+              when periodic; each as field
+    clamped   evidence of shape (H, W), as field: 0 or 1 where it is known, -1 where it is not
+    periodic  whether the last row is beside the first, and the last column beside the first
+    """
+
+    field: Any
+    coupling: Any = 1.0
+    clamped: Any = None
+    periodic: bool = False
+
+    def __post_init__(self) -> None:
+        shape = self.shape
+        if len(shape) != 2 or 0 in shape:
+            raise ModelError(f"expected a field of shape (H, W), got one of shape {shape}")
+        if self.periodic and (shape[0] % 2 or shape[1] % 2 or min(shape) < 4):
+            raise ModelError(
+                "expected an even number of rows and columns, of 4 or more, on a periodic stored "
+                f"lattice, whose colours must fit around it, got {shape[0]} x {shape[1]}"
+            )
+        if self.clamped is not None and (got := _shape(self.clamped)) != shape:
+            raise ModelError(f"expected clamped of shape {shape}, as the field, got {got}")
+        if self.is_uniform:
+            value = number("the coupling", self.coupling)
+            if not np.isfinite(value):
+                raise ModelError(f"expected a finite coupling, got {value}")
+            return
+        h, w = shape
+        shapes = (shape, shape) if self.periodic else ((h, w - 1), (h - 1, w))
+        for name, part, wanted in zip(("right", "down"), self.coupling, shapes, strict=True):
+            if (got := _shape(part)) != wanted:
+                raise ModelError(f"expected couplings {name} of shape {wanted}, got {got}")
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        return _shape(self.field)
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all couplings are one number."""
+        return not (isinstance(self.coupling, (tuple, list)) and len(self.coupling) == 2)
+
+    def patch(self, top: int, left: int, bottom: int, right: int) -> Lattice:
+        """Rows top..bottom-1 and columns left..right-1 as an open lattice of their own.
+
+        On a periodic lattice they may lie beyond its borders.
+        """
+        field = read(self.field, (top, bottom), (left, right))
+        coupling = self.coupling
+        if not self.is_uniform:
+            across, along = self.coupling
+            coupling = (
+                read(across, (top, bottom), (left, right - 1)),
+                read(along, (top, bottom - 1), (left, right)),
+            )
+        try:
+            model = ising_grid(field, coupling)
+        except ModelError as error:
+            height, width = self.shape
+            raise ModelError(
+                f"{error}, counted from row {top % height} and column {left % width}"
+            ) from error
+        return replace(model, clamped=self.evidence(top, left, bottom, right))
+
+    def evidence(self, top: int, left: int, bottom: int, right: int) -> np.ndarray:
+        """What is known of the same sites, -1 where nothing is."""
+        if self.clamped is None:
+            return np.full((bottom - top, right - left), -1)
+        known = read(self.clamped, (top, bottom), (left, right))
+        if known.dtype == bool:
+            raise ModelError(
+                "expected 0, 1 or -1 (not known) in clamped, got True and False: where a mask is "
+                "True write the state that is known there, elsewhere -1"
+            )
+        wrong = np.argwhere(~np.isin(known, (-1, 0, 1)))
+        if len(wrong):
+            r, c = wrong[0]
+            height, width = self.shape
+            raise ModelError(
+                f"expected 0, 1 or -1 (not known) in clamped, got {known[r, c]} at "
+                f"{(int(top + r) % height, int(left + c) % width)}"
+            )
+        return known.astype(np.int64)
+
+    @cached_property
+    def name(self) -> str:
+        """Names the content by its shape and by rows spread over it, to tell runs apart."""
+        digest = hashlib.sha256(f"stored lattice {self.shape} {self.periodic}".encode())
+        parts = [self.field] if self.is_uniform else [self.field, *self.coupling]
+        for part in parts if self.clamped is None else [*parts, self.clamped]:
+            height, width = _shape(part)
+            for r in np.unique(np.linspace(0, height - 1, LOOKED_AT).astype(int)).tolist():
+                row = read(part, (r, r + 1), (0, width))
+                digest.update(np.ascontiguousarray(row, np.float64).tobytes())
+        if self.is_uniform:
+            digest.update(np.float64(self.coupling).tobytes())
+        return digest.hexdigest()[:16]
+
+
+def read(source: Any, rows: tuple[int, int], columns: tuple[int, int]) -> np.ndarray:
+    """A rectangle of a stored array, which goes round where it lies beyond a border.
+
+    A file is closed again: what is mapped counts as memory.
+    """
+    array = open_array(source)
+    height, width = array.shape
+    return np.block(
+        [[array[r, c] for c in _stretches(*columns, width)] for r in _stretches(*rows, height)]
+    )
+
+
+def _stretches(first: int, last: int, size: int) -> Iterator[slice]:
+    """first..last-1 as places on a ring of `size`."""
+    if first == last or (first >= 0 and last <= size):
+        yield slice(first, last)
+        return
+    while first < last:
+        begin = first % size
+        end = min(size, begin + last - first)
+        yield slice(begin, end)
+        first += end - begin
+
+
+def _shape(source: Any) -> tuple[int, ...]:
+    return tuple(int(side) for side in open_array(source).shape)
+
+
+def open_array(source: Any) -> Any:
+    """Something with a shape, of which rectangles can be read."""
+    if not isinstance(source, (str, os.PathLike)):
+        return source if hasattr(source, "shape") else np.asarray(source)
+    path = Path(source)
+    try:
+        if path.is_dir():
+            return open_zarr(path, mode="r")
+        _check_npy(path)
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileError:
+        raise
+    except (OSError, ValueError, KeyError) as error:
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise FileError(f"{EXPECTED} at {path}, but: {reason}") from error
+
+
+def _check_npy(path: Path) -> None:
+    """NumPy takes what does not begin as it should for something that only `pickle` reads."""
+    with path.open("rb") as file:
+        begin = file.read(BEGIN)
+    if not begin.startswith(MAGIC_PREFIX):
+        got = f"a file that begins {shown(begin)}" if begin else "an empty file"
+        raise FileError(f"{EXPECTED} at {path}, got {got}: store it with numpy.save")
+
+
+def open_zarr(path: Path, **options: Any) -> Any:
+    """A Zarr array on disk."""
+    try:
+        import zarr
+    except ImportError as error:
+        raise missing("zarr", "arrays in .zarr folders", "scale") from error
+    return zarr.open_array(store=str(path), **options)

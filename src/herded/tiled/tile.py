@@ -1,0 +1,225 @@
+"""One tile of a lattice: what is read of it, what changes in it, and its edges.
+
+The conditionals p are computed from the fields whenever a tile is set up; its state is the states
+x, the phases w and the counts. States are packed by colour (`layouts/grid.py`).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from herded.draws.fixed_point import SCALAR_BITS
+from herded.draws.phases import half_phase
+from herded.errors import CheckpointError, MethodError
+from herded.layouts.grid import (
+    BITS,
+    COUNTS,
+    LANES,
+    compile_lattice,
+    layout,
+    n_cells,
+    pack,
+    unpack,
+    unsigned,
+)
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.models.checks import shown
+from herded.system.arrays import aligned
+from herded.system.stream import stream_key
+from herded.tiled.snapshot import save_array
+from herded.tiled.stored_lattice import StoredLattice
+from herded.tiled.tile_kernel import cut_out, half_sweep, start_phases, start_states
+
+MARGIN = 2  # sites around a tile that are read to know its conditionals: even, as tiles are
+OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
+
+
+class Place(NamedTuple):
+    """Rows top..bottom-1 and columns left..right-1."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.bottom - self.top, self.right - self.left
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be done on every tile."""
+
+    lattice: StoredLattice
+    method: HerdedGibbs
+    burn_in: int
+    rao_blackwell: bool
+
+    @property
+    def shared(self) -> bool:
+        return self.method.weights == "shared"
+
+    @property
+    def contexts(self) -> int:
+        """Weights of a site."""
+        return COUNTS if self.shared else BITS
+
+    @property
+    def kind(self) -> Any:
+        """The type of p and of weights."""
+        return unsigned(self.method.bits)
+
+    @property
+    def site_bytes(self) -> int:
+        """Of memory, for every site of a tile: p, w, x and counts."""
+        return self.method.bits // 4 * self.contexts + 1 + 4 + 8 * self.rao_blackwell
+
+    @property
+    def state_bytes(self) -> int:
+        """On disk, for every site."""
+        return self.site_bytes - self.method.bits // 8 * self.contexts
+
+    def check(self) -> None:
+        """Raise what tiles cannot do."""
+        method = self.method
+        if not isinstance(method, HerdedGibbs):
+            raise MethodError(f"expected HerdedGibbs(...) on tiles, got {shown(method)}")
+        if method.weights not in ("shared", "blanket") or method.slack:
+            raise MethodError(
+                'expected weights "shared" or "blanket" and no slack on tiles, got '
+                f"{method.weights!r} and slack {method.slack:g}"
+            )
+        if not (isinstance(method.scan, str) and method.scan in ("auto", "checkerboard")):
+            raise MethodError(f"expected the checkerboard scan on tiles, got {shown(method.scan)}")
+        if self.shared and not (self.lattice.is_uniform and float(self.lattice.coupling)):
+            raise MethodError(
+                'expected one coupling other than 0 for weights="shared", whose contexts are counts'
+                ': use weights="blanket"'
+            )
+
+
+class Tile:
+    """The part of a lattice at `place`, between two half-sweeps."""
+
+    def __init__(self, work: Work, place: Place, folder: Path | None = None) -> None:
+        """At the start of a run, or as it was saved in `folder`."""
+        self.work, self.place = work, place
+        self.p = _conditionals(work, place)
+        self.state = _start(work, place) if folder is None else _load(work, place, folder)
+        h, w = place.shape
+        self.x = np.zeros((2, h + 2, (w + 1) // 2 + 2), np.uint8)
+        self.x[:, 1:-1, 1:-1] = self.state.pop("x")
+
+    def half_sweep(self, half: int) -> None:
+        """Half-sweep number `half` of the run, counted from 0."""
+        recorded = half // 2 >= self.work.burn_in
+        nothing = np.empty((2, 0, 0))
+        ones = self.state["ones"] if recorded else nothing.astype(np.uint32)
+        tally = self.state["tally"] if recorded else nothing.astype(np.int64)
+        p, w = (a.reshape(2, len(a[0]), -1) for a in (self.p, self.state["w"]))
+        half_sweep(p, (0,) * self.work.contexts, self.x, w, half & 1, ones, tally)
+
+    def edges(self, colour: int) -> dict[str, np.ndarray]:
+        """The outermost sites of a colour, on each side."""
+        inside = self.x[colour, 1:-1, 1:-1]
+        sides = {"up": inside[0], "down": inside[-1], "left": inside[:, 0], "right": inside[:, -1]}
+        return {side: line.copy() for side, line in sides.items()}
+
+    def see(self, colour: int, around: dict[str, np.ndarray]) -> None:
+        """Put the neighbours' edges of a colour into the border; `around` has them by side."""
+        x = self.x[colour]
+        borders = {"up": x[0, 1:-1], "down": x[-1, 1:-1], "left": x[1:-1, 0], "right": x[1:-1, -1]}
+        for side, line in around.items():
+            borders[side][:] = line
+
+    def marginals(self, sweeps: int) -> np.ndarray:
+        """P(x = 1) of the sites after so many recorded sweeps."""
+        sums = self.state["tally" if self.work.rao_blackwell else "ones"]
+        return _marginals(self.work, self.place, sums, sweeps)
+
+    def save(self, folder: Path) -> None:
+        """Write the state into `folder`, under the tile's name."""
+        for name, array in {**self.state, "x": self.x[:, 1:-1, 1:-1]}.items():
+            save_array(_file(folder, self.place, name), array)
+
+
+def saved_marginals(work: Work, place: Place, folder: Path, sweeps: int) -> np.ndarray:
+    """P(x = 1) of a saved tile's sites after so many recorded sweeps."""
+    name = "tally" if work.rao_blackwell else "ones"
+    return _marginals(work, place, np.load(_file(folder, place, name)), sweeps)
+
+
+def _marginals(work: Work, place: Place, sums: np.ndarray, sweeps: int) -> np.ndarray:
+    one = 2.0**SCALAR_BITS if work.rao_blackwell else 1
+    return unpack(sums, *place.shape) / (sweeps * one)
+
+
+def _conditionals(work: Work, place: Place) -> np.ndarray:
+    """p of the tile's sites, found on a patch in which all of them have their neighbours."""
+    top, left = place.top - MARGIN, place.left - MARGIN
+    bottom, right = place.bottom + MARGIN, place.right + MARGIN
+    if not work.lattice.periodic:
+        height, width = work.lattice.shape
+        top, left, bottom, right = max(0, top), max(0, left), min(height, bottom), min(width, right)
+    patch = work.lattice.patch(top, left, bottom, right)
+    compiled = compile_lattice(patch, work.shared, work.method.bits, origin=(-top, -left))
+    above, before = place.top - top, (place.left - left) // 2
+    p = aligned(*_shapes(work, place)["w"])
+    cut_out(compiled.p, compiled.rows, compiled.columns, above, before, p)
+    return p
+
+
+def _shapes(work: Work, place: Place) -> dict[str, tuple[tuple[int, ...], Any]]:
+    """Of the arrays of a tile's state."""
+    h, w = place.shape
+    sites = (2, h, (w + 1) // 2)
+    weights = (2, h, n_cells(sites[2]), work.contexts, LANES)
+    return {
+        "x": (sites, np.uint8),
+        "w": (weights, work.kind),
+        "ones": (sites, np.uint32),
+        "tally": (sites if work.rao_blackwell else (2, 0, 0), np.int64),
+    }
+
+
+def _start(work: Work, place: Place) -> dict[str, np.ndarray]:
+    """Sweep 0, as `infer` starts the first chain of the whole lattice."""
+    state = {name: np.zeros(*known) for name, known in _shapes(work, place).items()}
+    x = np.empty(place.shape, np.uint8)
+    key = stream_key(work.method.seed, 0, 3)
+    height, width = work.lattice.shape
+    start_states(place.top, place.left, width, key, x)
+    known = work.lattice.evidence(*place)
+    state["x"] = pack(np.where(known < 0, x, known).astype(np.uint8), place.shape[0])
+    state["w"] = aligned(*_shapes(work, place)["w"])
+    state["w"][:] = half_phase(work.kind)
+    if work.method.phases == "random":
+        rows, columns, strips = layout(height, width)
+        here = (place.shape[1] + 1) // 2
+        key = stream_key(work.method.seed, 0, 2)
+        start_phases((strips, rows, columns), place.top, place.left, here, key, state["w"])
+    return state
+
+
+def _load(work: Work, place: Place, folder: Path) -> dict[str, np.ndarray]:
+    state = {}
+    for name, (shape, kind) in _shapes(work, place).items():
+        path = _file(folder, place, name)
+        try:
+            state[name] = np.load(path, allow_pickle=False)
+            whole = state[name].shape == shape and state[name].dtype == kind
+        except (OSError, ValueError):
+            whole = False
+        if not whole:
+            raise CheckpointError(
+                f"expected a whole tile at {path}, got none or another: move {folder.parent} away "
+                "to start anew"
+            )
+    return state
+
+
+def _file(folder: Path, place: Place, name: str) -> Path:
+    return folder / f"{place.top}-{place.left}.{name}.npy"

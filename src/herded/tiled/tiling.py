@@ -1,0 +1,76 @@
+"""How a lattice is cut into tiles, and which tiles lie side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from herded.errors import MethodError
+from herded.methods.options import is_whole
+from herded.tiled.tile import Place
+
+SIDES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """Tiles of `tile` (rows, columns) sites, perhaps smaller at the lower and right border."""
+
+    shape: tuple[int, ...]
+    tile: tuple[int, int]
+    periodic: bool = False
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns of tiles."""
+        (height, width), (rows, columns) = self.shape, self.tile
+        return -(-height // rows), -(-width // columns)
+
+    @property
+    def places(self) -> list[Place]:
+        """Of all tiles, row by row."""
+        height, width = self.shape
+        rows, columns = self.tile
+        return [
+            Place(top, left, min(top + rows, height), min(left + columns, width))
+            for top in range(0, height, rows)
+            for left in range(0, width, columns)
+        ]
+
+    def neighbours(self, number: int) -> dict[str, int]:
+        """The numbers of the tiles around tile `number`, by side."""
+        down, across = self.grid
+        r, c = divmod(number, across)
+        around = {side: (r + a, c + b) for side, (a, b) in SIDES.items()}
+        return {
+            side: a % down * across + b % across
+            for side, (a, b) in around.items()
+            if self.periodic or (0 <= a < down and 0 <= b < across)
+        }
+
+    @property
+    def ranks(self) -> list[tuple[int, ...]]:
+        """Bands in an order in which all neighbours are in the same rank, or one before or behind.
+
+        A periodic lattice is a ring of bands, which is folded: the first lies with the last.
+        """
+        bands = self.grid[0]
+        if not self.periodic:
+            return [(band,) for band in range(bands)]
+        return [tuple(sorted({k, bands - 1 - k})) for k in range((bands + 1) // 2)]
+
+
+def check_tile(tile: Any, shape: tuple[int, ...]) -> tuple[int, int]:
+    """`tile=` as rows and columns, at most those of the lattice; a number is rows of full width."""
+    sides = (tile, shape[1] + shape[1] % 2) if is_whole(tile, 1) else tile
+    if not (isinstance(sides, Sequence) and len(sides) == 2 and all(is_whole(s, 2) for s in sides)):
+        raise MethodError(
+            f"expected tile= as rows, or as a pair of rows and columns, of 2 or more, got {tile!r}"
+        )
+    rows, columns = (
+        min(int(side), most + most % 2) for side, most in zip(sides, shape, strict=True)
+    )
+    if rows % 2 or columns % 2:
+        raise MethodError(
+            f"expected even sides of tiles, so that colours lie alike in all of them, got {tile!r}"
+        )
+    return rows, columns

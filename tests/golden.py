@@ -1,0 +1,184 @@
+"""Runs whose bits are written down: `python -m tests.golden` compares, `--write` writes anew.
+
+Models have log-potentials that are multiples of 1/64, which every machine writes alike. A run is
+named by its model, layout and method; its hashes are of the tables, the last states and the
+marginals. They hold compiled, uncompiled, and on every machine.
+"""
+
+import hashlib
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import herded as hd
+from herded.models.chain import chain
+
+FILE = Path(__file__).with_name("golden.json")
+SWEEPS, BURN_IN = 140, 3  # pooled weights split at sweep 128
+
+
+def numbers(shape: tuple[int, ...], seed: int, scale: float = 1.0) -> np.ndarray:
+    """Multiples of 1/64 from -scale to scale, by a generator that never changes."""
+    state, values = seed + 1, []
+    for _ in range(int(np.prod(shape))):
+        state = (state * 48271) % (2**31 - 1)
+        values.append((state % 129 - 64) / 64 * scale)
+    return np.array(values).reshape(shape)
+
+
+def graph(n: int, states: int, seed: int, zeros: bool = False) -> hd.FactorGraph:
+    """A ring with chords; with `zeros` each table forbids one pair of unlike states."""
+    edges = [(i, (i + 1) % n) for i in range(n)] + [(i, (i + 3) % n) for i in range(0, n, 2)]
+    tables = numbers((len(edges), states, states), seed)
+    if zeros:
+        tables[:, 0, states - 1] = -np.inf
+    factors = [((i,), numbers((states,), seed + 100 + i)) for i in range(n)]
+    return hd.FactorGraph([states] * n, [*factors, *zip(edges, tables, strict=True)])
+
+
+def mixed() -> hd.FactorGraph:
+    """Factors of three variables of different cardinalities."""
+    cards = [2, 3, 4, 2, 3, 5]
+    scopes = [(0, 1, 2), (2, 3), (3, 4, 5), (0, 5), (1, 4)]
+    factors = [
+        (scope, numbers(tuple(cards[i] for i in scope), 7 + f)) for f, scope in enumerate(scopes)
+    ]
+    return hd.FactorGraph(cards, factors)
+
+
+def models() -> dict[str, Any]:
+    """A small model for every layout."""
+    grid = hd.ising_grid(numbers((5, 6), 1), 0.25)
+    return {
+        "grid": grid,
+        "grid with evidence": grid.given({(1, 1): 1, 7: 0}),
+        "grid, couplings differ": hd.ising_grid(
+            numbers((4, 5), 2), (numbers((4, 4), 3), numbers((3, 5), 4))
+        ),
+        "ring of rows": hd.ising_grid(numbers((4, 6), 5), 0.5, periodic=True),
+        "Potts": hd.potts_grid(numbers((4, 5, 3), 6), 0.5),
+        "binary graph": graph(12, 2, 8),
+        "binary graph with zeros": graph(8, 2, 9, zeros=True),
+        "three states": graph(9, 3, 10),
+        "five states": graph(7, 5, 11),
+        "nine states": graph(6, 9, 12),
+        "mixed": mixed(),
+        "mixed with evidence": mixed().given({2: 3}),
+        "chain": chain(numbers((8, 3), 13), numbers((3, 3), 14)),
+    }
+
+
+def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Names and runs."""
+    herded, gibbs = hd.HerdedGibbs, hd.Gibbs
+    pooled, slack = herded("pooled"), herded("pooled", slack=4.0, phases="random")
+    random = herded(phases="random", seed=3)
+    grids = ("grid", "grid with evidence", "grid, couplings differ", "ring of rows")
+    runs: list[tuple[str, Any, str | None, int]] = []
+    for name in grids:
+        runs += [(name, method, None, 1) for method in (herded(), random, gibbs(seed=2))]
+    for name in (grids[0], grids[3]):
+        runs += [(name, herded("shared"), None, 1), (name, herded("shared", bits=16), None, 2)]
+        runs += [(name, herded(bits=16), None, 1), (name, gibbs(), "table", 1)]
+    runs += [("Potts", method, None, 2) for method in (pooled, gibbs())]
+    runs += [("binary graph", method, "table", 1) for method in tabulated()]
+    runs += [("binary graph", method, "field", 1) for method in (pooled, gibbs(seed=5))]
+    runs += [("binary graph", herded(scan="random"), None, 1)]
+    runs += [("binary graph", gibbs(scan="jacobi"), None, 1)]
+    runs += [("binary graph", method, kind, 9) for method in (pooled, gibbs()) for kind in PAIRED]
+    for name in ("binary graph", "binary graph with zeros", "mixed", "mixed with evidence"):
+        runs += [(name, method, "factor", 1) for method in hashed()]
+        runs += [(name, slack, None, 2)]
+    runs += [("mixed", method, "table", 1) for method in tabulated()]
+    for name in ("three states", "five states", "nine states"):
+        runs += [(name, method, "pairs", 1) for method in (pooled, slack, gibbs())]
+    runs += [("three states", method, "pairs", 13) for method in (pooled, slack, gibbs())]
+    for name in ("binary graph", "mixed"):
+        runs += [(name, method, None, 1) for method in annealed()]
+    for name in ("binary graph", "grid", "mixed with evidence", "chain"):
+        solvers = [hd.MeanField(), hd.BeliefPropagation(), hd.Exact()]
+        runs += [(name, method, None, 1) for method in solvers]
+    runs += [("chain", hd.Viterbi(), None, 1)]
+    known = models()
+    for name, method, kind, chains in runs:
+        label = f"{name} | {kind or 'auto'} | {described(method)} | {chains}"
+        yield label, lambda n=name, m=method, k=kind, c=chains: fingerprint(known[n], m, k, c)
+
+
+PAIRED = ("table", "field")
+
+
+def described(method: Any) -> str:
+    """A method by the options that were chosen: new ones with their defaults do not show."""
+    options = (f"{f.name}={getattr(method, f.name)!r}" for f in fields(method) if f.repr)
+    defaults = {f"{f.name}={f.default!r}" for f in fields(method)}
+    return f"{type(method).__name__}({', '.join(o for o in options if o not in defaults)})"
+
+
+def tabulated() -> list[Any]:
+    """Methods for tables."""
+    words = ("blanket", "shared", "pooled", "lazy", "full")
+    return [hd.HerdedGibbs(word) for word in words] + [hd.Gibbs(), hd.HerdedGibbs(slack=1.0)]
+
+
+def hashed() -> list[Any]:
+    """Methods that need no tables."""
+    return [hd.HerdedGibbs(word) for word in ("pooled", "lazy", "full")] + [hd.Gibbs()]
+
+
+def annealed() -> list[Any]:
+    """Methods whose temperature falls."""
+    return [hd.AnnealedGibbs(), hd.AnnealedHerdedGibbs(), hd.AnnealedHerdedGibbs(weights="pooled")]
+
+
+def fingerprint(model: Any, method: Any, kind: str | None, chains: int) -> dict[str, str]:
+    """Hashes of what a run found."""
+    solver = not hasattr(method, "seed")
+    options: dict[str, Any] = {} if solver else {"burn_in": BURN_IN, "chains": chains}
+    keep = [hd.Marginals(rao_blackwell=not solver), hd.BestState()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = hd.infer(model, method, sweeps=SWEEPS, keep=keep, plan=kind, **options)
+    found = {"tables": result.provenance["tables"]}
+    if result.kept.get("chain_marginals") is not None:
+        found["marginals"] = hash_of(result.kept["chain_marginals"])
+    if result.kept.get("best") is not None:
+        found["best"] = hash_of(result.kept["best"].state.astype(np.int64))
+    if result.kept.get("log_z") is not None:
+        found["log_z"] = float(result.kept["log_z"]).hex()
+    for state in result.state or ():
+        found["weights"] = hash_of(state.memory.x) + hash_of(state.memory.w)
+    return found
+
+
+def hash_of(array: np.ndarray) -> str:
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:12]
+
+
+def wrong(stride: int = 1) -> list[str]:
+    """Names of runs (every `stride`-th) whose bits are not those on file."""
+    expected = json.loads(FILE.read_text())
+    named = list(cases())[::stride]
+    return [label for label, run in named if run() != expected.get(label)]
+
+
+def main(words: list[str]) -> int:
+    if words == ["--write"]:
+        found = {label: run() for label, run in cases()}
+        lines = [f"{json.dumps(label)}: {json.dumps(found[label])}" for label in found]
+        FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        print(f"{len(found)} runs written to {FILE.name}")
+        return 0
+    labels = wrong(int(words[0]) if words else 1)
+    print("\n".join(labels) or "all bits are those on file")
+    return bool(labels)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
