@@ -106,7 +106,8 @@ def test_killed_from_disk_it_goes_on_to_the_same_bits(tmp_path):
     stored = lattice(200, 300)
     np.save(tmp_path / "f.npy", stored.field)
     code = (
-        "import os, sys, herded as hd; from herded.tiled import infer_tiled as tiled; tiled.DEEPEST = 2\n"
+        "import os, sys, herded as hd; from herded.tiled import infer_tiled as tiled\n"
+        "tiled.DEEPEST = 2\n"
         "class Bar(tiled.Progress):\n"
         "    def update(self, done, note=''):\n"
         "        if done >= int(sys.argv[1]): os.kill(os.getpid(), 9)\n"
