@@ -71,12 +71,12 @@ def herded_work(
     As in `infer` for marginals where they are `counted`; else the last state is all there is, as
     with the experts. Lattices of more states write samples down.
     """
-    layout = method.compile(model, kind="lattice", max_memory=8 * 2**30)
+    layout = method.compile(model, kind="grid", max_memory=8 * 2**30)
     state = method.init(layout, np.zeros(model.n_variables, int))
     state.sweep = sweep
     if counted:
         state.ones = np.zeros(layout.n_stored, np.uint8)
-    block = np.zeros((sweeps, 0 if layout.counts_ones else layout.n_stored), layout.state_type)
+    block = np.zeros((sweeps, 0 if layout.counts else layout.n_stored), layout.state_type)
     return lambda: method.advance(layout, state, block)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 import herded as hd
 from herded.cli.main import main
+from tests.patience import HANGS
 
 
 def small_grid(side=4, coupling=0.6, seed=0):
@@ -85,7 +86,7 @@ def start(*arguments, **options):
 def run_apart(*arguments):
     """The command in a process of its own, after its end."""
     command = [sys.executable, "-m", "herded", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=HANGS, check=False)
 
 
 def environment(**more):

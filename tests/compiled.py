@@ -18,7 +18,7 @@ RULES = {"binary": (2, 2), "mixed": (1, 4)}  # the scalar rule, and mostly the v
 def quick(examples):
     """Fewer examples where nothing is compiled; compiling takes longer than any deadline."""
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    few = max(4, examples // 8)
+    few = max(2, examples // 20)
     return settings(
         max_examples=few if UNCOMPILED else examples, deadline=None, suppress_health_check=slow
     )
@@ -44,7 +44,7 @@ def advance(method, layout, x0, sweeps, chain=0, cuts=(), pool=None):
         method.advance(layout, state, block, pool)
         parts.append(np.array(layout.unstore(block)))
     assert state.sweep == sweeps
-    tally = state.memory.tally.reshape(layout.n_stored, -1)
+    tally = state.tally.reshape(layout.n_stored, -1)
     return np.concatenate(parts), layout.unstore(tally.T).T, state
 
 

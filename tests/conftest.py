@@ -1,22 +1,47 @@
-"""Fixtures of many suites, and kernels that are compiled afresh for every session.
+"""Fixtures of many suites, and compiled kernels that are kept from one session to the next.
 
-A stale cache would test yesterday's code.
+The folder of a kernel is named by a hash of all that it may have taken in (`test_jit.py` guards
+that), and Numba itself keeps apart what was compiled by other versions or for other processors: no
+session runs yesterday's code.
 """
 
 import os
+import shutil
 import signal
-import tempfile
 import warnings
+from pathlib import Path
 
+import hypothesis
 import pytest
 
-# Workers of one session share what one of them has compiled; the next session starts empty.
-if "NUMBA_CACHE_DIR" not in os.environ:
-    os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="herded-tests-")
+# Shared by the workers of a session and by all processes that its tests start.
+KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
+os.environ.setdefault("NUMBA_CACHE_DIR", str(KERNELS))
 
 # A session that a shell runs in the background is started deaf to Ctrl-C, which the tests press.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long an example takes is a matter of the machine, and of what is compiled already.
+hypothesis.settings.register_profile(
+    "herded",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("herded")
+
+
+def pytest_configure(config):
+    """Before there are workers: kernels of sources that are no more go away."""
+    if hasattr(config, "workerinput") or os.environ["NUMBA_CACHE_DIR"] != str(KERNELS):
+        return
+    from herded.system.jit import HOME, PACKAGE, Sources
+
+    sources = Sources(PACKAGE)
+    for folder in (KERNELS / HOME).glob("*"):
+        module, _, version = folder.name.rpartition("-")
+        if sources.hash(module) != version:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +51,12 @@ def _signals_as_before():
     yield
     signal.signal(signal.SIGINT, before[0])
     signal.signal(signal.SIGTERM, before[1])
+
+
+@pytest.fixture(autouse=True)
+def _free_memory(monkeypatch):
+    """As much as any machine has that runs these, whatever else it does just now."""
+    monkeypatch.setattr("herded.system.memory.available", lambda: 2**33)
 
 
 @pytest.fixture

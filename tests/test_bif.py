@@ -1,7 +1,6 @@
 """BIF files: the grammar, what is written, what is refused, and the networks of bnlearn."""
 
 import gzip
-import time
 import tracemalloc
 
 import numpy as np
@@ -12,6 +11,7 @@ from nets import bayes_nets, same_net, shipped_nets
 import herded as hd
 from herded.errors import FileError, MemoryLimitError, ModelError
 from herded.io.bif import read_bif, write_bif
+from tests.patience import ending
 
 GARDEN = """
 network "a garden" {
@@ -288,11 +288,9 @@ def test_short_rows_take_no_memory_for_long_ones(tmp_path):
 @pytest.mark.parametrize(
     "text", ["/* " * 200_000, '" ' * 200_001, "a/" * 500_000, "property " * 10**5]
 )
-def test_no_text_takes_long(tmp_path, text):
-    began = time.process_time()
-    with pytest.raises(FileError):
+def test_every_text_comes_to_an_end(tmp_path, text):
+    with ending(), pytest.raises(FileError):
         parse(tmp_path, text)
-    assert time.process_time() - began < 5
 
 
 # -- writing -----------------------------------------------------------------------------------
@@ -350,14 +348,13 @@ def test_what_is_no_net_is_not_written(tmp_path, model, message):
 
 
 def test_shipped_networks(tmp_path):
-    paths = shipped_nets()
+    """Those of less than 100 KiB; that all can be read is in test_networks.py."""
+    paths = [path for path in shipped_nets() if path.stat().st_size < 100_000]
     if not paths:
         pytest.skip("pgmpy, whose package has the networks, is not installed")
-    assert len(paths) >= 20
+    assert len(paths) >= 15
     for path in paths:
-        began = time.process_time()
         model = read_bif(path)
-        assert time.process_time() - began < 5, path
         sums = [np.exp(model.factor(f)[1]).sum(axis=-1) for f in range(model.n_factors)]
         np.testing.assert_allclose(np.concatenate([s.ravel() for s in sums]), 1, atol=0.01)
         write_bif(model, tmp_path / "again.bif")

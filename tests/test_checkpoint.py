@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from cases import CHAIN, GRID, REFERENCE
 import herded as hd
 import herded.run.loop
 from herded.errors import CheckpointError
+from tests.patience import HANGS, wait_until
 
 
 def by_sweep(sweep, total):
@@ -176,9 +176,7 @@ def start(path, sweeps):
         text=True,
     )
     assert process.stdout.readline() == "ready\n", process.stderr.read()
-    deadline = time.monotonic() + 60
-    while not os.path.exists(path) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: os.path.exists(path), process)
     return process
 
 
@@ -198,7 +196,7 @@ def test_ctrl_c_returns_what_there_is(tmp_path):
     path = str(tmp_path / "run.ckpt")
     process = start(path, 10**9)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=HANGS)
     assert process.returncode == 0 and err == ""
     sweeps, interrupted, draws = out.split("\n")[0].split()
     assert interrupted == "True" and 0 < int(sweeps) < 10**9 and int(draws) == int(sweeps) // 100
@@ -211,9 +209,8 @@ def test_ctrl_c_returns_what_there_is(tmp_path):
 def test_sigkill_and_resume(tmp_path):
     path = str(tmp_path / "run.ckpt")
     process = start(path, 10**9)
-    time.sleep(0.2)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGS)
     assert process.returncode == -signal.SIGKILL
     done = done_in(path)
     assert done > 0 and done % 100 == 0

@@ -8,6 +8,7 @@ import pytest
 import herded as hd
 from herded.cli.main import main
 from tests.command import small_grid
+from tests.patience import ticking
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,8 @@ def test_a_finished_run_is_answered_again(folder_of_files, capsys):
     assert len(first["standard_errors"]) == 16 and len(first["standard_errors"][0]) == 2
 
 
-def test_seconds_that_a_checkpoint_has_had(folder_of_files, capsys):
+def test_seconds_that_a_checkpoint_has_had(folder_of_files, capsys, monkeypatch):
+    ticking(monkeypatch, 0.01)
     words = ["infer", "grid.uai", "--method", "herded", "--checkpoint", "run.ckpt"]
     assert main([*words, "--seconds", "0.2"]) == 0
     first = capsys.readouterr().out

@@ -14,6 +14,7 @@ import pytest
 import herded as hd
 import herded.run.loop
 from tests.command import environment, found, run, small_grid, start
+from tests.patience import HANGS
 from tests.terminal import terminal
 
 GRID = small_grid()
@@ -141,7 +142,7 @@ def test_a_stopped_search_for_the_best_state(capsys, monkeypatch):
         advance(*args, **kwargs)
 
     monkeypatch.setattr(hd.HerdedGibbs, "advance", advancing)
-    options = ("--task", "map", "--method", "herded", "--seconds", "60", "--out", "out.MPE")
+    options = ("--task", "map", "--method", "herded", "--seconds", HANGS, "--out", "out.MPE")
     left, _, err = run(capsys, "infer", "grid.uai", *options)
     assert left == 130 and "; out.MPE holds the answer of these\n" in err
     assert GRID.log_score(hd.io.read_mpe("out.MPE")) > GRID.log_score(np.zeros(16, int))
@@ -174,7 +175,7 @@ def test_a_full_disk_costs_the_file_but_not_the_answer(capsys):
 def test_standard_output_on_a_full_disk():
     with open("/dev/full", "w") as full:
         child = start("infer", "grid.uai", "--json", "--out", "out.MAR", stdout=full)
-        _, err = child.communicate(timeout=120)
+        _, err = child.communicate(timeout=HANGS)
     assert child.returncode == 3
     assert err == "herded: expected to write what was found, but: No space left on device\n"
     assert hd.io.read_mar("out.MAR").shape == (16, 2)  # the file is there all the same
@@ -185,7 +186,7 @@ def test_nobody_reads_the_output():
     assert child.stdout is not None and child.stderr is not None
     child.stdout.close()
     err = child.stderr.read()
-    assert child.wait(timeout=120) == 141 and err == ""
+    assert child.wait(timeout=HANGS) == 141 and err == ""
 
 
 def limited(n_bytes):
@@ -193,13 +194,14 @@ def limited(n_bytes):
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
 
 
-def test_no_room_for_a_checkpoint_costs_no_run():
+def test_no_room_for_a_checkpoint_costs_no_run(capsys):
+    run(capsys, *SAMPLE)  # compiles, as there is no room for kernels either
     child = start(
         *(*SAMPLE, "--json", "--checkpoint", "run.ckpt", "--checkpoint-every", "0"),
         preexec_fn=limited(1000),
-        env=environment(HERDED_CACHE="0"),
+        env=environment(),
     )
-    out, err = child.communicate(timeout=300)
+    out, err = child.communicate(timeout=HANGS)
     assert child.returncode == 0, err
     answer = json.loads(out)
     assert answer["sweeps"] == 600 and "goes on without this checkpoint" in answer["warnings"][0]
@@ -207,13 +209,14 @@ def test_no_room_for_a_checkpoint_costs_no_run():
     assert "Traceback" not in err and os.listdir() == ["grid.uai"]
 
 
-def test_no_room_for_the_answer():
+def test_no_room_for_the_answer(capsys):
+    run(capsys, "infer", "grid.uai")
     child = start(
         *("infer", "grid.uai", "--out", "out.MAR"),
         preexec_fn=limited(100),
-        env=environment(HERDED_CACHE="0"),
+        env=environment(),
     )
-    out, err = child.communicate(timeout=300)
+    out, err = child.communicate(timeout=HANGS)
     assert child.returncode == 3 and "variable" in out
     assert err == "herded: expected to write out.MAR, but: File too large\n"
     assert os.listdir() == ["grid.uai"]
@@ -237,37 +240,59 @@ def test_two_processes_in_one_folder(capsys):
         start(*SAMPLE, *options, "--checkpoint", f"{name}.ckpt", env=environment()) for name in "ab"
     ]
     for child in children:
-        out, err = child.communicate(timeout=300)
+        out, err = child.communicate(timeout=HANGS)
         assert child.returncode == 0 and err == ""
         assert json.loads(out)["marginals"] == whole["marginals"]
     assert hd.io.read_mar("both.MAR").tolist() == whole["marginals"]
     assert sorted(os.listdir()) == ["a.ckpt", "b.ckpt", "both.MAR", "grid.uai"]
 
 
+IMPATIENT = """
+import sys, herded.run.progress, herded.run.loop
+from herded.cli import main, watching
+herded.run.progress.PATIENCE, watching.EVERY = -1, 0  # every block is shown
+herded.run.loop.BLOCK = 16 * 100  # a hundred sweeps
+update = herded.run.progress.Progress.update
+def shown(bar, *args):
+    update(bar, *args)
+    if bar.bar is not None:
+        bar.bar.refresh()
+herded.run.progress.Progress.update = shown
+sys.exit(main.main(sys.argv[1:]))
+"""
+
+
+def impatient(stderr, *arguments):
+    """A command that shows its bar at once, where anybody looks."""
+    left = subprocess.run(
+        [sys.executable, "-c", IMPATIENT, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        env=environment(TERM="xterm", COLUMNS="140"),
+        timeout=HANGS,
+        check=False,
+    )
+    assert left.returncode == 0, left.stderr
+    return left
+
+
 def seen_at_a_terminal(*arguments):
     """What is shown on stderr where that is a terminal."""
     with terminal() as (stderr, seen):
-        child = start(
-            *arguments,
-            stdout=subprocess.DEVNULL,
-            stderr=stderr,
-            env=environment(TERM="xterm", COLUMNS="140"),
-        )
-        assert child.wait(timeout=300) == 0
+        impatient(stderr, *arguments)
     return b"".join(seen).decode()
 
 
 def test_progress_at_a_terminal():
     hd.io.write_mar(hd.infer(GRID, hd.Exact()).marginals, "grid.MAR")
-    method = ("infer", "grid.uai", "--method", "herded", "--seconds", "3")
-    shown = seen_at_a_terminal(*method, "--reference", "grid.MAR")
-    assert "HerdedGibbs" in shown and "seconds" in shown
+    method = ("infer", "grid.uai", "--method", "herded")
+    shown = seen_at_a_terminal(*method, "--sweeps", 1000, "--reference", "grid.MAR")
+    assert "HerdedGibbs" in shown and "sweeps" in shown
     assert re.search(r"standard error [\d.e-]+, error [\d.e-]+, Hellinger [\d.e-]+", shown)
-    shown = seen_at_a_terminal(*method, "--task", "map")
-    assert "best log-score" in shown
+    shown = seen_at_a_terminal(*method, "--seconds", 1, "--task", "map")
+    assert "best log-score" in shown and "seconds" in shown
 
 
 def test_nothing_but_the_answer_in_a_pipe():
-    child = start(*SAMPLE[:4], "--seconds", "1.5", "--json")
-    out, err = child.communicate(timeout=300)
-    assert child.returncode == 0 and err == "" and json.loads(out)["sweeps"] > 0
+    left = impatient(subprocess.PIPE, *SAMPLE, "--json")
+    assert left.stderr == b"" and json.loads(left.stdout)["sweeps"] == 600

@@ -56,13 +56,13 @@ def test_joint_of_a_small_lattice(weights, periodic):
     distance = {}
     for bits in (16, 32):
         method = hd.HerdedGibbs(weights=weights, phases="random", bits=bits)
-        layout = method.compile(model, kind="lattice")
+        layout = method.compile(model, kind="grid")
         samples, *_ = advance(method, layout, np.zeros(16, int), 200_000)
         numbers = samples @ (1 << np.arange(15, -1, -1))
         found = np.bincount(numbers, minlength=2**16) / len(samples)
         distance[bits] = 0.5 * np.abs(found - joint).sum()
     gibbs = hd.Gibbs(seed=2)
-    samples, *_ = advance(gibbs, gibbs.compile(model, kind="lattice"), np.zeros(16, int), 200_000)
+    samples, *_ = advance(gibbs, gibbs.compile(model, kind="grid"), np.zeros(16, int), 200_000)
     found = np.bincount(samples @ (1 << np.arange(15, -1, -1)), minlength=2**16) / len(samples)
     assert distance[16] < 0.5 * np.abs(found - joint).sum()
     assert abs(distance[16] - distance[32]) < 0.1 * distance[32]

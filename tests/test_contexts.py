@@ -44,9 +44,9 @@ def test_shared_merges_equal_conditionals_only(model, vector):
     layout = hd.HerdedGibbs("shared", slack=float(vector)).compile(model)
     owner, first = row_entries(layout.tables)
     weight = layout.contexts.shared.astype(int)
-    width = layout.tables.width[owner]
+    width = layout.arrays.width[owner]
     rows = [
-        (int(i), tuple(layout.tables.p[a : a + w].tolist()))
+        (int(i), tuple(layout.arrays.p[a : a + w].tolist()))
         for i, a, w in zip(owner, first, width, strict=True)
     ]
     of_weight, of_row = {}, {}

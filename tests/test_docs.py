@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from docs.make import FOLDER, Command, commands, is_current, pages, refreshed
+from tests import suites
 
 PAGE = """# A page
 
@@ -75,6 +76,12 @@ def test_pages_are_current(name):
     """If not, and rightly so: python -m docs.make"""
     page = Path(FOLDER / f"{name}.md").read_text(encoding="utf-8")
     assert is_current(page), f"python -m docs.make {name}"
+
+
+def test_the_list_of_suites_is_current():
+    """If not: python -m tests.suites"""
+    page = suites.README.read_text(encoding="utf-8")
+    assert page == suites.written(page)
 
 
 def test_readme_quotes_what_was_measured():

@@ -1,11 +1,11 @@
 """Orders of elimination: what they cost, and that better ones are found."""
 
 import itertools
-import time
 import tracemalloc
 
 import numpy as np
 import pytest
+from herded.models.pairwise_model import pairwise_model
 from hypothesis import given, settings
 from strategies import models
 
@@ -15,7 +15,7 @@ from herded.methods.elimination import cluster_marginals, eliminate, sum_out
 from herded.methods.elimination_order import elimination_order
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import ising_grid, potts_grid
-from herded.models.pairwise import pairwise_model
+from tests.patience import ending
 
 
 def peak_of(model, order):
@@ -141,15 +141,13 @@ def test_parts_that_share_no_factor_are_swept_one_after_another():
 
 def test_large_lattices_are_refused_at_once():
     model = ising_grid(np.zeros((1000, 2000)))
-    began = time.process_time()
-    with pytest.raises(MemoryLimitError, match="with 1001 variables in a cluster"):
+    with ending(), pytest.raises(MemoryLimitError, match="with 1001 variables in a cluster"):
         elimination_order(model, 1e12)
-    assert time.process_time() - began < 1.0
     assert elimination_order(ising_grid(np.zeros((3, 500))), 1e6).treewidth == 3
 
 
 def test_costs_beyond_any_float():
-    lattice = potts_grid(np.zeros((400, 400, 9)), 1.0)
+    lattice = potts_grid(np.zeros((320, 320, 9)), 1.0)
     with pytest.raises(MemoryLimitError, match=r"needs 8e[+]300 bytes or more"):
         elimination_order(lattice, np.inf)
     n = 220  # 30^220 is about 10^325

@@ -1,12 +1,12 @@
 """Exact inference against enumeration, transfer matrices and the UAI competition's answers."""
 
 import itertools
-import time
 import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
+from herded.models.pairwise_model import pairwise_model
 from hypothesis import given, settings
 from naive.joint import naive_joint, naive_log_z, naive_viterbi
 from strategies import models
@@ -17,7 +17,7 @@ from herded.methods.protocol import Solver
 from herded.models.chain import chain_model
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import ising_grid, potts_grid
-from herded.models.pairwise import pairwise_model
+from tests.patience import ending
 
 UAI = Path(__file__).parents[2] / "shared" / "data" / "uai"
 
@@ -181,9 +181,8 @@ def random_grid(h, w, strength, seed=0):
 def test_ising_grid_agrees_with_the_transfer_matrix():
     field, right, down = random_grid(10, 10, 1.0)
     model = ising_grid(field, (right, down))
-    began = time.process_time()
-    answer = solve(model)
-    assert time.process_time() - began < 1.0
+    with ending():
+        answer = solve(model)
     log_z, ones = transfer_matrix(field, right, down)
     assert answer.log_z == pytest.approx(log_z, rel=1e-12)
     np.testing.assert_allclose(answer.marginals[:, 1].reshape(10, 10), ones, atol=1e-12)
@@ -258,10 +257,8 @@ def test_dense_models_are_refused_at_once():
     n = 500
     edges = list(itertools.combinations(range(n), 2))
     model = pairwise_model(np.zeros((n, 2)), edges, np.zeros((2, 2)))
-    began = time.process_time()
-    with pytest.raises(MemoryLimitError, match="with 500 variables in a cluster"):
+    with ending(), pytest.raises(MemoryLimitError, match="with 500 variables in a cluster"):
         solve(model, max_memory=np.inf)  # more axes than an array can have
-    assert time.process_time() - began < 5.0
 
 
 def test_the_estimate_covers_what_is_allocated():

@@ -73,10 +73,18 @@ def many_spins(n, degree, strength, seed=0, apart=0):
     return model.given({int(i): int(i) % 2 for i in rng.choice(n, 3, replace=False)})
 
 
-@pytest.mark.parametrize("weights", ["pooled", None])
-@pytest.mark.parametrize("degree", [2, 12, 40])
-@pytest.mark.parametrize("strength", [0.1, 3.0])  # nearly all flip, hardly any
-@pytest.mark.parametrize("scan", ["sequential", "checkerboard"])
+FOLLOWED = [
+    (weights, 12, strength, scan)
+    for weights in ("pooled", None)
+    for strength in (0.1, 3.0)  # nearly all flip, hardly any
+    for scan in ("sequential", "checkerboard")
+]
+
+
+@pytest.mark.parametrize(
+    ("weights", "degree", "strength", "scan"),
+    [*FOLLOWED, ("pooled", 2, 0.1, "sequential"), (None, 40, 0.1, "checkerboard")],
+)
 def test_fields_that_follow_flips_equal_the_naive_twin(weights, degree, strength, scan):
     model = many_spins(MANY + 12, degree, strength, apart=5)
     sweeps = 6 if UNCOMPILED else 140
@@ -98,7 +106,7 @@ def test_followed_fields_are_what_sums_would_be(weights):
     layout = method.compile(many_spins(90, 10, 0.5, apart=7), kind="field")
     f, order = layout.field, layout.scan.order
     state = method.init(layout, start_state(layout.model, stream_key(1)))
-    x, w = state.memory.x, state.memory.w
+    x, w = state.x, state.own["w"]
     fields, flipped = np.zeros(90, np.int64), np.zeros(90, np.uint32)
     sum_fields(f, order, x, fields)
     for sweep in range(4):
@@ -119,13 +127,13 @@ def test_batches_have_no_neighbours_and_are_as_long_as_can_be(model, shuffled):
     layout = hd.Gibbs(scan=scan).compile(model, kind="field")
     couplings, _ = field_couplings(model)
     linked = set(zip(couplings.first.tolist(), couplings.second.tolist(), strict=True))
-    starts, order = layout.field.batch_start, layout.scan.order
+    starts, order = layout.arrays.batch_start, layout.scan.order
     assert (np.diff(starts) > 0).all() and starts[-1] == len(order)
     batches = [order[a:b].tolist() for a, b in itertools.pairwise(starts)]
     for batch in batches:
         assert not any((i, j) in linked for i in batch for j in batch)
     segments = layout.scan.segment_start
-    assert np.array_equal(starts[layout.field.first_batch], segments)
+    assert np.array_equal(starts[layout.arrays.first_batch], segments)
     for batch, after, start in zip(batches, batches[1:], starts[1:], strict=False):
         assert start in segments or any((after[0], i) in linked for i in batch)
 

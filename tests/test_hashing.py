@@ -63,7 +63,7 @@ def test_weights_are_kept_when_a_table_grows(cards, weights, kind):
     )
     for one, other in zip(found, expected, strict=False):
         np.testing.assert_array_equal(one, other)
-    assert found[2].memory.slots.sum() >= 4 * first_slots(np.array([len(cards)])).sum()
+    assert found[2].own["slots"].sum() >= 4 * first_slots(np.array([len(cards)])).sum()
 
 
 @pytest.mark.parametrize("scan", ["sequential", "random", "jacobi"])
@@ -86,7 +86,7 @@ def test_every_part_has_its_table(states, scan):
             np.testing.assert_array_equal(one, other)
         states_after.append(kept(state))
     first = first_slots(layout.scan.segments)
-    assert len(set((state.memory.slots // first).tolist())) > 2  # some grew more than others
+    assert len(set((state.own["slots"] // first).tolist())) > 2  # some grew more than others
     assert states_after[0] == states_after[1] == states_after[2]  # gaps leave no trace
 
 
@@ -147,7 +147,7 @@ def test_a_grown_state_goes_on(weights, tmp_path):
     for sweeps in (40, 170, 300):
         path = tmp_path / "run.ckpt"
         part = hd.infer(model, method, sweeps=sweeps, checkpoint=path, **options)
-        assert part.state[0].memory.slots.sum() > 4 * 16
+        assert part.state[0].own["slots"].sum() > 4 * 16
     np.testing.assert_array_equal(part.samples, whole.samples)
     assert kept(part.state[0]) == kept(whole.state[0])
     half = hd.infer(model, method, sweeps=150, **options)

@@ -1,5 +1,6 @@
 """The cache of compiled kernels: used by a second process, never by other sources."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import herded
-from herded.system.jit import PREFIX, cache_folder, sources_hash
+import herded.system.jit as JIT  # noqa: N812
+from herded.system.jit import HOME, LATE, PACKAGE, Sources, cache_folder
 
 SCRIPT = """
 import numpy as np
@@ -29,11 +31,20 @@ def package(tmp_path):
     return shutil.copytree(source, tmp_path / "herded", ignore=ignored)
 
 
-def run(package):
+def edit(package, definition, old, new):
+    """Edit the file that has this definition; the name of its module."""
+    (path,) = [path for path in package.rglob("*.py") if definition in path.read_text()]
+    text = path.read_text()
+    path.write_text(text.replace(old, new))
+    assert path.read_text() != text
+    return ".".join(path.relative_to(package.parent).with_suffix("").parts)
+
+
+def run(package, **more):
     """A phase that starts at random, and how often its kernel came from the cache."""
     dropped = ("NUMBA_CACHE_DIR", "HERDED_CACHE", "NUMBA_DISABLE_JIT")
     env = {name: value for name, value in os.environ.items() if name not in dropped}
-    env["PYTHONPATH"] = str(package.parent)
+    env |= {"PYTHONPATH": str(package.parent), **more}
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], env=env, capture_output=True, text=True, check=True
     )
@@ -45,33 +56,167 @@ def test_an_edit_in_an_imported_module_is_seen(package):
     first, hits = run(package)
     assert hits == 0
     assert run(package) == [first, 1]
-    stream = package / "system" / "stream.py"
-    old = stream.read_text()
-    stream.write_text(old.replace("mix(key + ", "mix(key + np.uint64(1) + "))
-    assert stream.read_text() != old
+    edit(package, "def draw(", "mix(key + ", "mix(key + np.uint64(1) + ")
     second, hits = run(package)
     assert second != first and hits == 0
-    folders = [path.name for path in (package / "__pycache__").glob(f"{PREFIX}*")]
-    assert folders == [PREFIX + sources_hash(package)]  # the old one is gone
+    sources = Sources(package)
+    folders = {path.name for path in (package / "__pycache__" / HOME).iterdir()}
+    modules = {
+        name.partition("-")[0] for name in folders
+    }  # of those that are no more, none is left
+    assert folders == {f"{module}-{sources.hash(module)}" for module in modules}
+
+
+def test_an_edit_elsewhere_is_of_no_account(package):
+    first, _ = run(package)
+    module = edit(package, "class ErrorCurve", "class ", "class  ")
+    assert module not in Sources(package).reached("herded.draws.phases")
+    assert run(package) == [first, 1]
+
+
+def test_a_processor_that_is_told_has_kernels_of_its_own(package):
+    """Numba keeps apart what it has compiled for different ones."""
+    first, _ = run(package)
+    assert run(package, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="") == [first, 0]
+    assert run(package, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="") == [first, 1]
+    assert run(package) == [first, 1]
 
 
 def test_the_folder(package, tmp_path, monkeypatch):
-    name = PREFIX + sources_hash(package)
-    assert cache_folder(package, "/chosen") == Path("/chosen") / name
-    assert cache_folder(package, "") == package / "__pycache__" / name
+    sources, module = Sources(package), "herded.system.stream"
+    name = f"{module}-{sources.hash(module)}"
+    assert cache_folder(sources, module, "/chosen") == Path("/chosen") / HOME / name
+    beside = package / "__pycache__" / HOME
+    (beside / f"{module}-old").mkdir(parents=True)
+    (beside / "herded.other-old").mkdir()
+    assert cache_folder(sources, module, "") == beside / name
+    assert {path.name for path in beside.iterdir()} == {name, "herded.other-old"}
     shutil.rmtree(package / "__pycache__")
     (package / "__pycache__").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    assert cache_folder(package, "") == tmp_path / "caches" / name
+    assert cache_folder(sources, module, "") == tmp_path / "caches" / HOME / name
 
 
-def test_the_hash_sees_names_and_contents(package):
-    before = sources_hash(package)
-    assert sources_hash(package) == before
-    (package / "system" / "stream.py").rename(package / "system" / "streams.py")
-    renamed = sources_hash(package)
-    (package / "system" / "streams.py").write_text("")
-    assert len({before, renamed, sources_hash(package)}) == 3
+# -- what is hashed ----------------------------------------------------------------------------
+
+
+SMALL = {
+    "__init__": "import importlib\ndef __getattr__(name): return importlib.import_module(name)\n",
+    "kernel": "from small.part import inner\n",
+    "part.__init__": "ONE = 1\n",
+    "part.inner": "from small.part import (  # (of two)\n    deep as d,\n)\n",
+    "part.deep": "def late():\n    from small.last import x, \\\n        y\n",
+    "last": "x = y = 1\n",
+    "apart": "from small.kernel import inner\n",
+}
+
+
+def small(folder, **more):
+    """The sources of a package of a few lines."""
+    for name, text in {**SMALL, **more}.items():
+        path = folder / "small" / (name.replace(".", "/") + ".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return Sources(folder / "small")
+
+
+def test_all_that_is_imported_is_reached(tmp_path):
+    names = ("kernel", "part.inner", "part.deep", "last")
+    assert small(tmp_path).reached("small.kernel") == {f"small.{name}" for name in names}
+    assert small(tmp_path).reached("small.last") == {"small.last"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import small\n",
+        "import os, small.last\n",
+        "from small import *\n",
+        "from small import __getattr__\n",
+        "from . import part\n",
+        "x = __import__('small.apart')\n",
+    ],
+)
+def test_what_may_be_anything_is_everything(text, tmp_path):
+    sources = small(tmp_path, last=text)
+    assert sources.reached("small.kernel") == set(sources.paths)
+    assert sources.reached("elsewhere") == set(sources.paths)
+
+
+def test_an_import_by_another_name(tmp_path):
+    sources = small(tmp_path, last="import small.part as p, os\n")
+    assert "small.part" in sources.reached("small.kernel")
+    assert "small.apart" not in sources.reached("small.kernel")
+
+
+def test_the_hash_sees_what_is_reached_and_nothing_else(tmp_path):
+    before = small(tmp_path).hash("small.kernel")
+    assert small(tmp_path).hash("small.kernel") == before
+    for name in ("kernel", "part.inner", "part.deep", "last"):
+        edited = small(tmp_path, **{name: SMALL[name] + "\n"})
+        assert edited.hash("small.kernel") != before, name
+    for name in ("__init__", "part.__init__", "apart"):
+        edited = small(tmp_path, **{name: SMALL[name] + "\n"})
+        assert edited.hash("small.kernel") == before, name
+
+
+def test_the_hash_sees_named_tuples_anywhere(tmp_path):
+    """They are arguments of kernels that need not import them."""
+    pair = "class Pair(NamedTuple):\n    {}: int\n\n    {}: int\n\n\n{} = 1\n"
+    before = small(tmp_path, apart=pair.format("a", "b", "c")).hash("small.kernel")
+    assert small(tmp_path, apart=pair.format("b", "a", "c")).hash("small.kernel") != before
+    assert small(tmp_path, apart=pair.format("a", "b", "d")).hash("small.kernel") == before
+
+
+def test_commands_are_not_hashed():
+    """An edit of a command, a figure or a reader throws no kernel away."""
+    sources = Sources(PACKAGE)
+    kernels = [name for name in sources.paths if b"\n@jit\n" in sources.text(name)]
+    assert len(kernels) > 20 and all(JIT.__name__ in sources.imports(name) for name in kernels)
+    reached = set().union(*(sources.reached(module) for module in kernels))
+    for part in ("cli", "io", "paper"):
+        assert f"herded.{part}" in sources.paths
+        assert not [name for name in reached if name.startswith(f"herded.{part}.")]
+
+
+def test_imports_and_named_tuples_are_found_as_python_finds_them():
+    """`Sources` only looks for words; here the package is parsed."""
+    sources = Sources(PACKAGE)
+    for module in sources.paths:
+        tree = ast.parse(sources.text(module))
+        if not any(name + b"(" in sources.text(module) for name in LATE):
+            assert sources.imports(module) == parsed_imports(tree) & sources.paths.keys(), module
+        tuples = [node for node in ast.walk(tree) if is_named_tuple(node)]
+        texts = [ast.get_source_segment(sources.text(module).decode(), node) for node in tuples]
+        assert all(text.encode() in sources.tuples() for text in texts), module
+
+
+def parsed_imports(tree):
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {n.name if n.asname else n.name.partition(".")[0] for n in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            for name in node.names:
+                inner = f"{node.module}.{name.name}"
+                found.add(inner if find_spec_of(inner) else node.module)
+    return found
+
+
+def find_spec_of(name):
+    path = PACKAGE.parent / name.replace(".", "/")
+    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+
+
+def is_named_tuple(node):
+    """Whether a class or a call makes a named tuple, in any way."""
+    if isinstance(node, ast.Call):
+        assert getattr(node.func, "id", getattr(node.func, "attr", "")) != "namedtuple"
+    return isinstance(node, ast.ClassDef) and any("NamedTuple" in ast.dump(b) for b in node.bases)
+
+
+# -- compilers ---------------------------------------------------------------------------------
 
 
 def test_compilers_are_seen_at_work():

@@ -1,5 +1,7 @@
 """Layouts: which is chosen, what it may cost, in which order it visits."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -82,7 +84,7 @@ def test_forcing(kind):
 )
 def test_no_lattice_layout_for(reason, model, method):
     with pytest.raises(MethodError, match=f"{reason}.*drop layout="):
-        method.compile(model, kind="lattice")
+        method.compile(model, kind="grid")
 
 
 @pytest.mark.parametrize("kind", ["grid", 5, ["table"]])
@@ -161,9 +163,9 @@ def tables_and_weights(layout, method):
     """Bytes of the fixed-point tables, of where weights are, and of the weights of a chain."""
     x = np.zeros(layout.model.n_variables, np.int64)
     memory = method.init(layout, x, chain=1, tally=False, total=1).memory
-    tables = [] if layout.tables is None else [layout.tables.p]
+    tables = [] if layout.tables is None else [layout.arrays.p]
     if layout.lattice is not None:
-        tables = layout.lattice.tables
+        tables = layout.arrays.tables
     places = layout.contexts.shared.nbytes if layout.contexts is not None else 0
     held = (memory.w, memory.keys, memory.slot_start, memory.slots, memory.filled)
     return places + sum(array.nbytes for array in (*tables, *held))
@@ -343,6 +345,31 @@ def test_a_layout_belongs_to_its_model_and_method():
     ):
         with pytest.raises(MethodError, match="expected a layout from compile"):
             hd.infer(CHAIN, method, layout=blanket)
+
+
+@pytest.mark.parametrize(
+    ("method", "model"),
+    [
+        (hd.HerdedGibbs(), GRID),
+        (hd.HerdedGibbs(weights="pooled"), POTTS),
+        (hd.HerdedGibbs(weights="pooled"), CHAIN),
+        (hd.Gibbs(), star()),
+        (hd.Gibbs(schedule="linear"), GRID),
+    ],
+)
+def test_a_plan_that_was_sent_has_the_types_of_the_first(method, model):
+    """Else kernels would be compiled once more on every worker."""
+    layout = method.compile(model)
+    sent = pickle.loads(pickle.dumps(layout))
+    parts = [name for name in vars(layout) if isinstance(getattr(layout, name), tuple)]
+    pairs = [
+        z for name in parts for z in zip(getattr(layout, name), getattr(sent, name), strict=True)
+    ]
+    arrays = [(one, other) for one, other in pairs if isinstance(one, np.ndarray)]
+    assert arrays
+    for one, other in arrays:
+        assert one.dtype == other.dtype and one.flags.c_contiguous == other.flags.c_contiguous
+        assert not one.flags.writeable and not other.flags.writeable
 
 
 # -- memory -----------------------------------------------------------------------------------

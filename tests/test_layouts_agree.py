@@ -44,7 +44,7 @@ def test_lattice_layout_is_the_checkerboard_scan(weights, data):
     model = data.draw(lattices(evidence=False, uniform=shared))
     method = hd.HerdedGibbs(weights, scan="checkerboard", phases="half")
     x0 = start_state(model, stream_key(0, 0, 3))
-    packed, table = method.compile(model, kind="lattice"), method.compile(model, kind="table")
+    packed, table = method.compile(model, kind="grid"), method.compile(model, kind="table")
     if shared:
         assume(_counts_are_conditionals(model))
     found = advance(method, packed, x0, 20)

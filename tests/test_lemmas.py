@@ -80,7 +80,7 @@ def test_lemma_1_in_a_long_run():
     samples, *_ = advance(method, layout, np.zeros(6, int), 300_000)
     ones = np.cumsum(samples, axis=0, dtype=np.int64)
     T = np.arange(1, len(samples) + 1)[:, None]
-    excess = ones * SCALAR - T * layout.tables.p.astype(np.int64)
+    excess = ones * SCALAR - T * layout.arrays.p.astype(np.int64)
     assert np.abs(excess).max() <= SCALAR
 
 

@@ -1,7 +1,6 @@
 """Names in text: the bundled model, any text at all, batches, repaired labels, and the recipe."""
 
 import itertools
-import time
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ from herded.ner.labels import spans, to_bio
 from herded.ner.recipe import train
 from herded.ner.skip import Ties
 from herded.ner.words import Vocabulary
+from tests.patience import ending
 
 DATA = Path(herded.ner.__file__).parent / "data"
 BIO = ("O", "B-A", "I-A", "B-C", "I-C")
@@ -103,10 +103,9 @@ def test_strange_texts_do_no_harm(english, text):
 
 def test_a_sentence_of_ten_thousand_words(english):
     words = ["Maria Gonzalez of Paris met Ban"] * 1700
-    english.tag("Maria of Paris")
-    start = time.process_time()
-    found = english.tag(" ".join(words))
-    assert time.process_time() - start < 5  # each name looks at its own words only
+    english.tag("Maria of Paris")  # compiles
+    with ending():  # each name looks at its own words only
+        found = english.tag(" ".join(words))
     check(" ".join(words), found)
     assert len(found) >= 1700
     assert len(document_of(" ".join(words)).sentences) == 1

@@ -22,14 +22,17 @@ from herded.models.support import start_state
 from herded.run.memory import footprint
 from herded.system.stream import stream_key
 
+# Each number of states that all variables have is a kernel of its own to compile; the code of
+# these differs for three, for four, for at most eight, and for any. Gibbs shares the products.
 CARDINALITIES = {
     "three": (3, 3),
     "four": (4, 4),
-    "six": (6, 6),
     "eight": (8, 8),
     "mixed": (1, 5),
     "wide": (18, 19),
 }
+CASES = [(w, c) for w in ("pooled", "slack") for c in CARDINALITIES]
+CASES += [(None, c) for c in ("four", "eight", "mixed", "wide")]
 
 
 @pytest.fixture(autouse=True)
@@ -40,14 +43,14 @@ def _quiet():
 
 
 def drawn_model(data, least, most, zeros=(0.0, 0.2)):
-    """A model that the pairs layout is for."""
+    """A model for the pairs layout, with several numbers of states where it may have them."""
     model = data.draw(linked_pairs(least, most, 5 if least > 6 else 9, zeros))
     assume(not pair_rows(model)[1])
+    assume(least == most or len(set(model.cardinalities[model.evidence < 0].tolist())) != 1)
     return model
 
 
-@pytest.mark.parametrize("cardinalities", CARDINALITIES)
-@pytest.mark.parametrize("weights", ["pooled", "slack", None])
+@pytest.mark.parametrize(("weights", "cardinalities"), CASES)
 @quick(25)
 @given(data=st.data())
 def test_equal_to_the_naive_twin(weights, cardinalities, data):
@@ -105,9 +108,7 @@ def mixed_ring():
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="many sweeps")
-@pytest.mark.parametrize(
-    "model", [ring(3), ring(4, 4), ring(5, 3), mixed_ring()], ids=["3", "4", "5", "mixed"]
-)
+@pytest.mark.parametrize("model", [ring(4, 4), ring(8, 3), mixed_ring()], ids=["4", "8", "mixed"])
 def test_joints_are_those_of_the_model(model, monkeypatch):
     """Gibbs and pools with slack nearly as good as draws: as where conditionals are tabulated."""
     monkeypatch.setattr("herded.layouts.choose.FEW_ENTRIES", 0)  # or these would have tables
@@ -154,7 +155,7 @@ def test_rows_of_equal_tables_have_the_same_bits():
     model = star(6, np.stack([table, odd, table, table, odd, table]))
     method, x0 = hd.HerdedGibbs("pooled"), np.zeros(7, int)
     layout = method.compile(model, kind="pairs")
-    assert len(layout.pairs.rows) == 2 * 2 * 3 * 4
+    assert len(layout.arrays.rows) == 2 * 2 * 3 * 4
     expected = naive_herded_gibbs(model, weights="pooled", x0=x0, sweeps=50, kind="pairs")
     assert_equal(advance(method, layout, x0, 50), expected)
 
@@ -163,7 +164,7 @@ def test_chosen_where_tables_would_be_large():
     model = star(20, np.eye(3))
     for method in (hd.Gibbs(), hd.HerdedGibbs("pooled"), hd.HerdedGibbs("pooled", slack=1.0)):
         layout = method.compile(model)
-        assert layout.kind == "pairs" and len(layout.table_hash) == 16
+        assert layout.kind == "pairs" and len(layout.hash) == 16
         assert hd.infer(model, method, sweeps=3).provenance["layout"] == "pairs"
     assert hd.HerdedGibbs("lazy").compile(model).kind == "factor"
     assert hd.Gibbs().compile(star(2, np.eye(3))).kind == "table"
@@ -196,7 +197,7 @@ def test_equal_tables_of_unequal_cardinalities_are_kept_once():
     ends = [(0, 1, wide), (0, 2, narrow), (0, 3, wide), (0, 4, narrow), (5, 6, wide)]
     model = hd.FactorGraph([3, 5, 2, 5, 2, 3, 5], [((a, b), table) for a, b, table in ends])
     layout, x0 = hd.Gibbs().compile(model, kind="pairs"), np.zeros(7, int)
-    assert len(layout.pairs.rows) == (5 + 3 + 2 + 3) * 5
+    assert len(layout.arrays.rows) == (5 + 3 + 2 + 3) * 5
     expected = naive_gibbs(model, x0=x0, sweeps=30, kind="pairs")
     assert_equal(advance(hd.Gibbs(), layout, x0, 30), expected)
 

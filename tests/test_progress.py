@@ -13,9 +13,11 @@ import pytest
 
 import herded as hd
 import herded.run.loop
+import herded.run.progress
 from herded.run.interrupts import interruptible
 from herded.run.loop import BRIEF
 from herded.run.progress import Progress
+from tests.patience import HANGS
 from tests.terminal import terminal
 
 MODEL = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
@@ -23,6 +25,7 @@ MODEL = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
 PROGRAM = """
     import sys, numpy as np, herded as hd, herded.run.loop, herded.run.progress
     herded.run.loop.BLOCK = 6000  # a thousand sweeps
+    import herded.run.progress
     herded.run.progress.PATIENCE = 0.05
     model = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
     def slow(sweep, total):
@@ -38,7 +41,7 @@ def run(stderr, progress, program=PROGRAM):
     command = [sys.executable, "-c", textwrap.dedent(program), progress]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     return subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=stderr, env=environment, timeout=120, check=True
+        command, stdout=subprocess.PIPE, stderr=stderr, env=environment, timeout=HANGS, check=True
     )
 
 
@@ -66,7 +69,8 @@ def test_no_bar_when_not_wanted():
     assert on_a_terminal("False") == ""
 
 
-def test_short_runs_are_silent_and_quick():
+def test_short_runs_are_silent_and_quick(monkeypatch):
+    monkeypatch.setattr(herded.run.progress, "PATIENCE", 3600)
     bar = Progress(None, 10, "Gibbs")
     bar.watched = True
     bar.update(5)
@@ -82,12 +86,12 @@ COMPILED = """
     time.sleep(0.3)
     assert bar.bar is None  # nobody compiles
     herded.system.jit._COMPILERS.on_start(None)
-    while bar.bar is None:
+    while bar.bar is None or not bar.bar.live.is_started:
         time.sleep(0.01)
-    time.sleep(0.3)
+    bar.bar.refresh()
     herded.system.jit._COMPILERS.on_end(None)
     bar.update(1100, "half-way")
-    time.sleep(0.3)
+    bar.bar.refresh()
     bar.close()
 """
 
@@ -239,19 +243,32 @@ def test_the_handler_is_given_back_after_an_error():
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_infer_in_another_thread():
+def test_infer_in_another_thread(monkeypatch):
     """Python lets the main thread alone set handlers: others run without."""
     found: list[hd.Result] = []
     before = signal.getsignal(signal.SIGINT)
 
-    def work():
-        found.append(hd.infer(MODEL, hd.Gibbs(), sweeps=300_000, progress=None))
+    begun, pressed = threading.Event(), threading.Event()
 
+    def watch(moment):
+        begun.set()
+        pressed.wait(HANGS)
+
+    def work():
+        found.append(hd.infer(MODEL, hd.Gibbs(), sweeps=3_000, progress=None, callback=watch))
+
+    monkeypatch.setattr(herded.run.loop, "BLOCK", 6 * 100)  # a hundred sweeps
     thread = threading.Thread(target=work)
     thread.start()
-    threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
+    assert begun.wait(HANGS)
+
+    def press():
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(HANGS)
+
     with pytest.raises(KeyboardInterrupt):
-        time.sleep(5)
+        press()
+    pressed.set()
     thread.join()
-    assert found[0].sweeps == 300_000 and not found[0].provenance["interrupted"]
+    assert found[0].sweeps == 3_000 and not found[0].provenance["interrupted"]
     assert signal.getsignal(signal.SIGINT) is before

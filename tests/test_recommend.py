@@ -51,11 +51,11 @@ def test_a_model_is_expected():
 
 
 def spread(seed):
-    """Twelve states, evenly spread, in overlapping cliques of five, as in object detection."""
+    """Eight states, evenly spread, in overlapping cliques of five, as in object detection."""
     rng = np.random.default_rng(seed)
     edges = [(4 * c + a, 4 * c + b) for c in range(4) for a in range(5) for b in range(a)]
-    tables = rng.normal(0, 0.5, (len(edges), 12, 12))
-    return hd.pairwise_model(rng.normal(0, 0.5, (17, 12)), edges, tables)
+    tables = rng.normal(0, 0.5, (len(edges), 8, 8))
+    return hd.pairwise_model(rng.normal(0, 0.5, (17, 8)), edges, tables)
 
 
 def triples(seed):

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from herded.tiled import cluster
 from herded.tiled import infer_tiled as tiled
 from tests.command import small_grid
 from tests.deadly import Deadly
+from tests.test_scale_hosts import FakeClient
 from tests.test_scale_many import models, same
 from tests.tiles import SHARED, lattice, whole
 
@@ -22,22 +22,22 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 
 
 @pytest.fixture(scope="module")
-def client():
-    """Four processes, with nannies; Dask gives up on what a dead one had, so that we must not."""
+def client(tmp_path_factory):
+    """Three processes, with nannies; Dask gives up on what a dead one had, so that we must not.
+
+    What they will need is compiled here, once.
+    """
+    for method in (SHARED, hd.HerdedGibbs()):
+        out = tmp_path_factory.mktemp("compiled") / "m.npy"
+        hd.infer_tiled(lattice(8, 8), method, out=out, sweeps=1, client=FakeClient(1))
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
-            n_workers=4, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None
         ) as there,
         distributed.Client(there) as client,
     ):
         yield client
-
-
-def kill_one(client):
-    """SIGKILL a worker; its nanny will start another."""
-    pids = list(client.run(os.getpid).values())
-    os.kill(pids[-1], signal.SIGKILL)
 
 
 def test_many_models_and_a_dead_worker(client, tmp_path):
@@ -57,7 +57,7 @@ def test_chains(client):
     assert same(serial, spread) and np.array_equal(serial.samples, spread.samples)
 
 
-@pytest.mark.parametrize("tile", [(30, 40), (24, 130), (90, 18), (14, 26)])
+@pytest.mark.parametrize("tile", [(30, 40), (90, 18)])
 def test_tiles(client, tmp_path, tile):
     stored = lattice(90, 129)
     np.save(tmp_path / "field.npy", stored.field)
@@ -73,7 +73,7 @@ def test_tiles(client, tmp_path, tile):
     assert np.array_equal(result.marginals[:], whole(stored, SHARED, 20, 3))
 
 
-@pytest.mark.parametrize("tile", [(30, 40), (24, 130), (90, 18)])
+@pytest.mark.parametrize("tile", [(24, 130)])
 def test_tiles_of_a_periodic_lattice_with_evidence(client, tmp_path, tile):
     stored = lattice(90, 130, uniform=False, clamped=True, periodic=True)
     method = hd.HerdedGibbs(phases="random", seed=3)
@@ -84,15 +84,16 @@ def test_tiles_of_a_periodic_lattice_with_evidence(client, tmp_path, tile):
 
 @pytest.mark.parametrize("saved", [False, True])
 def test_tiles_and_a_dead_worker(client, tmp_path, saved, monkeypatch):
-    """Killed when a third of the sweeps is done."""
+    """Killed when an eighth of the sweeps is done."""
     stored = lattice(90, 129)
-    killed = []
+    client.wait_for_workers(3)
+    pids, killed = list(client.run(os.getpid).values()), []
 
     class Bar(tiled.Progress):
         def update(self, done, note=""):
             if done == 20 and not killed:
-                killed.append(threading.Thread(target=kill_one, args=(client,)))
-                killed[0].start()
+                killed.append(pids[-1])
+                os.kill(pids[-1], signal.SIGKILL)  # its nanny will start another
 
     class Crew(cluster.Crew):
         def __init__(self, *arguments):

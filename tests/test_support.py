@@ -2,7 +2,6 @@
 
 import itertools
 import os
-import time
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from herded.models.lattice import Lattice, ising_grid, potts_grid
 from herded.models.pairwise import pairwise_model
 from herded.models.support import check_start, start_state, uniform_state
 from herded.system.stream import stream_key
+from tests.patience import ending
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 UAI = Path(__file__).parents[2] / "shared" / "data" / "uai"
@@ -296,9 +296,8 @@ RING = 20 if UNCOMPILED else 3000
 )
 def test_thousands_of_variables(model):
     start_state(colouring(3, 3, ring(3)), key())  # compiles
-    began = time.process_time()
-    x = start_state(model, key())
-    assert time.process_time() - began < 1.0
+    with ending():
+        x = start_state(model, key())
     check_start(model, x)
 
 

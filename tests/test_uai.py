@@ -3,7 +3,6 @@
 import contextlib
 import gzip
 import sys
-import time
 import tracemalloc
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from herded.errors import FileError, HerdedError, ModelError
 from herded.io.potentials import exp_of, log_of
 from herded.io.uai import read_uai, write_uai
 from herded.system.exp import log, log_array
+from tests.patience import ending
 
 UAI = Path(__file__).parents[2] / "shared" / "data" / "uai"
 NAMES = sorted(path.name for path in UAI.glob("*/")) if UAI.exists() else []
@@ -303,25 +303,25 @@ def test_absurd_counts_take_no_memory(tmp_path):
     assert peak < 2**21
 
 
-# -- speed -------------------------------------------------------------------------------------
+# -- size --------------------------------------------------------------------------------------
 
 
-def test_a_large_grid_is_read_and_written_fast(tmp_path):
-    """100 x 100 in 0.1 s here; the bound leaves room for a machine at work."""
+def test_a_large_grid_is_read_and_written(tmp_path):
     rng = np.random.default_rng(0)
     right, down = rng.normal(size=(100, 99)), rng.normal(size=(99, 100))
     path = tmp_path / "grid.uai"
     write_uai(hd.ising_grid(rng.normal(size=(100, 100)), (right, down)), path)
-    began = time.process_time()
-    model = read_uai(path)
-    assert time.process_time() - began < 1.0
+    with ending():
+        model = read_uai(path)
     assert model.n_variables == 10_000 and model.n_factors == 29_800
 
 
 # -- the competition's models ------------------------------------------------------------------
 
-# Exact takes longer than 5 s for these, or more memory than there is.
+# Exact takes long for these, or more than `MEMORY`.
+MEMORY = 2**29
 TOO_LARGE = {
+    *("linkage_11", "linkage_16", "linkage_22"),
     *("Grids_15", "Grids_17", "ObjectDetection_12", "ObjectDetection_18"),
     *("Promedus_11", "Promedus_12"),
 }
@@ -340,7 +340,7 @@ def test_competition_models(tmp_path, name):
     answer = Path(f"{path}.MAR")
     if not answer.exists() or name in TOO_LARGE:
         return
-    result = hd.infer(given, hd.Exact())
+    result = hd.infer(given, hd.Exact(), max_memory=MEMORY)
     np.testing.assert_allclose(result.marginals, hd.io.read_mar(answer), atol=1e-5)
     hd.io.write_mar(result.marginals, tmp_path / "our.MAR", model.cardinalities)
     assert (hd.io.read_mar(tmp_path / "our.MAR") == result.marginals).all()

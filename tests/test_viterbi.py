@@ -1,10 +1,10 @@
 """Viterbi against enumeration, `Exact` and another program's answers."""
 
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from herded.models.pairwise_model import pairwise_model
 from hypothesis import given, settings
 from naive.joint import naive_log_scores, naive_viterbi
 from strategies import chains
@@ -16,7 +16,7 @@ from herded.methods.viterbi import Viterbi
 from herded.models.chain import chain_model, skip_chain_model
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import ising_grid
-from herded.models.pairwise import pairwise_model
+from tests.patience import ending
 
 IEER = Path(__file__).parents[2] / "shared" / "data" / "ieer"
 
@@ -41,7 +41,7 @@ def test_is_a_solver():
     answer = Viterbi().answer(layout, state)
     assert answer.marginals is None and answer.log_z is None
     with pytest.raises(MethodError, match='expected the layout "factor"'):
-        Viterbi().compile(layout.model, kind="lattice")
+        Viterbi().compile(layout.model, kind="grid")
 
 
 @settings(deadline=None)
@@ -150,14 +150,13 @@ def test_max_memory_is_respected():
 # -- at scale ----------------------------------------------------------------------------------
 
 
-def test_many_chains_are_fast():
+def test_many_chains():
     rng = np.random.default_rng(2)
     lengths = rng.multinomial(65_000 - 2_800, np.full(2_800, 1 / 2_800)) + 1
     model = chain_model(rng.normal(size=(65_000, 4)), rng.normal(size=(4, 4)), lengths=lengths)
     solve(chain_model(np.zeros((2, 4)), np.eye(4)))  # compiles the kernels
-    began = time.process_time()
-    answer = solve(model)
-    assert time.process_time() - began < 2.0
+    with ending():
+        answer = solve(model)
     flipped = answer.state[None].repeat(50, axis=0)
     at = rng.integers(0, 65_000, 50)
     flipped[np.arange(50), at] = (flipped[np.arange(50), at] + 1) % 4

@@ -1,7 +1,6 @@
 """XMLBIF files: what is read and written, and that no XML does harm."""
 
 import gzip
-import time
 import tracemalloc
 
 import numpy as np
@@ -12,6 +11,7 @@ from nets import bayes_nets, same_net
 import herded as hd
 from herded.errors import FileError, ModelError
 from herded.io.xmlbif import read_xmlbif, write_xmlbif
+from tests.patience import ending
 
 DTD = """<!DOCTYPE BIF [
     <!ELEMENT BIF ( NETWORK )*>
@@ -110,10 +110,8 @@ def test_entities_are_refused(tmp_path, document):
     "text", ["<a>" * 10**6, "<BIF>" * 9, "<BIF " + 'a="b" ' * 2 * 10**5, "<!--" * 10**6]
 )
 def test_deep_and_endless_documents(tmp_path, text):
-    began = time.process_time()
-    with pytest.raises(FileError, match="expected"):
+    with ending(), pytest.raises(FileError, match="expected"):
         parse(tmp_path, text)
-    assert time.process_time() - began < 5
 
 
 def net(*parts):

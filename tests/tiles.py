@@ -28,6 +28,6 @@ def as_model(stored):
 def whole(stored, method, sweeps, burn_in=0, **keep):
     model = as_model(stored)
     keep = [hd.Marginals(**keep)]
-    result = hd.infer(model, method, sweeps=sweeps, burn_in=burn_in, layout="lattice", keep=keep)
+    result = hd.infer(model, method, sweeps=sweeps, burn_in=burn_in, layout="grid", keep=keep)
     assert result.provenance["layout"] == "lattice"
     return result.marginals[..., 1]

@@ -52,6 +52,14 @@ class Layout:
     least_block: ClassVar[int] = 1  # sweeps that a block of samples holds at least
     counts: ClassVar[bool] = False  # whether kernels count the samples with x = 1 (`State.ones`)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Pickles forget what is read-only, a part of types: workers would compile anew."""
+        for part in state.values():
+            for array in part if isinstance(part, tuple) else ():
+                if isinstance(array, np.ndarray):
+                    array.flags.writeable = False
+        self.__dict__.update(state)
+
     @cached_property
     def width(self) -> int:
         """States of the largest variable."""

@@ -1,0 +1,26 @@
+"""python -m tests.suites: write the list of suites in tests/README.md, from their own words."""
+
+import ast
+from pathlib import Path
+
+HERE = Path(__file__).parent
+README = HERE / "README.md"
+MARK = "## What each suite guards\n"
+
+
+def listed() -> str:
+    """A line for each suite: what the first paragraph of its docstring says."""
+    lines = []
+    for path in sorted(HERE.glob("test_*.py")):
+        words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        lines.append(f"- `{path.name}`: {' '.join(words.split(chr(10) * 2)[0].split())}\n")
+    return "".join(lines)
+
+
+def written(page: str) -> str:
+    """The page with the list as it should be."""
+    return f"{page.partition(MARK)[0]}{MARK}\n{listed()}"
+
+
+if __name__ == "__main__":
+    README.write_text(written(README.read_text(encoding="utf-8")), encoding="utf-8")
