@@ -11,6 +11,7 @@ import numpy as np
 from herded.draws.protocol import Draw, Step
 from herded.layouts.state import State
 from herded.models.protocol import Model
+from herded.system.arrays import arrays_in
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,10 +55,8 @@ class Layout:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Pickles forget what is read-only, a part of types: workers would compile anew."""
-        for part in state.values():
-            for array in part if isinstance(part, tuple) else ():
-                if isinstance(array, np.ndarray):
-                    array.flags.writeable = False
+        for array in arrays_in(state):
+            array.flags.writeable = False
         self.__dict__.update(state)
 
     @cached_property
@@ -125,8 +124,7 @@ class Layout:
     @cached_property
     def bytes(self) -> int:
         """What its arrays take."""
-        parts = self.arrays if isinstance(self.arrays, tuple) else (self.arrays,)
-        return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
+        return sum(array.nbytes for array in arrays_in(self.arrays))
 
 
 class SweptLayout(Layout):

@@ -115,6 +115,12 @@ class Solver(Protocol):
         """What is known at this sweep."""
 
 
+class SolverLayout(Layout):
+    """The layout of solvers that read the factors themselves."""
+
+    kind: ClassVar[str] = "factor"
+
+
 _roles: WeakKeyDictionary[type, type | None] = WeakKeyDictionary()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import HerdedError
-from herded.models.factor_graph import as_graph
+from herded.models.factor_graph import as_graph, has_factors
 from herded.models.names import called
 from herded.models.reach import reach
 from herded.models.support import FEW_TRIES, possible_states, start_state
@@ -61,7 +61,7 @@ def disagreement(model: Any, frequencies: np.ndarray, sweeps: int) -> str:
 
 def confinement(model: Any, states: np.ndarray) -> str:
     """A sentence about what chains at `states` (C, N) can provably not reach, or nothing."""
-    if not (model.has_hard_zeros and model.zeros_tie_variables):
+    if not (model.has_hard_zeros and model.zeros_tie_variables and has_factors(model)):
         return ""
     graph = as_graph(model)
     reached = np.stack([reach(graph, x) for x in states])
