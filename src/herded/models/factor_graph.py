@@ -262,7 +262,7 @@ def check_model(model: object) -> None:
     """Refuse what is none, and say how to get one."""
     if isinstance(model, (str, os.PathLike)):
         raise ModelError(f"expected a model, got {shown(model)}: read it first, with read_model")
-    if isinstance(model, type) or not hasattr(model, "content_hash"):
+    if isinstance(model, type) or not hasattr(type(model), "content_hash"):
         raise ModelError(
             f"expected a model, got {described(model)}: build one, such as FactorGraph(...) or "
             "ising_grid(field)"

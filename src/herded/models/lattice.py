@@ -37,23 +37,25 @@ class Lattice:
     preferred_scan: ClassVar[str] = "checkerboard"  # what "auto" means for it
     zeros_tie_variables: ClassVar[bool] = False  # hard zeros are of single pixels
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int]:
         h, w, _ = self.log_unary.shape
         return h, w
 
-    @property
+    @cached_property
     def n_variables(self) -> int:
         h, w = self.shape
         return h * w
 
-    @property
+    @cached_property
     def evidence(self) -> np.ndarray:
         return self.clamped.reshape(-1)
 
     @cached_property
     def cardinalities(self) -> np.ndarray:
-        return locked(np.full(self.n_variables, self.log_unary.shape[2]), np.int64)
+        states = np.full(self.n_variables, self.log_unary.shape[2], np.int64)
+        states.flags.writeable = False
+        return states
 
     @cached_property
     def has_hard_zeros(self) -> bool:
