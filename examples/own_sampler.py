@@ -50,7 +50,7 @@ class TreeGibbs:
 
 
 def draw_forest(layout, forest, x, rng):
-    """Draw the variables of `forest`, pairs (variable, parent) from the roots on, given the rest."""
+    """Draw the variables of `forest`, pairs (variable, parent) from the roots on."""
     alone, near, _ = layout.arrays
     parents, logs = dict(forest), {}
     for i, _ in forest:
