@@ -178,7 +178,7 @@ def test_who_may_run_together():
 
 
 def test_pairs_that_are_worth_it():
-    """Nearly as many chains as lanes; from eight states on, rows beyond the cache."""
+    """Nearly as many chains as lanes; from `WIDE` states on, rows beyond the cache."""
 
     def counts(model, *methods):
         found = []
@@ -192,8 +192,8 @@ def test_pairs_that_are_worth_it():
     worth = [*range(12, 17), *range(24, 33), *range(36, 65)]
     assert counts(loop(9, 3), *PAIR_METHODS.values()) == worth
     assert counts(loop(9, 3), hd.Gibbs(scan="random"), hd.Gibbs(scan="jacobi")) == []
-    assert counts(loop(40, 7)) == worth
-    assert counts(loop(40, 8)) == []
+    assert counts(loop(40, together.WIDE - 1)) == worth
+    assert counts(loop(40, together.WIDE)) == []
     assert counts(loop(2100, 8)) == worth  # 2 * 2100 tables of 256 bytes: more than 2^20
 
 
