@@ -37,8 +37,8 @@ def works() -> dict[str, tuple[Any, str, int, dict[str, Any]]]:
     chains = hd.chain_model(unary, pair, lengths=lengths)
     small = hd.ising_grid(rng.normal(size=(10, 10)), 0.3).as_factor_graph()
     return {
-        "Ising 512x512": (grid, "lattice", 24, {"shared": shared, "blanket": blanket}),
-        "Ising 512x512, unequal couplings": (uneven, "lattice", 24, {"blanket": blanket}),
+        "Ising 512x512": (grid, "grid", 24, {"shared": shared, "blanket": blanket}),
+        "Ising 512x512, unequal couplings": (uneven, "grid", 24, {"blanket": blanket}),
         "Ising 10x10": (small, "table", 5_000, tables),
         "10,000 binary, degree 4": (random_graph(10_000, 4, 2, rng), "table", 50, tables),
         "200 of 3 states, degree 4": (random_graph(200, 4, 3, rng), "table", 1_000, tables),

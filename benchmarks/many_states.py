@@ -13,7 +13,8 @@ import numpy as np
 
 import herded as hd
 from benchmarks.timing import nanoseconds
-from herded.layouts import together
+from herded.layouts.pairs import WIDE
+from herded.layouts.side_by_side import side_by_side
 
 NODES, DEGREE, SWEEPS = 10_000, 6, 20
 STATES = (3, 4, 8, 16)
@@ -42,7 +43,7 @@ def lines(repeats: int) -> Iterator[str]:
             yield f"| {name} | " + " | ".join(cells) + " |"
         yield ""
     yield "CPU ns per update and chain of chains side by side, over the same chains one by one:"
-    yield f"`infer` prefers those from {together.WIDE} states on where rows stay in the cache"
+    yield f"`infer` prefers those from {WIDE} states on where rows stay in the cache"
     yield ""
     for shared, title in TABLES:
         yield f"| {title} | chains | " + " | ".join(f"K = {states}" for states in STATES) + " |"
@@ -50,7 +51,7 @@ def lines(repeats: int) -> Iterator[str]:
         models = [ManyStates(states, shared).model for states in STATES]
         for name, kind, method in METHODS[:-1]:
             for chains in CHAINS:
-                cells = [side_by_side(model, method, kind, chains, repeats) for model in models]
+                cells = [compared(model, method, kind, chains, repeats) for model in models]
                 yield f"| {name}, {kind} layout | {chains} | " + " | ".join(cells) + " |"
         yield ""
 
@@ -102,11 +103,11 @@ def _sweeping(model: Any, kind: str, method: Any, block: np.ndarray) -> Callable
     return lambda: method.advance(layout, state, block)
 
 
-def side_by_side(model: Any, method: Any, kind: str, chains: int, repeats: int) -> str:
+def compared(model: Any, method: Any, kind: str, chains: int, repeats: int) -> str:
     """A cell of a table: ns, and in brackets their ratio to those of chains one by one."""
     layout = method.compile(model, kind=kind)
     alone = [method.init(layout, np.zeros(NODES, int), chain=c) for c in range(chains)]
-    group = together.gather([state.copy() for state in alone])
+    group = side_by_side([state.copy() for state in alone])
     blocks = np.zeros((chains, SWEEPS, NODES), np.uint8)
 
     def one_by_one() -> None:
@@ -114,7 +115,7 @@ def side_by_side(model: Any, method: Any, kind: str, chains: int, repeats: int) 
             method.advance(layout, state, block)
 
     works = {
-        "together": lambda: method.advance_together(layout, group, blocks, SWEEPS),
+        "together": lambda: method.advance_many(layout, group, blocks, SWEEPS),
         "alone": one_by_one,
     }
     found = nanoseconds(works, updates=SWEEPS * NODES * chains, repeats=repeats)

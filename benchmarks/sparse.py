@@ -45,8 +45,7 @@ def lines(quick: bool) -> Iterator[str]:
     yield "|---|---|" + "---|" * len(CHAINS)
     for name, kind, method in METHODS[:-1]:
         cells = [
-            many_states.side_by_side(model.model, method, kind, chains, repeats)
-            for chains in CHAINS
+            many_states.compared(model.model, method, kind, chains, repeats) for chains in CHAINS
         ]
         yield f"| {name} | {kind} | " + " | ".join(cells) + " |"
     yield ""

@@ -39,8 +39,7 @@ def advance(method, layout, x0, sweeps, chain=0, cuts=(), pool=None):
     parts = []
     for a, b in zip([0, *cuts], [*cuts, sweeps], strict=True):
         block = np.empty((b - a, layout.n_stored), layout.state_type)
-        if layout.lattice is None:
-            block[:] = layout.store(x0)
+        layout.fill(block, state)
         method.advance(layout, state, block, pool)
         parts.append(np.array(layout.unstore(block)))
     assert state.sweep == sweeps

@@ -142,7 +142,7 @@ def test_finds_the_best_of_chains(weights):
     np.testing.assert_allclose(found, hd.infer(model, hd.Viterbi()).best.log_score)
 
 
-@pytest.mark.parametrize("kind", ["table", "lattice"])
+@pytest.mark.parametrize("kind", ["table", "grid"])
 def test_other_layouts_are_refused(kind):
     with pytest.raises(MethodError, match="expected a factor layout with a schedule"):
         hd.HerdedGibbs(schedule="linear").compile(hd.ising_grid(np.zeros((3, 3))), kind=kind)

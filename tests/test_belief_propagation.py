@@ -194,7 +194,7 @@ def test_wrong_options(options, sentence):
         BeliefPropagation(**options)
 
 
-@pytest.mark.parametrize("kind", ["table", "lattice"])
+@pytest.mark.parametrize("kind", ["table", "grid"])
 def test_other_plans_are_refused(kind):
     with pytest.raises(MethodError, match=f'"factor" for belief propagation, got {kind!r}'):
         BeliefPropagation().compile(ising_grid(np.zeros((2, 2))), kind=kind)

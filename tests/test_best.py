@@ -51,7 +51,7 @@ def test_equal_to_the_naive_twin(model, seed, cut):
 def test_lattices_equal_to_the_naive_twin(model, seed):
     """Packed samples, of pictures that evidence may cut into parts."""
     samples = random_samples(model, 6, np.random.default_rng(seed))
-    assert_the_twins(recorded(model, samples, "lattice", [2]), model, samples)
+    assert_the_twins(recorded(model, samples, "grid", [2]), model, samples)
 
 
 @pytest.mark.parametrize("workers", [2, 3, 50])

@@ -12,7 +12,8 @@ import pytest
 from cases import CHAIN, GRID, REFERENCE
 
 import herded as hd
-import herded.run.loop
+import herded.run.infer
+import herded.run.sampling
 from herded.errors import CheckpointError
 from tests.patience import HANGS, wait_until
 
@@ -108,7 +109,7 @@ class StopError(Exception):
 
 def stopped_after(monkeypatch, blocks, rows):
     """Let runs save after every block of `rows` sweeps and die after some blocks."""
-    save, count = herded.run.loop.save, []
+    save, count = herded.run.infer.save, []
 
     def dying_save(*args):
         save(*args)
@@ -116,8 +117,8 @@ def stopped_after(monkeypatch, blocks, rows):
         if len(count) == blocks:
             raise StopError
 
-    monkeypatch.setattr(herded.run.loop, "BLOCK", 7 * rows)
-    monkeypatch.setattr(herded.run.loop, "save", dying_save)
+    monkeypatch.setattr(herded.run.sampling, "BLOCK", 7 * rows)
+    monkeypatch.setattr(herded.run.infer, "save", dying_save)
 
 
 @pytest.mark.parametrize("sampler", [hd.Gibbs, hd.HerdedGibbs])
@@ -151,8 +152,8 @@ def test_dying_often(tmp_path, monkeypatch):
 # -- processes --------------------------------------------------------------------------------
 
 PROGRAM = """
-    import sys, numpy as np, herded as hd, herded.run.loop
-    herded.run.loop.BLOCK = 400 * 100  # a hundred sweeps
+    import sys, numpy as np, herded as hd, herded.run.sampling
+    herded.run.sampling.BLOCK = 400 * 100  # a hundred sweeps
     field = np.random.default_rng(0).normal(size=(20, 20))
     model = hd.ising_grid(field, 0.4)
     method = hd.HerdedGibbs(slack=1.0)

@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-import herded.run.loop
 from herded import MethodError, __version__
 from herded.cli.main import main
 from herded.errors import CheckpointError, FileError, InfeasibleError, MemoryLimitError, ModelError
+from herded.run.sampling import SamplerRun
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -166,7 +166,7 @@ def test_signals_are_given_back(monkeypatch):
 
 def test_one_ctrl_c_stops_the_paper(tmp_path, capsys, monkeypatch):
     """Pressed in the second block of sweeps: no page is written."""
-    advance, blocks = herded.run.loop._advance, []
+    advance, blocks = SamplerRun.advance, []
 
     def pressed(*args):
         blocks.append(1)
@@ -174,7 +174,7 @@ def test_one_ctrl_c_stops_the_paper(tmp_path, capsys, monkeypatch):
             os.kill(os.getpid(), signal.SIGINT)
         return advance(*args)
 
-    monkeypatch.setattr(herded.run.loop, "_advance", pressed)
+    monkeypatch.setattr(SamplerRun, "advance", pressed)
     assert main(["paper", "--quick", "--only", "denoising", "--out", str(tmp_path / "page")]) == 130
     assert capsys.readouterr().err == "herded: interrupted\n"
     assert 2 <= len(blocks) < 20 and not (tmp_path / "page" / "index.html").exists()

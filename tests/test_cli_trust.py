@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-import herded.run.loop
+import herded.run.sampling
 from tests.command import environment, found, run, small_grid, start
 from tests.patience import HANGS
 from tests.terminal import terminal
@@ -30,7 +30,7 @@ def _files(tmp_path, monkeypatch):
 
 def signalled(monkeypatch, number, after):
     """Let this process get a signal in block `after` of a run, of a hundred sweeps per block."""
-    monkeypatch.setattr(herded.run.loop, "BLOCK", 1600)
+    monkeypatch.setattr(herded.run.sampling, "BLOCK", 1600)
     advance, count = hd.Gibbs.advance, []
 
     def advancing(*args, **kwargs):
@@ -40,7 +40,7 @@ def signalled(monkeypatch, number, after):
         advance(*args, **kwargs)
 
     monkeypatch.setattr(hd.Gibbs, "advance", advancing)
-    monkeypatch.delattr(hd.Gibbs, "advance_together")  # one chain after another
+    monkeypatch.setattr(hd.Gibbs, "can_advance_many", lambda *told: False)  # one after another
 
 
 # -- signals -----------------------------------------------------------------------------------
@@ -97,11 +97,11 @@ def test_a_stopped_run_in_json(capsys, monkeypatch):
 
 def test_stopped_while_it_is_compiled(capsys, monkeypatch):
     """A compiler may lose an exception: the signal waits, and no sweep is done."""
-    choose_layout = hd.Gibbs.compile
+    compile_model = hd.Gibbs.compile
 
     def compiling(*args, **kwargs):
         os.kill(os.getpid(), signal.SIGTERM)
-        return choose_layout(*args, **kwargs)
+        return compile_model(*args, **kwargs)
 
     monkeypatch.setattr(hd.Gibbs, "compile", compiling)
     left, _, err = run(capsys, *SAMPLE)
@@ -115,7 +115,7 @@ def test_the_exit_code_of_a_signal_that_comes_while_it_compiles():
         "from herded.cli import setup\n"
         "from herded.cli.main import main\n"
         "compiled = 'import os, time; os.kill(os.getpid(), 15); time.sleep(0.01)'\n"
-        "setup.footprint = lambda *args, **options: exec(compiled) or 0.0\n"
+        "setup.run_memory = lambda *args, **options: exec(compiled) or 0.0\n"
         f"sys.exit(main({[str(word) for word in SAMPLE]!r}))"
     )
     with open("program.py", "w") as file:
@@ -248,10 +248,10 @@ def test_two_processes_in_one_folder(capsys):
 
 
 IMPATIENT = """
-import sys, herded.run.progress, herded.run.loop
+import sys, herded.run.progress, herded.run.sampling
 from herded.cli import main, watching
 herded.run.progress.PATIENCE, watching.EVERY = -1, 0  # every block is shown
-herded.run.loop.BLOCK = 16 * 100  # a hundred sweeps
+herded.run.sampling.BLOCK = 16 * 100  # a hundred sweeps
 update = herded.run.progress.Progress.update
 def shown(bar, *args):
     update(bar, *args)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.draws.fixed_point import coarse_scalar
-from herded.run.memory import footprint
+from herded.run.memory import run_memory
 
 ONE = 2**31
 
@@ -72,8 +72,8 @@ def test_half_the_memory():
     model = hd.ising_grid(np.zeros((300, 400)), 0.3)
     layouts = {bits: hd.HerdedGibbs("shared", bits=bits).compile(model) for bits in (16, 32)}
     assert layouts[16].memory == layouts[32].memory / 2
-    assert layouts[16].lattice.p.nbytes == layouts[32].lattice.p.nbytes / 2
-    estimates = {b: footprint(model, hd.HerdedGibbs("shared", bits=b)) for b in (16, 32)}
+    assert layouts[16].arrays.p.nbytes == layouts[32].arrays.p.nbytes / 2
+    estimates = {b: run_memory(model, hd.HerdedGibbs("shared", bits=b)) for b in (16, 32)}
     assert estimates[32] - estimates[16] == layouts[32].memory / 2
 
 

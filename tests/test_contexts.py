@@ -42,7 +42,7 @@ def test_support_is_never_left(method, model, seed):
 def test_shared_merges_equal_conditionals_only(model, vector):
     """One weight for all rows of a variable with one conditional, and for no others."""
     layout = hd.HerdedGibbs("shared", slack=float(vector)).compile(model)
-    owner, first = row_entries(layout.tables)
+    owner, first = row_entries(layout.arrays)
     weight = layout.contexts.shared.astype(int)
     width = layout.arrays.width[owner]
     rows = [

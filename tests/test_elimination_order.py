@@ -5,7 +5,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from herded.models.pairwise_model import pairwise_model
 from hypothesis import given, settings
 from strategies import models
 
@@ -15,6 +14,7 @@ from herded.methods.elimination import cluster_marginals, eliminate, sum_out
 from herded.methods.elimination_order import elimination_order
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import ising_grid, potts_grid
+from herded.models.pairwise import pairwise_model
 from tests.patience import ending
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from herded.models.pairwise_model import pairwise_model
 from hypothesis import given, settings
 from naive.joint import naive_joint, naive_log_z, naive_viterbi
 from strategies import models
@@ -17,6 +16,7 @@ from herded.methods.protocol import Solver
 from herded.models.chain import chain_model
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import ising_grid, potts_grid
+from herded.models.pairwise import pairwise_model
 from tests.patience import ending
 
 UAI = Path(__file__).parents[2] / "shared" / "data" / "uai"

@@ -104,7 +104,7 @@ def test_fields_that_follow_flips_equal_the_naive_twin(weights, degree, strength
 def test_followed_fields_are_what_sums_would_be(weights):
     method = hd.Gibbs() if weights is None else hd.HerdedGibbs(weights=weights)
     layout = method.compile(many_spins(90, 10, 0.5, apart=7), kind="field")
-    f, order = layout.field, layout.scan.order
+    f, order = layout.arrays, layout.scan.order
     state = method.init(layout, start_state(layout.model, stream_key(1)))
     x, w = state.x, state.own["w"]
     fields, flipped = np.zeros(90, np.int64), np.zeros(90, np.uint32)

@@ -11,11 +11,9 @@ from strategies import sampled_models, seeds
 import herded as hd
 from herded.draws.hashing import find_slot
 from herded.errors import CheckpointError
-from herded.layouts.arrays import Memory
-from herded.layouts.hash_tables import grown, without_gaps
-from herded.layouts.weights import first_slots
+from herded.layouts.hash_tables import first_slots, first_tables, grown, without_gaps
 from herded.models.support import start_state
-from herded.run import loop
+from herded.run import sampling
 from herded.system.stream import stream_key
 
 quick = settings(max_examples=40, deadline=None)
@@ -122,18 +120,18 @@ def test_threads_and_blocks_do_not_matter(states, max_weights, monkeypatch):
     method = hd.HerdedGibbs(weights="lazy", max_weights=max_weights)
     options = {"sweeps": 6000, "keep": [hd.Samples(every=7)], "layout": "factor"}
     one = hd.infer(model, method, threads=1, **options)
-    monkeypatch.setattr(loop, "BLOCK", model.n_variables * 1111)
+    monkeypatch.setattr(sampling, "BLOCK", model.n_variables * 1111)
     two = hd.infer(model, method, threads=2, **options)
     np.testing.assert_array_equal(one.samples, two.samples)
     assert kept(one.state[0]) == kept(two.state[0])
-    memory, first = one.state[0].memory, first_slots(np.sort(sizes))
-    assert (memory.filled <= memory.slots // 4 * 3).all()
-    full = (memory.filled == memory.slots // 4 * 3).any()
-    doubled = memory.slots.sum() / first.sum()
+    own, first = one.state[0].own, first_slots(np.sort(sizes))
+    assert (own["filled"] <= own["slots"] // 4 * 3).all()
+    full = (own["filled"] == own["slots"] // 4 * 3).any()
+    doubled = own["slots"].sum() / first.sum()
     assert (full, doubled > 1) == {1: (True, False), 3000: (True, True)}.get(
         max_weights, (False, True)
     )
-    assert doubled == 1 or memory.slots.sum() <= max_weights
+    assert doubled == 1 or own["slots"].sum() <= max_weights
 
 
 @pytest.mark.parametrize("weights", ["lazy", "full"])
@@ -201,47 +199,44 @@ def test_a_table_is_a_dictionary_until_it_is_three_quarters_full(keys, size):
 
 
 @quick
-@given(seed=seeds, width=st.sampled_from((0, 3)), data=st.data())
-def test_growing_moves_every_weight(seed, width, data):
+@given(seed=seeds, scalar=st.booleans(), data=st.data())
+def test_growing_moves_every_weight(seed, scalar, data):
     """Tables grow in any order; each keeps its keys, their weights and its share of the room."""
     rng = np.random.default_rng(seed)
-    slots = first_slots(rng.integers(1, 5, 6))
+    tables = first_tables(rng.integers(1, 5, 6), *((1, np.uint32) if scalar else (3, np.int32)))
+    tables["w"][:] = np.arange(len(tables["w"]))
+    start, slots = tables["slot_start"].copy(), tables["slots"].copy()
     total = int(slots.sum())
-    w = np.arange(total * 3, dtype=np.int32) if width else np.arange(total, dtype=np.uint32)
-    nothing = np.zeros(0)
-    start, filled = np.cumsum(slots) - slots, np.zeros_like(slots)
-    memory = Memory(
-        nothing, nothing, w, nothing, np.zeros(total, np.uint64), start, slots.copy(), filled
-    )
     for g in range(6):
-        table = memory.keys[start[g] : start[g] + slots[g]]
+        table = tables["keys"][start[g] : start[g] + slots[g]]
         for key in rng.integers(1, 2**63, slots[g] // 2):
-            find_slot(table, filled, g, np.uint64(key))
-    before = contents(memory)
+            find_slot(table, tables["filled"], g, np.uint64(key))
+    before = contents(tables)
     times = np.zeros(6, int)
     for which in data.draw(st.lists(st.sets(st.integers(0, 5), min_size=1), max_size=4)):
-        memory = grown(memory, np.array(sorted(which)))
+        tables = grown(tables, np.array(sorted(which)))
         times[list(which)] += 1
-        assert contents(memory) == before
-        assert (memory.slots == slots << times).all()
-        assert len(memory.keys) <= max(total, 2 * memory.slots.sum())
-    compact = without_gaps(memory, int(memory.slots.sum()))
-    assert contents(compact) == before and len(compact.keys) == compact.slots.sum()
+        assert contents(tables) == before
+        assert (tables["slots"] == slots << times).all()
+        assert len(tables["keys"]) <= max(total, 2 * tables["slots"].sum())
+    compact = without_gaps(tables, int(tables["slots"].sum()))
+    assert contents(compact) == before and len(compact["keys"]) == compact["slots"].sum()
 
 
-def contents(memory):
+def contents(tables):
     """Of every table: where each of its keys would be found from, and its weight."""
-    width = len(memory.w) // len(memory.keys)
-    found, taken = [], np.zeros(len(memory.keys), int)
-    for g, (start, size) in enumerate(zip(memory.slot_start, memory.slots, strict=True)):
+    keys, w = tables["keys"], tables["w"]
+    width = len(w) // len(keys)
+    found, taken = [], np.zeros(len(keys), int)
+    for g, (start, size) in enumerate(zip(tables["slot_start"], tables["slots"], strict=True)):
         taken[start : start + size] += 1
-        table = memory.keys[start : start + size]
+        table = keys[start : start + size]
         weights = {}
         for key in table[table > 0]:
-            slot, new = find_slot(table, memory.filled, g, key)
+            slot, new = find_slot(table, tables["filled"], g, key)
             assert not new
             at = (start + slot) * width
-            weights[int(key)] = memory.w[at : at + width].tolist()
+            weights[int(key)] = w[at : at + width].tolist()
         found.append(weights)
     assert taken.max() == 1
     return found

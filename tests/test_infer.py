@@ -17,7 +17,7 @@ from cases import (
 from naive.joint import naive_joint
 
 import herded as hd
-import herded.run.loop
+import herded.run.sampling
 from herded.errors import CheckpointError, MethodError, ModelError, NotKeptError
 from herded.methods.protocol import Sampler, Solver
 from herded.methods.schedule import is_annealed
@@ -163,7 +163,7 @@ def test_a_state_of_another_run_is_refused():
     with pytest.raises(ModelError, match="expected states of variable"):
         hd.infer(model, hd.Gibbs(), sweeps=2, start=wide)
     with pytest.raises(ModelError, match="agrees with the evidence"):
-        hd.infer(model.given({0: 1 - int(gibbs[0].values(hd.Gibbs().compile(model))[0])}),
+        hd.infer(model.given({0: 1 - int(hd.Gibbs().compile(model).values(gibbs[0])[0])}),
                  hd.Gibbs(), sweeps=2, start=gibbs)  # fmt: skip
     with pytest.raises(MethodError, match="states of 2 chains, got 1"):
         hd.infer(model, hd.Gibbs(), sweeps=2, chains=2, start=gibbs)
@@ -235,7 +235,7 @@ def test_bits_do_not_depend_on_blocks(method, rows, monkeypatch):
     model = hd.chain_model(rng.normal(size=(9, 2)), rng.normal(size=(2, 2)), lengths=[4, 5])
     keep = [hd.Samples(), hd.Marginals(rao_blackwell=True)]
     whole = hd.infer(model, method, sweeps=150, chains=2, keep=keep)
-    monkeypatch.setattr(herded.run.loop, "BLOCK", rows * 9)
+    monkeypatch.setattr(herded.run.sampling, "BLOCK", rows * 9)
     parts = hd.infer(model, method, sweeps=150, chains=2, keep=keep)
     assert (whole.samples == parts.samples).all()
     assert (whole.marginals == parts.marginals).all()
@@ -244,7 +244,7 @@ def test_bits_do_not_depend_on_blocks(method, rows, monkeypatch):
 @every_sampler
 @pytest.mark.parametrize("chains", [1, 3])
 def test_bits_do_not_depend_on_threads(method, chains, monkeypatch):
-    monkeypatch.setattr(herded.run.loop, "WORTH_THREADS", 0)
+    monkeypatch.setattr(herded.run.sampling, "WORTH_THREADS", 0)
     monkeypatch.setattr("herded.system.threads.WORTH_A_THREAD", 1)
     rng = np.random.default_rng(1)
     model = hd.chain_model(rng.normal(size=(60, 3)), rng.normal(size=(3, 3)), lengths=[4, 6] * 6)

@@ -5,7 +5,7 @@ import pytest
 from cases import MODELS, SMALL, every_sampler
 
 import herded as hd
-import herded.run.loop
+import herded.run.sampling
 from herded.errors import MethodError, ModelError, NotKeptError
 
 # -- keep -------------------------------------------------------------------------------------
@@ -16,7 +16,7 @@ from herded.errors import MethodError, ModelError, NotKeptError
 def test_records_are_those_of_the_samples(method, name, monkeypatch):
     model = MODELS[name]
     n, width = model.n_variables, int(model.cardinalities.max())
-    monkeypatch.setattr(herded.run.loop, "BLOCK", 7 * n)  # blocks that fit nothing
+    monkeypatch.setattr(herded.run.sampling, "BLOCK", 7 * n)  # blocks that fit nothing
     reference = np.full((n, width), 0.25)
     keep = [
         hd.Marginals(),
@@ -115,7 +115,7 @@ def test_evidence_parts_a_lattice():
     rng = np.random.default_rng(7)
     field = rng.normal(size=(3, 5))
     model = hd.ising_grid(field, 0.1).given({(r, 2): 1 for r in range(3)})
-    for layout in ("lattice", "table", "factor"):
+    for layout in ("grid", "table", "factor"):
         keep = [hd.BestState(), hd.Samples()]
         result = hd.infer(model, hd.Gibbs(), sweeps=60, keep=keep, layout=layout)
         pictures = result.samples.reshape(-1, 3, 5)

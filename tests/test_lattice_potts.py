@@ -108,6 +108,6 @@ def test_marginals_approach_the_exact_ones(periodic, method, rao_blackwell):
 )
 def test_no_lattice_layout_for(reason, model, method):
     """These go by other layouts, which run them as before."""
-    assert method.compile(model).kind != "lattice"
+    assert method.compile(model).kind != "grid"
     with pytest.raises(hd.MethodError, match=reason):
         method.compile(model, kind="grid")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.layouts.cache import MOST, SMALL, remembered
+from herded.layouts.cache import MOST, SMALL, cached_layout
 
 
 def pair():
@@ -17,14 +17,14 @@ def pair():
 
 def test_a_layout_is_made_once():
     model = pair()
-    first = remembered(model, hd.HerdedGibbs(), None, None)
-    assert remembered(model, hd.HerdedGibbs(), None, None) is first
+    first = cached_layout(model, hd.HerdedGibbs(), None, None)
+    assert cached_layout(model, hd.HerdedGibbs(), None, None) is first
     others = [
-        remembered(model, hd.HerdedGibbs(weights="pooled"), None, None),
-        remembered(model, hd.HerdedGibbs(), "table", None),
-        remembered(model, hd.HerdedGibbs(), None, 1e9),
-        remembered(pair(), hd.HerdedGibbs(), None, None),
-        remembered(model.given({0: 1}), hd.HerdedGibbs(), None, None),
+        cached_layout(model, hd.HerdedGibbs(weights="pooled"), None, None),
+        cached_layout(model, hd.HerdedGibbs(), "table", None),
+        cached_layout(model, hd.HerdedGibbs(), None, 1e9),
+        cached_layout(pair(), hd.HerdedGibbs(), None, None),
+        cached_layout(model.given({0: 1}), hd.HerdedGibbs(), None, None),
     ]
     assert all(other is not first for other in others)
     assert len({id(other) for other in others}) == len(others)
@@ -47,16 +47,16 @@ def test_infer_uses_it_and_gives_the_same_bits(monkeypatch):
 
 def test_large_plans_are_let_go():
     model = hd.FactorGraph([2] * 16, [(range(16), np.zeros([2] * 16))])
-    first = remembered(model, hd.HerdedGibbs(), None, None)
-    assert first.tables.p.nbytes > SMALL
-    assert remembered(model, hd.HerdedGibbs(), None, None) is not first
+    first = cached_layout(model, hd.HerdedGibbs(), None, None)
+    assert first.arrays.p.nbytes > SMALL
+    assert cached_layout(model, hd.HerdedGibbs(), None, None) is not first
 
 
 def test_few_plans_are_kept():
     model = pair()
     for seed in range(3 * MOST):
-        remembered(model, hd.Gibbs(seed), None, None)
-        assert len(model._shelf) <= MOST
+        cached_layout(model, hd.Gibbs(seed), None, None)
+        assert len(model._layouts) <= MOST
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,10 @@ def test_few_plans_are_kept():
 )
 def test_a_copy_has_plans_of_its_own(again):
     model = pair()
-    layout = remembered(model, hd.HerdedGibbs(), None, None)
+    layout = cached_layout(model, hd.HerdedGibbs(), None, None)
     assert b"TableArrays" not in pickle.dumps(model)
     twin = again(model)
-    found = remembered(twin, hd.HerdedGibbs(), None, None)
+    found = cached_layout(twin, hd.HerdedGibbs(), None, None)
     assert found is not layout and found.model is twin
 
 
@@ -80,10 +80,10 @@ def test_methods_that_may_change_are_asked_each_time():
             return hd.HerdedGibbs(seed=self.seed).compile(model, kind=kind, max_memory=max_memory)
 
     model, method = pair(), Changing()
-    first = remembered(model, method, None, None)
+    first = cached_layout(model, method, None, None)
     method.seed = 1
-    second = remembered(model, method, None, None)
-    assert (first.made_for.seed, second.made_for.seed) == (0, 1)
+    second = cached_layout(model, method, None, None)
+    assert (first.method.seed, second.method.seed) == (0, 1)
 
 
 @pytest.mark.parametrize(

@@ -34,20 +34,20 @@ def star(rays=59, **options):
 @pytest.mark.parametrize(
     ("method", "model", "kind"),
     [
-        (hd.HerdedGibbs(), GRID, "lattice"),
-        (hd.HerdedGibbs(weights="shared"), GRID, "lattice"),
-        (hd.Gibbs(), GRID, "lattice"),
-        (hd.Gibbs(scan="checkerboard"), GRID, "lattice"),
+        (hd.HerdedGibbs(), GRID, "grid"),
+        (hd.HerdedGibbs(weights="shared"), GRID, "grid"),
+        (hd.Gibbs(), GRID, "grid"),
+        (hd.Gibbs(scan="checkerboard"), GRID, "grid"),
         (hd.HerdedGibbs(scan="sequential"), GRID, "table"),
         (hd.HerdedGibbs(slack=1.0), GRID, "table"),
         (hd.HerdedGibbs(weights="pooled"), GRID, "table"),
-        (hd.HerdedGibbs(), UNEVEN, "lattice"),
+        (hd.HerdedGibbs(), UNEVEN, "grid"),
         (hd.HerdedGibbs(weights="shared"), UNEVEN, "table"),
         (hd.HerdedGibbs(), hd.ising_grid(np.zeros((3, 3)), periodic=True), "table"),
-        (hd.HerdedGibbs(), hd.ising_grid(np.zeros((4, 4)), periodic=True), "lattice"),
+        (hd.HerdedGibbs(), hd.ising_grid(np.zeros((4, 4)), periodic=True), "grid"),
         (hd.HerdedGibbs(), POTTS, "table"),
-        (hd.HerdedGibbs(weights="pooled"), POTTS, "lattice"),
-        (hd.Gibbs(), POTTS, "lattice"),
+        (hd.HerdedGibbs(weights="pooled"), POTTS, "grid"),
+        (hd.Gibbs(), POTTS, "grid"),
         (hd.HerdedGibbs(), CHAIN, "table"),
         (hd.HerdedGibbs(), GRID.as_factor_graph(), "table"),
         (hd.Gibbs(), star(), "field"),
@@ -64,7 +64,7 @@ def test_which_layout(method, model, kind):
     assert method.compile(model).kind == kind
 
 
-@pytest.mark.parametrize("kind", ["lattice", "table", "field", "factor"])
+@pytest.mark.parametrize("kind", ["grid", "table", "field", "factor"])
 def test_forcing(kind):
     result = hd.infer(GRID, hd.Gibbs(), sweeps=5, layout=kind)
     assert result.provenance["layout"] == kind and result.marginals.shape == (4, 5, 2)
@@ -87,7 +87,7 @@ def test_no_lattice_layout_for(reason, model, method):
         method.compile(model, kind="grid")
 
 
-@pytest.mark.parametrize("kind", ["grid", 5, ["table"]])
+@pytest.mark.parametrize("kind", ["lattice", "own", 5, ["table"]])
 def test_no_such_layout(kind):
     with pytest.raises(MethodError, match="expected a layout"):
         hd.Gibbs().compile(GRID, kind=kind)
@@ -162,13 +162,9 @@ def test_max_memory_refused(max_memory, method):
 def tables_and_weights(layout, method):
     """Bytes of the fixed-point tables, of where weights are, and of the weights of a chain."""
     x = np.zeros(layout.model.n_variables, np.int64)
-    memory = method.init(layout, x, chain=1, tally=False, total=1).memory
-    tables = [] if layout.tables is None else [layout.arrays.p]
-    if layout.lattice is not None:
-        tables = layout.arrays.tables
-    places = layout.contexts.shared.nbytes if layout.contexts is not None else 0
-    held = (memory.w, memory.keys, memory.slot_start, memory.slots, memory.filled)
-    return places + sum(array.nbytes for array in (*tables, *held))
+    own = method.init(layout, x, chain=1, tally=False, total=1).own
+    places = layout.contexts.shared.nbytes if hasattr(layout, "contexts") else 0
+    return places + sum(array.nbytes for array in (*layout.tables(), *own.values()))
 
 
 METHODS = [
@@ -312,8 +308,8 @@ def test_jacobi_and_hard_zeros():
 def test_arrays_are_read_only(method, model):
     layout = method.compile(model)
     seen = 0
-    for part in (layout.factors, layout.tables, layout.lattice, layout.scan, layout.contexts):
-        for array in part or ():
+    for name in ("arrays", "factors", "scan", "contexts"):
+        for array in getattr(layout, name, ()):
             if isinstance(array, np.ndarray):
                 assert not array.flags.writeable
                 seen += 1

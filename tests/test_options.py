@@ -6,7 +6,6 @@ from cases import MODELS, SMALL, SOLVERS, names
 from naive.joint import naive_joint, naive_viterbi
 
 import herded as hd
-import herded.run.loop
 from herded.errors import MethodError, ModelError, NotKeptError
 
 # -- options ----------------------------------------------------------------------------------

@@ -16,10 +16,9 @@ from strategies import linked_pairs
 from test_joints import drawn_variation, total_variations
 
 import herded as hd
-from herded.layouts.choose import layout_memory
 from herded.layouts.pairs_arrays import compile_pairs, pair_rows
 from herded.models.support import start_state
-from herded.run.memory import footprint
+from herded.run.memory import run_memory
 from herded.system.stream import stream_key
 
 # Each number of states that all variables have is a kernel of its own to compile; the code of
@@ -111,7 +110,7 @@ def mixed_ring():
 @pytest.mark.parametrize("model", [ring(4, 4), ring(8, 3), mixed_ring()], ids=["4", "8", "mixed"])
 def test_joints_are_those_of_the_model(model, monkeypatch):
     """Gibbs and pools with slack nearly as good as draws: as where conditionals are tabulated."""
-    monkeypatch.setattr("herded.layouts.choose.FEW_ENTRIES", 0)  # or these would have tables
+    monkeypatch.setattr("herded.layouts.table.FEW_ENTRIES", 0)  # or these would have tables
     drawn = drawn_variation(model, 20_000)
     found = [total_variations(model, hd.Gibbs(seed=s), [20_000])[0] for s in range(6)]
     assert hd.Gibbs().compile(model).kind == "pairs"
@@ -123,7 +122,7 @@ def test_joints_are_those_of_the_model(model, monkeypatch):
 @pytest.mark.skipif(UNCOMPILED, reason="many sweeps")
 def test_pools_have_no_plateau_while_they_split(monkeypatch):
     """As on complete graphs with tables: 100 times the sweeps, a quarter of the error or less."""
-    monkeypatch.setattr("herded.layouts.choose.FEW_ENTRIES", 0)
+    monkeypatch.setattr("herded.layouts.table.FEW_ENTRIES", 0)
     for states in (3, 4):
         rng = np.random.default_rng(states)
         ends = list(itertools.combinations(range(4), 2))
@@ -168,10 +167,11 @@ def test_chosen_where_tables_would_be_large():
         assert hd.infer(model, method, sweeps=3).provenance["layout"] == "pairs"
     assert hd.HerdedGibbs("lazy").compile(model).kind == "factor"
     assert hd.Gibbs().compile(star(2, np.eye(3))).kind == "table"
-    kind, need, chain = layout_memory(model, weights="pooled")
+    told = hd.HerdedGibbs("pooled").propose(model)
     layout = hd.HerdedGibbs("pooled").compile(model)
-    taken = sum(array.nbytes for array in layout.pairs[1:])
-    assert kind == "pairs" and need == layout.memory and taken < need - chain
+    taken = sum(array.nbytes for array in layout.arrays[1:])
+    assert told.kind == "pairs" and told.memory == layout.memory
+    assert taken < told.memory - told.chain_memory
 
 
 def test_not_chosen_where_rows_would_be_mostly_air():
@@ -222,7 +222,7 @@ def test_compiling_stays_under_its_estimate(equal):
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < footprint(model, hd.Gibbs()) and layout.memory > 0.5 * peak
+    assert peak < run_memory(model, hd.Gibbs()) and layout.memory > 0.5 * peak
 
 
 @pytest.mark.parametrize(

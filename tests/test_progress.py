@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 
 import herded as hd
-import herded.run.loop
 import herded.run.progress
+import herded.run.sampling
 from herded.run.interrupts import interruptible
-from herded.run.loop import BRIEF
 from herded.run.progress import Progress
+from herded.run.sampling import BRIEF, SamplerRun
 from tests.patience import HANGS
 from tests.terminal import terminal
 
 MODEL = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
 
 PROGRAM = """
-    import sys, numpy as np, herded as hd, herded.run.loop, herded.run.progress
-    herded.run.loop.BLOCK = 6000  # a thousand sweeps
+    import sys, numpy as np, herded as hd, herded.run.sampling
+    herded.run.sampling.BLOCK = 6000  # a thousand sweeps
     import herded.run.progress
     herded.run.progress.PATIENCE = 0.05
     model = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
@@ -133,16 +133,16 @@ def test_no_stderr_at_all(monkeypatch):
 
 def press_in_block(monkeypatch, number):
     """Press Ctrl-C while block number `number` of a run is at work."""
-    advance, count = herded.run.loop._advance, []
+    advance, count = SamplerRun.advance, []
 
     def pressed(*args):
         count.append(1)
         if len(count) == number:
             os.kill(os.getpid(), signal.SIGINT)
-        advance(*args)
+        return advance(*args)
 
-    monkeypatch.setattr(herded.run.loop, "BLOCK", 6 * 100)  # a hundred sweeps
-    monkeypatch.setattr(herded.run.loop, "_advance", pressed)
+    monkeypatch.setattr(herded.run.sampling, "BLOCK", 6 * 100)  # a hundred sweeps
+    monkeypatch.setattr(SamplerRun, "advance", pressed)
 
 
 @pytest.mark.parametrize("chains", [1, 3])
@@ -185,9 +185,9 @@ def test_ctrl_c_stops_solvers(monkeypatch):
 
 def test_ctrl_c_ends_a_loop_of_small_runs(monkeypatch):
     """After one that swallowed Ctrl-C there would be the next."""
-    before, seen, advance = signal.getsignal(signal.SIGINT), [], herded.run.loop._advance
+    before, seen, advance = signal.getsignal(signal.SIGINT), [], SamplerRun.advance
     model = hd.ising_grid(np.zeros((2, 3)), 0.1)
-    monkeypatch.setattr(herded.run.loop, "_WARM", set())
+    monkeypatch.setattr(herded.run.sampling, "_WARM", set())
 
     def pressed(*args):
         seen.append(signal.getsignal(signal.SIGINT))
@@ -196,14 +196,14 @@ def test_ctrl_c_ends_a_loop_of_small_runs(monkeypatch):
 
     for _ in range(2):
         with monkeypatch.context() as patch:
-            patch.setattr(herded.run.loop, "_advance", pressed)
+            patch.setattr(SamplerRun, "advance", pressed)
             with pytest.raises(KeyboardInterrupt):
                 hd.infer(model, hd.Gibbs(), sweeps=5)
         assert signal.getsignal(signal.SIGINT) is before
         hd.infer(model, hd.Gibbs(), sweeps=5)
     # The first may compile, and a compiler may lose an exception: it is raised afterwards.
     assert seen[0] is not before and seen[1] is before
-    monkeypatch.setattr(herded.run.loop, "_advance", pressed)
+    monkeypatch.setattr(SamplerRun, "advance", pressed)
     larger = BRIEF // model.n_variables + 1  # waits for its sweeps
     assert hd.infer(model, hd.Gibbs(), sweeps=larger).sweeps == larger
     assert seen[2] is not before and signal.getsignal(signal.SIGINT) is before
@@ -257,7 +257,7 @@ def test_infer_in_another_thread(monkeypatch):
     def work():
         found.append(hd.infer(MODEL, hd.Gibbs(), sweeps=3_000, progress=None, callback=watch))
 
-    monkeypatch.setattr(herded.run.loop, "BLOCK", 6 * 100)  # a hundred sweeps
+    monkeypatch.setattr(herded.run.sampling, "BLOCK", 6 * 100)  # a hundred sweeps
     thread = threading.Thread(target=work)
     thread.start()
     assert begun.wait(HANGS)

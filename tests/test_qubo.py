@@ -305,7 +305,7 @@ def test_a_thousand_variables(options):
 def test_ctrl_c_gives_the_reads_there_are(monkeypatch):
     """The signal comes in the third block of sweeps; reads that had not begun are left out."""
     monkeypatch.setattr(module, "MOST_TOGETHER", 2)
-    monkeypatch.setattr("herded.run.loop.BLOCK", 90)
+    monkeypatch.setattr("herded.run.sampling.BLOCK", 90)
     advance, calls = hd.HerdedGibbs.advance, []
 
     def interrupting(self, *arguments, **options):

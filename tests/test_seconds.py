@@ -9,12 +9,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from herded.run.time_limit import LONGEST, Pace
 
 import herded as hd
-import herded.run.infer
 import herded.run.loop
+import herded.run.sampling
 from herded.run.interrupts import interrupted_afterwards, interrupted_together, interruptible
+from herded.run.loop import LONGEST, run_all
 
 RNG = np.random.default_rng(3)
 MODEL = hd.chain_model(RNG.normal(size=(6, 3)), RNG.normal(size=(3, 3)))
@@ -28,7 +28,6 @@ class Clock:
         self.now, self.blocks = 0.0, []
         fake = SimpleNamespace(perf_counter=lambda: self.now)
         monkeypatch.setattr(herded.run.loop, "time", fake)
-        monkeypatch.setattr(herded.run.infer, "time", fake)
         gibbs, mean_field = hd.Gibbs.advance, hd.MeanField.advance
 
         def sampler(method, layout, state, block, pool=None):
@@ -113,7 +112,9 @@ def test_real_seconds():
 @pytest.mark.parametrize("seconds", [0, -1, math.nan, "2", True, None])
 def test_wrong_seconds(seconds):
     if seconds is None:
-        with pytest.raises(hd.MethodError, match="expected sweeps for Gibbs, whose temperature"):
+        with pytest.raises(
+            hd.MethodError, match="expected sweeps for Gibbs with a schedule, whose"
+        ):
             hd.infer(MODEL, hd.Gibbs(schedule="linear"), seconds=1)
     else:
         with pytest.raises(hd.MethodError, match="expected seconds above 0"):
@@ -128,19 +129,46 @@ def test_annealing_by_sweeps_and_seconds():
     assert result.sweeps == 50 and result.best.log_score == whole.best.log_score
 
 
-def test_pace_of_a_block_that_took_no_time():
-    pace = Pace(1000, 10)
-    pace.learn(1, 0.0, 1.0)
-    assert pace.rows == 1000
-    pace.learn(1000, 100.0, 9.999)
-    assert pace.rows == 1 and not pace.is_over(9.999) and pace.is_over(10)
+def test_pace_of_a_block_that_took_no_time(monkeypatch):
+    """The next is as long as may be, and with little time left the next has one sweep."""
+    little = 2.0**-10
+    took = [0.0, 9.0 - little, little]
+    clock = SimpleNamespace(perf_counter=lambda: now[0])
+    now, asked = [0.0], []
+    monkeypatch.setattr(herded.run.loop, "time", clock)
+    run = SimpleNamespace(done=0, seconds=1.0, interrupted=None, most=1000)  # has had a second
+    run.is_finished = lambda: False
+
+    def advance(most):
+        asked.append(most)
+        now[0] += took[len(asked) - 1]
+        return most
+
+    run.advance = advance
+    run_all(run, interruptible(), seconds=10)
+    assert asked == [1, 1000, 1] and run.seconds == 10 and run.interrupted is False
+
+
+def test_blocks_grow_with_what_workers_can_do():
+    """Where no clock ends a run, its blocks are as long as it says before each."""
+    asked = []
+    run = SimpleNamespace(done=0, seconds=0.0, interrupted=None, most=1)
+
+    def advance(most):
+        asked.append(most)
+        run.most *= 8
+        return most
+
+    run.advance, run.is_finished = advance, lambda: len(asked) == 4
+    run_all(run, interruptible())
+    assert asked == [1, 8, 64, 512]
 
 
 # -- callback ----------------------------------------------------------------------------------
 
 
 def test_a_callback_sees_every_block(monkeypatch):
-    monkeypatch.setattr(herded.run.loop, "BLOCK", 600)
+    monkeypatch.setattr(herded.run.sampling, "BLOCK", 600)
     seen = []
 
     def callback(snapshot):

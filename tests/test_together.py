@@ -9,7 +9,8 @@ from strategies import binary_pairs, sampled_models
 from test_pairs import drawn_model
 
 import herded as hd
-from herded.layouts import together
+from herded.layouts.pairs import NEAR, WIDE
+from herded.layouts.side_by_side import side_by_side
 from herded.models.support import dispersed_starts
 from herded.system.stream import stream_key
 
@@ -58,15 +59,15 @@ def anywhere(method, layout, chains, tally):
 def both_ways(method, layout, chains, sweeps, cut, tally=True, begin=starts):
     """States and samples of chains one by one, and side by side in two steps."""
     alone = begin(method, layout, chains, tally)
-    group = together.gather(begin(method, layout, chains, tally))
+    group = side_by_side(begin(method, layout, chains, tally))
     block = np.zeros((chains, sweeps, layout.n_stored), layout.state_type)
     blocks = np.zeros((chains, sweeps, layout.n_stored), layout.state_type)
     for state, rows, common in zip(alone, block, blocks, strict=True):
         rows[:] = common[:] = state.x
         method.advance(layout, state, rows)
-    method.advance_together(layout, group, blocks, cut)
+    method.advance_many(layout, group, blocks, cut)
     first = blocks[:, :cut].copy()
-    method.advance_together(layout, group, blocks, sweeps - cut)
+    method.advance_many(layout, group, blocks, sweeps - cut)
     found = np.concatenate([first, blocks[:, : sweeps - cut]], axis=1)
     return alone, block, group.states, found
 
@@ -86,7 +87,7 @@ def test_the_bits_of_one_by_one(name, kind, data):
     sweeps = data.draw(st.sampled_from((1, 9, 130)))
     cut = data.draw(st.integers(0, sweeps))
     assert_the_same(*both_ways(method, layout, chains, sweeps, cut))
-    assert together.can_run_together(layout, starts(method, layout, chains))
+    assert layout.can_sweep_many(starts(method, layout, chains))
 
 
 def assert_the_same(alone, expected, states, found):
@@ -145,14 +146,16 @@ def test_infer_takes_them_together(name, kind, states, monkeypatch):
         return first, hd.infer(model, method, sweeps=90, start=first.state, **told)
 
     calls = []
-    step = type(method).advance_together
+    step = type(method).advance_many
     monkeypatch.setattr(
-        type(method), "advance_together", lambda *told: calls.append(told) or step(*told)
+        type(method), "advance_many", lambda *told: calls.append(told) or step(*told)
     )
-    side_by_side = run()
+    together = run()
     assert calls
-    monkeypatch.setattr("herded.run.loop.can_run_together", lambda layout, states: False)
-    for found, expected in zip(side_by_side, run(), strict=True):
+    monkeypatch.setattr(
+        "herded.methods.site_sampler.SiteSampler.can_advance_many", lambda *told: False
+    )
+    for found, expected in zip(together, run(), strict=True):
         np.testing.assert_array_equal(found.samples, expected.samples)
         np.testing.assert_array_equal(found.chain_marginals, expected.chain_marginals)
         assert found.best.log_score == expected.best.log_score
@@ -163,11 +166,11 @@ def test_who_may_run_together():
     method = METHODS["blanket"]
     layout = method.compile(model)
     states = starts(method, layout, 65)
-    assert together.can_run_together(layout, states[:64])
-    assert not together.can_run_together(layout, states)
-    assert not together.can_run_together(layout, states[:3])
+    assert layout.can_sweep_many(states[:64])
+    assert not layout.can_sweep_many(states)
+    assert not layout.can_sweep_many(states[:3])
     states[1].sweep = 7
-    assert not together.can_run_together(layout, states[:4])
+    assert not layout.can_sweep_many(states[:4])
     for other in (
         hd.HerdedGibbs(weights="full"),
         hd.HerdedGibbs(slack=1.0),
@@ -175,7 +178,7 @@ def test_who_may_run_together():
         hd.HerdedGibbs(scan="jacobi"),
     ):
         layout = other.compile(model)
-        assert not together.can_run_together(layout, starts(other, layout, 4))
+        assert not layout.can_sweep_many(starts(other, layout, 4))
 
 
 def test_pairs_that_are_worth_it():
@@ -186,17 +189,16 @@ def test_pairs_that_are_worth_it():
         for method in methods or (METHODS["Gibbs"],):
             layout = method.compile(model, kind="pairs")
             states = starts(method, layout, 65)
-            found.append([c for c in range(1, 66) if together.can_run_together(layout, states[:c])])
+            found.append([c for c in range(1, 66) if layout.can_sweep_many(states[:c])])
         assert all(count == found[0] for count in found)
         return found[0]
 
     worth = [*range(12, 17), *range(24, 33), *range(36, 65)]
     assert counts(loop(9, 3), *PAIR_METHODS.values()) == worth
     assert counts(loop(9, 3), hd.Gibbs(scan="random"), hd.Gibbs(scan="jacobi")) == []
-    wide = together.WIDE
-    assert counts(loop(40, wide - 1)) == worth
-    assert counts(loop(40, wide)) == []
-    assert counts(loop(together.NEAR // (8 * wide**2) + 1, wide)) == worth  # two tables each
+    assert counts(loop(40, WIDE - 1)) == worth
+    assert counts(loop(40, WIDE)) == []
+    assert counts(loop(NEAR // (8 * WIDE**2) + 1, WIDE)) == worth  # two tables each
 
 
 def loop(n, states):
@@ -210,14 +212,16 @@ def loop(n, states):
 def test_pairs_on_threads(monkeypatch):
     """Two threads with a group each, of which the second has lanes to spare."""
     model, method, calls = loop(300, 4), PAIR_METHODS["pooled"], []
-    step = hd.HerdedGibbs.advance_together
+    step = hd.HerdedGibbs.advance_many
     monkeypatch.setattr(
-        hd.HerdedGibbs, "advance_together", lambda *told: calls.append(told) or step(*told)
+        hd.HerdedGibbs, "advance_many", lambda *told: calls.append(told) or step(*told)
     )
     told = {"sweeps": 2**20 // (300 * 29) + 1, "keep": [hd.Samples()]}  # enough for threads
     two = hd.infer(model, method, chains=29, threads=2, layout="pairs", **told)
     assert {len(group.states) for _, _, group, _, _ in calls} == {14, 15}
-    monkeypatch.setattr("herded.run.loop.can_run_together", lambda layout, states: False)
+    monkeypatch.setattr(
+        "herded.methods.site_sampler.SiteSampler.can_advance_many", lambda *told: False
+    )
     one = hd.infer(model, method, chains=29, threads=1, layout="pairs", **told)
     np.testing.assert_array_equal(two.samples, one.samples)
 

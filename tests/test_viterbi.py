@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from herded.models.pairwise_model import pairwise_model
 from hypothesis import given, settings
 from naive.joint import naive_log_scores, naive_viterbi
 from strategies import chains
@@ -16,6 +15,7 @@ from herded.methods.viterbi import Viterbi
 from herded.models.chain import chain_model, skip_chain_model
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import ising_grid
+from herded.models.pairwise import pairwise_model
 from tests.patience import ending
 
 IEER = Path(__file__).parents[2] / "shared" / "data" / "ieer"

@@ -29,5 +29,5 @@ def whole(stored, method, sweeps, burn_in=0, **keep):
     model = as_model(stored)
     keep = [hd.Marginals(**keep)]
     result = hd.infer(model, method, sweeps=sweeps, burn_in=burn_in, layout="grid", keep=keep)
-    assert result.provenance["layout"] == "lattice"
+    assert result.provenance["layout"] == "grid"
     return result.marginals[..., 1]

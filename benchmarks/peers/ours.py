@@ -59,7 +59,7 @@ class Ours:
                     progress=False,
                 )
             if keep == LAST:
-                return one_hot(found.state[0].values(layout), work.n_states)
+                return one_hot(layout.values(found.state[0]), work.n_states)
             return np.asarray(found.marginals).reshape(-1, work.n_states)
 
         return run

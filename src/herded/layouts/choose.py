@@ -26,7 +26,10 @@ class Proposes(Protocol):
 
     @classmethod
     def propose(cls, task: Task, forced: bool) -> Proposal | str:
-        """An offer to lay the task out, or why that cannot be; `forced` if it was asked for."""
+        """An offer to lay the task out, or why that cannot be; `forced` if it was asked for.
+
+        Of two classes of one kind that of other models says nothing.
+        """
 
 
 LAYOUTS: tuple[Any, ...] = (
@@ -60,7 +63,7 @@ def propose_layout(
         found = layout.propose(task, kind is not None)
         if isinstance(found, Proposal):
             return found
-        reason = found
+        reason = found or reason
     raise MethodError(f"expected a model for the {kind} layout, but {reason}: drop layout=")
 
 

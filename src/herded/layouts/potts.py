@@ -25,7 +25,10 @@ class PottsLayout(PackedLayout):
     def propose(cls, task: Task, forced: bool) -> Proposal | str:
         """Pooled weights, or draws, on a lattice of three states or more."""
         model: Any = task.model
-        reason = why_no_grid(task) or why_not(model, task.draw.weights)
+        reason = why_no_grid(task)
+        if reason or model.log_unary.shape[2] == 2:  # which `GridLayout` has spoken of
+            return reason
+        reason = why_not(model, task.draw.weights)
         if reason:
             return reason
         need, chain = lattice_memory(model, task.draw.weights)

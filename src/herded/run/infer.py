@@ -150,8 +150,14 @@ def infer(
         _refuse_for_solver(method, chains, start, checkpoint, executor, choices)
         solver = SolverRun.prepare(layout, method, choices, sweeps, burn_in)  # type: ignore[arg-type]
         seconds = None if solver.method.in_one_step else seconds
-        watched = {"seconds": seconds, "progress": progress, "callback": callback}
-        run_all(solver, solver.stopping(), **watched)  # type: ignore[arg-type]
+        run_all(
+            solver,
+            solver.stopping(),
+            seconds=seconds,
+            progress=progress,
+            callback=callback,
+            is_brief=solver.is_brief,
+        )
         return solved(solver)
     if chains > 1:
         need = layout.memory + (chains - 1) * layout.chain_memory

@@ -59,7 +59,7 @@ def run_all(
     is_brief: bool = False,
 ) -> None:
     """Advance `run` until it is finished, its time is up, or the event of `stopping` is set."""
-    before, rows = run.seconds, run.most if seconds is None else 1
+    before, rows = run.seconds, ENDLESS if seconds is None else 1
     with stopping as stop:
         bar = _bar(run, seconds, progress, is_brief)
         began = saved = time.perf_counter()

@@ -14,6 +14,7 @@ from herded.models.support import check_support
 from herded.run.interrupts import interruptible
 from herded.run.keep import ErrorCurve
 from herded.run.progress import Snapshot
+from herded.run.sampling import BRIEF
 
 BLOCK = 16  # sweeps between two looks at whether somebody wants to stop
 
@@ -59,7 +60,8 @@ class SolverRun:
 
     @property
     def is_brief(self) -> bool:
-        return False
+        """Whether it is over before anybody could wonder what takes so long."""
+        return self.total * self.layout.model.n_variables < BRIEF
 
     def stopping(self) -> AbstractContextManager[threading.Event]:
         """Of what is found in one step no part can be kept: there Ctrl-C raises at once."""
