@@ -32,7 +32,7 @@ def anneal(
         "keep": [BestState()],
         "max_memory": options.max_memory,
         "threads": options.threads,
-        "watch": callback,
+        "callback": callback,
         "executor": executor,
     }
     with interruptible():

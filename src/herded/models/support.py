@@ -45,7 +45,7 @@ def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarr
     if outcome == GAVE_UP:
         raise InfeasibleError(
             f"expected a state of positive probability, but none was found within {tries} tries: "
-            "pass state= (a start of your own)"
+            "pass start= (a state of your own)"
         )
     if outcome != FOUND:
         raise _impossible(model, outcome)
