@@ -8,15 +8,22 @@ import numpy as np
 
 @runtime_checkable
 class Model(Protocol):
-    """A discrete model: variables 0 .. N-1, each with states 0 .. K_i - 1, some of them known.
+    """What every model offers: variables 0 .. N-1 with states 0 .. K_i - 1, some of them known.
 
-    `FactorGraph` and `Lattice` are models. Methods ask for more where they need it: factor graphs
-    answer what only factor graphs can (`herded.models.factor_graph.as_graph`).
+    `FactorGraph` and `Lattice` are models. Methods that need factors call `as_factor_graph()` of
+    a model; other methods use no more than is listed here.
+
+    Examples
+    --------
+    >>> isinstance(hd.ising_grid([[0.0, 1.0]]), hd.Model)
+    True
+    >>> isinstance([[0.0, 1.0]], hd.Model)
+    False
     """
 
     @property
     def n_variables(self) -> int:
-        """N."""
+        """N, the number of variables."""
 
     @property
     def shape(self) -> tuple[int, ...]:
