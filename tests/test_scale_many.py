@@ -129,7 +129,7 @@ def test_an_error_says_which_model(tmp_path):
         hd.infer_many([tmp_path / "none.uai"], sweeps=5)
 
 
-@pytest.mark.parametrize("name", ["state", "layout", "checkpoint", "watch"])
+@pytest.mark.parametrize("name", ["start", "layout", "checkpoint", "callback"])
 def test_options_about_one_model(name):
     with pytest.raises(hd.MethodError, match=f"no {name}= for many models"):
         hd.infer_many(models(1), **{name: None})

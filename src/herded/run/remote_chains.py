@@ -1,9 +1,9 @@
-"""The chains of one run on workers: each goes forward for a round, and comes back.
+"""Advance the chains of one run on the workers of an executor, round by round.
 
-A job is a layout, a state and what is recorded so far, and gives the state and the records after
-the round, so a worker that dies costs its round and nothing else. The layout is sent as it is,
-since that takes less time than to fill its tables again. Rounds are long
-compared with the way there and back.
+A job gets a layout, a state and what is recorded so far, and returns the state and the records after
+the round, so that a worker that dies costs one round and nothing else. The layout is sent with its
+tables, which takes less time than filling them again. Rounds are long compared with the time that
+it takes to send a job and its result.
 """
 
 import time
@@ -20,7 +20,7 @@ from herded.run.keep import Samples
 from herded.run.loop import Chain, Run, advance_chain, make_blocks, new_chain
 
 ROUND = 1.0  # seconds at least, once the pace is known
-WORTH = 10.0  # times as long as the way there and back
+WORTH = 10.0  # times as long as sending takes
 
 
 class Spread:
@@ -33,10 +33,12 @@ class Spread:
     def __call__(self, run: Run, step: int) -> None:
         began = time.perf_counter()
         common = run.layout, run.method, run.keep, run.burn_in, run.done, step
-        jobs = [(c, *common, chain.state, lent(chain)) for c, chain in enumerate(run.chains)]
+        jobs = [
+            (c, *common, chain.state, recorder_arrays(chain)) for c, chain in enumerate(run.chains)
+        ]
         worked = 0.0
         for (c, *_), (state, arrays, seconds) in self.workers.completed(round_of_chain, jobs):
-            take_back(run.chains[c], state, arrays)
+            accept_round(run.chains[c], state, arrays)
             worked += seconds
         self._learn(step, worked / len(jobs), time.perf_counter() - began)
 
@@ -50,16 +52,16 @@ class Spread:
         self.workers.close()
 
 
-def lent(chain: Chain) -> dict[type, dict[str, np.ndarray]]:
-    """What the recorders know, for a worker to add to; samples, which only pile up, stay here."""
+def recorder_arrays(chain: Chain) -> dict[type, dict[str, np.ndarray]]:
+    """The recorders' arrays for a worker to add to, without samples, which need not be sent."""
     arrays = {kind: dict(recorder.arrays) for kind, recorder in chain.recorders.items()}
     if Samples in arrays:
         arrays[Samples]["samples"] = arrays[Samples]["samples"][:0]
     return arrays
 
 
-def take_back(chain: Chain, state: State, arrays: dict[type, dict[str, np.ndarray]]) -> None:
-    """Let the chain be where a worker has brought it."""
+def accept_round(chain: Chain, state: State, arrays: dict[type, dict[str, np.ndarray]]) -> None:
+    """Replace the chain's state and records with those that a worker sent back."""
     chain.state = state
     for kind, new in arrays.items():
         recorder: Any = chain.recorders[kind]
