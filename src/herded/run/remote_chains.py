@@ -1,9 +1,9 @@
 """Advance the chains of one run on the workers of an executor, round by round.
 
-A job gets a layout, a state and what is recorded so far, and returns the state and the records after
-the round, so that a worker that dies costs one round and nothing else. The layout is sent with its
-tables, which takes less time than filling them again. Rounds are long compared with the time that
-it takes to send a job and its result.
+A job gets a layout, a state and what is recorded so far, and returns the state and the records
+after the round, so that a worker that dies costs one round and nothing else. The layout is sent
+with its tables, which takes less time than filling them again. Rounds are long compared with the
+time that it takes to send a job and its result.
 """
 
 import time
