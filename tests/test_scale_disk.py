@@ -18,8 +18,9 @@ from tests.command import environment
 from tests.tiles import SHARED, lattice, whole
 
 
-@pytest.mark.parametrize("rows", [2, 6, 14, 40])
-@pytest.mark.parametrize("kind", ["npy", "zarr"])
+@pytest.mark.parametrize(
+    ("kind", "rows"), [("npy", 2), ("npy", 6), ("npy", 14), ("npy", 40), ("zarr", 14)]
+)
 def test_bands_from_disk_give_the_bits_of_the_whole(tmp_path, rows, kind, monkeypatch):
     monkeypatch.setattr(tiled, "DEEPEST", 5)
     stored = lattice(37, 53)

@@ -254,7 +254,7 @@ def test_pigeons_without_holes():
     model = colouring(6, 5, pairs([range(6)]))
     with pytest.raises(InfeasibleError, match="no state of variable"):
         start_state(model, key())
-    with pytest.raises(InfeasibleError, match="within 10 tries: pass state="):
+    with pytest.raises(InfeasibleError, match="within 10 tries: pass start="):
         start_state(model, key(), tries=10)
 
 

@@ -12,13 +12,16 @@ __getattr__, __dir__, _names = attach(
     "herded",
     {
         "herded.models.protocol": ["Model"],
+        "herded.methods.protocol": ["Answer", "Sampler", "Solver"],
+        "herded.layouts.protocol": ["Layout"],
+        "herded.layouts.state": ["State"],
         "herded.models.factor_graph": ["FactorGraph"],
         "herded.models.pairwise": ["pairwise_model"],
         "herded.models.lattice": ["Lattice", "denoising_model", "ising_grid", "potts_grid"],
         "herded.models.chain": ["chain_model", "skip_chain_model"],
-        "herded.models.convert.networkx.networkx": ["from_networkx"],
-        "herded.models.convert.networkx.bqm": ["from_bqm"],
-        "herded.models.convert.networkx.pgmpy": ["from_pgmpy"],
+        "herded.models.convert.networkx": ["from_networkx"],
+        "herded.models.convert.bqm": ["from_bqm"],
+        "herded.models.convert.pgmpy": ["from_pgmpy"],
         "herded.methods.herded_gibbs": ["HerdedGibbs"],
         "herded.methods.recommend": ["recommend"],
         "herded.methods.gibbs": ["Gibbs"],
@@ -83,12 +86,15 @@ if TYPE_CHECKING:
     )
     from herded.io.arrays import load_model, save_model
     from herded.io.models import read_model
+    from herded.layouts.protocol import Layout
+    from herded.layouts.state import State
     from herded.methods.belief_propagation import BeliefPropagation
     from herded.methods.exact import Exact
     from herded.methods.gibbs import Gibbs
     from herded.methods.herded_gibbs import HerdedGibbs
     from herded.methods.herding import herd_distribution, herd_moments
     from herded.methods.mean_field import MeanField
+    from herded.methods.protocol import Answer, Sampler, Solver
     from herded.methods.recommend import recommend
     from herded.methods.viterbi import Viterbi
     from herded.models.chain import chain_model, skip_chain_model

@@ -13,20 +13,17 @@ from typing import Any
 
 from herded.cli import models
 from herded.cli.error_figure import figures
-from herded.cli.infer_arguments import METHODS, WEIGHTS
+from herded.cli.infer_arguments import WEIGHTS
 from herded.cli.printing import columns, facts, safe, say
 from herded.cli.reference import Errors, Reference
 from herded.cli.remedies import in_options
 from herded.errors import FileError, HerdedError, HerdedWarning, MemoryLimitError, MethodError
 from herded.io.files import write_bytes
-from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.exact import Exact
-from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Sampler
 from herded.methods.recommend import SLACK, recommend
-from herded.run.auto import DAMPING
+from herded.methods.registry import method_named, method_names
 from herded.run.infer import infer
 from herded.run.interrupts import interrupted_together
 from herded.run.keep import Marginals
@@ -78,7 +75,7 @@ def compare(options: argparse.Namespace) -> int:
 
 def _names(text: str) -> list[str]:
     names = list(dict.fromkeys(name.strip() for name in text.split(",")))
-    known = (*METHODS[1:], *WEIGHTS)
+    known = (*method_names(), *WEIGHTS)
     for name in names:
         if name not in known:
             raise MethodError(f"expected --methods of {', '.join(known)}, got {name!r}")
@@ -92,13 +89,7 @@ def _method(name: str, model: Any, options: argparse.Namespace) -> Any:
     if name == "herded":
         suited = recommend(model, seed=options.seed, max_memory=options.max_memory)
         return suited if options.slack is None else replace(suited, slack=options.slack)
-    others: dict[str, Any] = {
-        "gibbs": Gibbs(seed=options.seed),
-        "mean-field": MeanField(damping=DAMPING),
-        "bp": BeliefPropagation(damping=DAMPING),
-        "exact": Exact(),
-    }
-    return others[name]
+    return method_named(name, seed=options.seed)
 
 
 def _reference(options: argparse.Namespace, model: Any) -> tuple[Reference, str]:

@@ -6,9 +6,9 @@ import argparse
 import textwrap
 from typing import Any
 
+from herded.methods.registry import BUILT_IN, method_names
 from herded.system.memory import bytes_of
 
-METHODS = ("auto", "herded", "gibbs", "mean-field", "bp", "exact")
 WEIGHTS = ("blanket", "shared", "pooled", "lazy", "full")
 
 
@@ -27,9 +27,11 @@ def add_infer(commands: Any, exit_codes: str) -> None:
     )
     infer.add_argument(
         "--method",
-        choices=METHODS,
+        type=method_name,
         default="auto",
-        help="default: exact where elimination fits in memory, else herded; it says which and why",
+        metavar="METHOD",
+        help=f"auto, {', '.join(BUILT_IN)}; default: exact where elimination fits in memory, else "
+        "herded; it says which and why",
     )
     length = infer.add_mutually_exclusive_group()
     length.add_argument(
@@ -166,6 +168,14 @@ def _add(
         help="most memory to take, such as 500M or 2G; default: half of what is free",
     )
     return parser
+
+
+def method_name(text: str) -> str:
+    """A method's name in the registry, or auto."""
+    if text != "auto" and text not in BUILT_IN and text not in method_names():
+        names = ", ".join(("auto", *method_names()))
+        raise argparse.ArgumentTypeError(f"expected one of {names}, got {text!r}")
+    return text
 
 
 def size(text: str) -> float:

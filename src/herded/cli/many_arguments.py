@@ -4,7 +4,8 @@ import argparse
 import textwrap
 from typing import Any
 
-from herded.cli.infer_arguments import METHODS, WEIGHTS, add_engine, size
+from herded.cli.infer_arguments import WEIGHTS, add_engine, method_name, size
+from herded.methods.registry import BUILT_IN
 
 
 def add_many(commands: Any, exit_codes: str) -> None:
@@ -22,7 +23,13 @@ def add_many(commands: Any, exit_codes: str) -> None:
     )
     many.add_argument("models", nargs="+", metavar="MODEL", help="files, gzipped or not")
     many.add_argument("--out", required=True, metavar="DIR", help="made if it is not there")
-    many.add_argument("--method", choices=METHODS, default="auto", help="default: %(default)s")
+    many.add_argument(
+        "--method",
+        type=method_name,
+        default="auto",
+        metavar="METHOD",
+        help=f"auto, {', '.join(BUILT_IN)}; default: %(default)s",
+    )
     length = many.add_mutually_exclusive_group()
     length.add_argument("--sweeps", type=int, metavar="N", help="default: 10000 of a sampler")
     length.add_argument("--seconds", type=float, metavar="S", help="of each model")

@@ -11,18 +11,16 @@ from herded.cli import engines
 from herded.cli.printing import count
 from herded.errors import MemoryLimitError, MethodError
 from herded.layouts.protocol import Layout
-from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_order import elimination_order
 from herded.methods.exact import Exact
-from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Sampler
 from herded.methods.recommend import SLACK, recommend
+from herded.methods.registry import method_named
 from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
 from herded.run import checkpoint_file as checkpoint
-from herded.run.auto import DAMPING, Choice, annealed, choose
+from herded.run.auto import Choice, annealed, choose
 from herded.run.memory import exact_memory, run_memory
 from herded.run.sampling import SPARE
 from herded.system import memory
@@ -147,13 +145,7 @@ def _choice(model: Model, options: argparse.Namespace) -> Choice:
         return Choice(name, _herded(model, options), "")
     if name == "gibbs" and options.task == "map":
         return Choice(name, annealed(model, options.seed, herded=False), "")
-    solvers: dict[str, Any] = {
-        "gibbs": Gibbs(seed=options.seed),
-        "mean-field": MeanField(damping=DAMPING),
-        "bp": BeliefPropagation(damping=DAMPING),
-        "exact": Exact(),
-    }
-    return Choice(name, solvers[name], "")
+    return Choice(name, method_named(name, seed=options.seed), "")
 
 
 def _herded(model: Model, options: argparse.Namespace) -> Any:
@@ -254,6 +246,8 @@ def _memory(
     if isinstance(method, Exact) and (layout is None or need is None):
         order = elimination_order(model, limit)
         layout, need = method.in_order(model, order), exact_memory(model, order)
+    elif isinstance(method, Sampler) and not hasattr(method, "propose"):
+        need = 0.0  # of another package: it refuses for itself
     elif isinstance(method, Sampler):
         proposal = method.propose(model, max_memory=max_memory)  # type: ignore[attr-defined]
         need = run_memory(model, method, chains=chains, max_memory=max_memory, proposal=proposal)

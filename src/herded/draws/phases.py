@@ -18,7 +18,7 @@ def half_phase(kind: Any) -> Any:
     return np.dtype(kind).type(np.iinfo(kind).max >> 2)
 
 
-HALF = half_phase(np.uint32)
+HALF, COARSE_HALF = half_phase(np.uint32), half_phase(np.uint16)
 
 
 @jit

@@ -1,7 +1,7 @@
-"""Our own models on disk, to the bit: the arrays of a model in one .npz or .safetensors file.
+"""Save and load models as arrays in one .npz or .safetensors file, to the bit.
 
-No pickle: a file holds numbers and a header of JSON, and reading it runs nothing. What a file says
-of its sizes is checked against what it holds before memory is taken.
+There is no pickle: a file holds numbers and a JSON header, and reading it runs no code. The sizes
+that a file declares are checked against what it holds before memory is allocated.
 """
 
 import io
@@ -36,7 +36,27 @@ Arrays = dict[str, np.ndarray]
 
 
 def save_model(model: FactorGraph | Lattice, path: FilePath) -> None:
-    """Write a model, its evidence and its names; the suffix tells how: .npz or .safetensors."""
+    """Save a model, its evidence and its names as arrays.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+    path : path-like
+        Its suffix decides the format: .npz or .safetensors (which needs safetensors). The file
+        appears when it is complete.
+
+    Raises
+    ------
+    FileError
+        If the suffix is another, or the file cannot be written.
+
+    Examples
+    --------
+    >>> model = hd.ising_grid(np.zeros((2, 2)), 0.5).given({(0, 0): 1})
+    >>> hd.save_model(model, "model.npz")
+    >>> hd.load_model("model.npz").content_hash == model.content_hash
+    True
+    """
     suffix = atomic.target_path(path, FileError, "the path").suffix
     if suffix not in (".npz", ".safetensors"):
         raise FileError(f"expected a file named .npz or .safetensors to save to, got {path}")
@@ -50,9 +70,31 @@ def save_model(model: FactorGraph | Lattice, path: FilePath) -> None:
 
 
 def load_model(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph | Lattice:
-    """The model that `save_model` wrote: the same bits, the same `content_hash`.
+    """Load a model that `save_model` wrote, to the same bits.
 
-    `max_memory` is the memory in bytes that reading may take, by default half of what is free.
+    Parameters
+    ----------
+    path : path-like
+        A .npz or .safetensors file. Reading it runs no code that is in it.
+    max_memory : int, float or str, optional
+        Most memory that reading may take, in bytes or as "2G"; by default half of what is free.
+
+    Returns
+    -------
+    FactorGraph or Lattice
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, or holds something else.
+    MemoryLimitError
+        If it is too large.
+
+    Examples
+    --------
+    >>> hd.save_model(hd.chain_model(np.zeros((3, 2)), np.eye(2)), "chain.npz")
+    >>> hd.load_model("chain.npz").n_variables
+    3
     """
     data = read_bytes(path, max_memory, EXPANSION)
     try:
@@ -61,7 +103,7 @@ def load_model(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph
         raise FileError(f"{error} (in {path})") from error
     except HerdedError:
         raise
-    except Exception as error:  # whatever is in that file: zip, JSON and numpy have many ways
+    except Exception as error:  # zip, JSON and numpy raise errors of many kinds
         raise FileError(
             f"expected a model that save_model wrote at {path}, got something unreadable "
             f"({type(error).__name__}): give another file, or use read_model"
@@ -172,12 +214,12 @@ def _array(file: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError("others are unpacked without bounds")
     with file.open(member) as source:
-        data = source.read(member.file_size + 1)  # never more, whatever the size really is
+        data = source.read(member.file_size + 1)  # at most that, whatever the real size is
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError("arrays of numbers have headers of version 1")
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of headers that numpy would rather not read
+        warnings.simplefilter("error")  # numpy warns of headers that it should not read
         shape, fortran, kind = np.lib.format.read_array_header_1_0(stream)
     begin = stream.tell()
     if kind.hasobject or fortran or len(data) - begin != math.prod(shape) * kind.itemsize:

@@ -29,13 +29,42 @@ from herded.system.memory import Size
 KEYWORDS = {"network", "variable", "probability", "property", "type", "table", "default"}
 PLAIN = re.compile(r"(?:[\w.<>=+*%:&-]|/(?![/*]))+")  # a name that needs no quotes
 UNWRITABLE = re.compile(r'["\ud800-\udfff]')  # also what UTF-8 has no bytes for
-TABLE_COPIES = 6  # of a table, while a model is made of it
+TABLE_COPIES = 6  # of a table exist while a model is built from it
 
 
 def read_bif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
-    """The Bayes net of a .bif file, gzipped or not, with the names of variables and states.
+    """Read a Bayes net from a file in the Interchange Format (BIF).
 
-    `max_memory` is the memory in bytes that reading may take, by default half of what is free.
+    Parameters
+    ----------
+    path : path-like
+        A .bif file, gzipped or not.
+    max_memory : int, float or str, optional
+        Most memory that reading may take, in bytes or as "2G"; by default half of what is free.
+
+    Returns
+    -------
+    FactorGraph
+        With the names of variables and states. The factor of a variable is over its parents and,
+        last, itself.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, with the line where reading failed.
+    MemoryLimitError
+        If it is too large.
+
+    Examples
+    --------
+    >>> text = '''network rain { }
+    ... variable rain { type discrete [ 2 ] { no, yes }; }
+    ... probability ( rain ) { table 0.8, 0.2; }'''
+    >>> with open("rain.bif", "w") as file:
+    ...     _ = file.write(text)
+    >>> model = hd.io.read_bif("rain.bif")
+    >>> model.names, model.state_names
+    (('rain',), (('no', 'yes'),))
     """
     tokens = Tokens(path, read_text(path, max_memory))
     net, definitions = NetFile(path, tokens.line), []
@@ -56,7 +85,36 @@ def read_bif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
 
 
 def write_bif(model: FactorGraph, path: FilePath) -> None:
-    """Write a Bayes net; what `read_bif` read is written so that it reads the same, to the bit."""
+    """Write a Bayes net in the Interchange Format (BIF).
+
+    What `read_bif` read is written so that it reads the same, to the bit.
+
+    Parameters
+    ----------
+    model : FactorGraph
+        One whose factors are the conditional tables of a Bayes net.
+    path : path-like
+        The file appears when it is complete.
+
+    Raises
+    ------
+    ModelError
+        If the model has evidence, or is no Bayes net: its factors must be one table
+        P(x | parents) for each variable x, which comes last in it, with rows that sum to 1.
+    FileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> rain, wet = np.log([0.8, 0.2]), np.log([[0.9, 0.1], [0.3, 0.7]])
+    >>> net = hd.FactorGraph(
+    ...     [2, 2], [((0,), rain), ((0, 1), wet)],
+    ...     names=["rain", "wet"], state_names=[["no", "yes"]] * 2,
+    ... )
+    >>> hd.io.write_bif(net, "weather.bif")
+    >>> hd.io.read_bif("weather.bif").state_names
+    (('no', 'yes'), ('no', 'yes'))
+    """
     states, conditionals = as_bayes_net(model)
     write_bytes(path, [block.encode() for block in _written(states, conditionals)])
 
@@ -66,7 +124,7 @@ def write_bif(model: FactorGraph, path: FilePath) -> None:
 
 @dataclass
 class _Definition:
-    """A probability block as it stands."""
+    """A probability block as it is written in the file."""
 
     where: int
     child: str
@@ -115,7 +173,7 @@ def _read_definition(tokens: Tokens) -> _Definition:
 
 
 def _check_memory(net: NetFile, definitions: list[_Definition], max_memory: float) -> None:
-    """A `default` of one line can stand for a table of any size."""
+    """Check the memory of tables with a `default`, whose one line may stand for any size."""
     need = 0
     for definition in definitions:
         rows, k = net.shape(definition.child, definition.parents, definition.where)
@@ -198,7 +256,7 @@ def _written(
 
 
 def _quoted(name: str) -> str:
-    """A name as a token: in quotes if it would be several, or mean something else."""
+    """A name as one token: in quotes if it has special characters or is a keyword."""
     if PLAIN.fullmatch(name) and name not in KEYWORDS:
         return name
     if UNWRITABLE.search(name):

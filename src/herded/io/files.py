@@ -1,4 +1,4 @@
-"""Files as bytes: gzip unpacked, never more taken than memory allows, and written whole."""
+"""Read and write files as bytes: unpack gzip, respect a memory limit, write all or nothing."""
 
 import gzip
 import os
@@ -41,7 +41,7 @@ def read_bytes(path: FilePath, max_memory: Size | None = None, expansion: int = 
 
 
 def too_large(path: FilePath, most: int, expansion: int) -> MemoryLimitError:
-    """What to say of a file, or of what it unpacks to, that memory does not allow."""
+    """The error for a file that is too large for the memory limit, packed or unpacked."""
     return MemoryLimitError(
         f"expected at most {memory.readable(most)} in {path}, as reading takes about {expansion} "
         "times as much memory, but it holds more: free some memory, or raise max_memory="

@@ -1,7 +1,7 @@
-"""Pictures on disk: PNG, PBM/PGM, TIFF and what else Pillow reads.
+"""Read and write pictures: PNG, PBM/PGM, TIFF and other formats that Pillow knows.
 
-Two-valued files become bool arrays; 8- and 16-bit files floats from 0 to 1; float TIFFs stay as
-they are. Written whole or not at all.
+Two-valued files become bool arrays, 8- and 16-bit files floats from 0 to 1, and float TIFFs keep
+their values. A picture is written completely or not at all.
 """
 
 import contextlib
@@ -72,7 +72,7 @@ def _pixels(image: Any, suffix: str) -> np.ndarray:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Broken files end in one sentence, without Pillow's warnings before it."""
+    """Suppress Pillow's warnings: a broken file gives one error and nothing else."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

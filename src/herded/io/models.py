@@ -33,11 +33,35 @@ SUFFIXES = {f".{name}": name for name in READERS} | {".xml": "xmlbif", ".bifxml"
 def read_model(
     path: FilePath, format: str | None = None, *, max_memory: Size | None = None
 ) -> FactorGraph | Lattice:
-    """The model of a file: .uai, .bif, .xmlbif (.xml, .bifxml), .npz or .safetensors.
+    """Read a model from a file of any format that `herded` knows.
 
-    The name tells which, with or without a further .gz, or else the content. `format` is one of
-    "uai", "bif", "xmlbif", "npz" and "safetensors", for files of other names. `max_memory` is
-    what reading may take, in bytes or as "2G", by default half of what is free.
+    Parameters
+    ----------
+    path : path-like
+        A .uai, .bif, .xmlbif (also .xml and .bifxml), .npz or .safetensors file. A further .gz is
+        understood for the text formats. Other names are recognised by what is in the file.
+    format : {"uai", "bif", "xmlbif", "npz", "safetensors"}, optional
+        The format, where neither name nor content tell it.
+    max_memory : int, float or str, optional
+        Most memory that reading may take, in bytes or as "2G"; by default half of what is free.
+
+    Returns
+    -------
+    FactorGraph or Lattice
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read; the message has the line where reading failed.
+    MemoryLimitError
+        If it is too large.
+
+    Examples
+    --------
+    >>> hd.io.write_uai(hd.ising_grid([[0.0, 1.0]], 0.5), "grid.uai")
+    >>> model = hd.read_model("grid.uai")
+    >>> model.cardinalities
+    array([2, 2])
     """
     if format is not None and format not in READERS:
         known = ", ".join(map(repr, READERS))
@@ -52,7 +76,7 @@ def _format_of(path: Any, max_memory: Size | None) -> str:
 
 
 def _format_of_content(path: FilePath, data: bytes) -> str:
-    """What a file begins like."""
+    """The format that the first bytes of a file show."""
     text = data.removeprefix(BOM)
     words = text[:2000].split(None, 1)
     if words and words[0].upper() in (b"MARKOV", b"BAYES"):

@@ -1,7 +1,8 @@
-"""Potentials as files write them, and their logarithms as models hold them, without losing bits.
+"""Convert between potentials, which files have, and their logarithms, which models have.
 
-log and exp do not invert each other exactly, but log is all that reading does: a writer that looks
-for the potential whose logarithm is the model's gives back what was read, to the bit.
+log and exp do not invert each other exactly. Reading takes the logarithm of a file's potential, so
+writing looks for a potential whose logarithm is exactly the model's: reading it again then gives
+the same bits.
 """
 
 import math
@@ -25,8 +26,8 @@ def log_of(potentials: np.ndarray) -> np.ndarray:
 def exp_of(log_potentials: np.ndarray) -> np.ndarray:
     """Floats whose logarithm, as `log_of` takes it, is the one given.
 
-    There is one wherever the logarithm was one of a float. Others have the nearest, whose
-    logarithm is another by at most ROUNDING if exp is a float at all.
+    There is one wherever the given logarithm is that of a float. For others the nearest float is
+    taken, whose logarithm differs by at most ROUNDING, relatively, if exp does not overflow.
     """
     best = exp_array(log_potentials)
     missed = np.flatnonzero(log_of(best) != log_potentials)
@@ -43,8 +44,8 @@ def exp_of(log_potentials: np.ndarray) -> np.ndarray:
 def table_potentials(model: FactorGraph) -> np.ndarray:
     """The potentials of all factors, one after another.
 
-    A factor whose potentials would be no floats, being above 1e308 or below 1e-308, is multiplied
-    with a constant: the distribution stays the same, its normalising constant does not.
+    A factor with potentials above 1e308 or below 1e-308 is multiplied with a constant: the
+    distribution stays the same, its normalising constant changes.
     """
     result = exp_of(model.log_tables)
     lost = np.flatnonzero(_lost(result, model.log_tables))
@@ -69,7 +70,7 @@ def _moved(log_table: np.ndarray, f: int) -> np.ndarray:
 
 
 def _lost(potentials: np.ndarray, log_potentials: np.ndarray) -> np.ndarray:
-    """Where the logarithm would not come back, rounding aside."""
+    """Where the logarithm of a potential differs from the given one by more than rounding."""
     finite = np.isfinite(log_potentials)
     back = log_of(potentials)
     with np.errstate(invalid="ignore"):  # -inf of hard zeros, which come back

@@ -1,8 +1,8 @@
-"""Files of one or more samples, each a row of numbers that tells its own length.
+"""Files of one or more samples, each a row of numbers from which its length follows.
 
-The UAI competitions have written such files (evidence, marginals, best states) in two ways: the
-row alone, or the number of rows and then the rows. Both are read; where a file could be either,
-the ends of its lines decide.
+Such files of the UAI competitions (evidence, marginals, best states) come in two forms: one row
+alone, or the number of rows and then the rows. Both are read. Where a file could be either, its
+line ends decide.
 """
 
 from collections.abc import Callable

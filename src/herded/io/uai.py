@@ -21,9 +21,35 @@ from herded.system.memory import Size
 
 
 def read_uai(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
-    """The model of a .uai file, gzipped or not; log-potentials, -inf for zeros.
+    """Read a model in the format of the UAI inference competitions.
 
-    `max_memory` is the memory in bytes that reading may take, by default half of what is free.
+    Parameters
+    ----------
+    path : path-like
+        A .uai file (MARKOV or BAYES), gzipped or not.
+    max_memory : int, float or str, optional
+        Most memory that reading may take, in bytes or as "2G"; by default half of what is free.
+
+    Returns
+    -------
+    FactorGraph
+        Log-potentials are the logarithms of the file's numbers, -inf for zeros.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, with the line where reading failed.
+    MemoryLimitError
+        If it is too large.
+
+    Examples
+    --------
+    >>> with open("pair.uai", "w") as file:
+    ...     _ = file.write("MARKOV 2 2 2 1 2 0 1 4 1.0 2.0 2.0 1.0")
+    >>> model = hd.io.read_uai("pair.uai")
+    >>> hd.infer(model, hd.Exact()).joint.round(3)
+    array([[0.167, 0.333],
+           [0.333, 0.167]])
     """
     text = read_text(path, max_memory)
     remedy = "give a model in the UAI format, or use read_model, which knows others"
@@ -41,11 +67,32 @@ def read_uai(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
 
 
 def write_uai(model: Any, path: FilePath) -> None:
-    """Write a model as MARKOV, and its evidence, if it has any, beside it as `path`.evid.
+    """Write a model in the format of the UAI inference competitions, as MARKOV.
 
-    What `read_uai` read is written so that it reads the same, to the bit; so is any log-potential
-    that is the logarithm of a float. Others are rounded, by 2e-16 at most. Factors beyond what
-    floats hold are multiplied with a constant. Names are not kept.
+    Evidence, if there is any, is written beside it as `path`.evid. What `read_uai` read is written
+    so that it reads the same, to the bit, as is any log-potential that is the logarithm of a float;
+    others are rounded by 2e-16 at most. Factors whose potentials are no floats are multiplied with
+    a constant, which changes log Z. Names are not kept.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+    path : path-like
+        The file appears when it is complete.
+
+    Raises
+    ------
+    ModelError
+        If the log-potentials of one factor are more than 1400 apart.
+    FileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> model = hd.ising_grid([[0.0, 1.0]], 0.5).given({(0, 0): 1})
+    >>> hd.io.write_uai(model, "grid.uai")
+    >>> hd.io.read_evidence("grid.uai.evid")
+    {0: 1}
     """
     graph = as_graph(model)
     blocks = list(_written(graph))

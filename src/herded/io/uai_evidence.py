@@ -21,7 +21,29 @@ ROW = "the number of observed variables and as many pairs of variable and value"
 
 
 def read_evidence(path: FilePath) -> dict[int, int]:
-    """What a .evid file says of the variables: give it to `model.given`."""
+    """Read the evidence of a UAI .evid file: give it to `model.given`.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    dict
+        From variables to their states.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, or has several samples (use `read_evidences`).
+
+    Examples
+    --------
+    >>> with open("model.evid", "w") as file:
+    ...     _ = file.write("2  0 1  7 0")
+    >>> hd.io.read_evidence("model.evid")
+    {0: 1, 7: 0}
+    """
     samples = read_evidences(path)
     if len(samples) != 1:
         raise FileError(
@@ -32,7 +54,29 @@ def read_evidence(path: FilePath) -> dict[int, int]:
 
 
 def read_evidences(path: FilePath) -> list[dict[int, int]]:
-    """The evidence of every sample in a .evid file."""
+    r"""Read the evidence of every sample in a UAI .evid file.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    list of dict
+        From variables to their states, for each sample.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> with open("model.evid", "w") as file:
+    ...     _ = file.write("2\n1 0 1\n2 0 0 3 1")
+    >>> hd.io.read_evidences("model.evid")
+    [{0: 1}, {0: 0, 3: 1}]
+    """
     text = read_text(path)
     _check_begin(path, text)
     numbers = Numbers.parse(path, text)
@@ -41,7 +85,7 @@ def read_evidences(path: FilePath) -> list[dict[int, int]]:
 
 
 def _check_begin(path: FilePath, text: bytes) -> None:
-    """Other files, a model above all, are told from evidence with a mistake in it."""
+    """Raise if the file is something else, such as a model, with a message that says so."""
     word = (text.split(None, 1) or [b"0"])[0]
     if floats(word) is None:
         got = "a UAI model" if word.upper() in MODELS else f"a file that begins {shown_bytes(word)}"
@@ -52,7 +96,28 @@ def _check_begin(path: FilePath, text: bytes) -> None:
 
 
 def write_evidence(evidence: Mapping[int, int], path: FilePath) -> None:
-    """Write {variable: value} as a .evid file of one line."""
+    r"""Write evidence as a UAI .evid file of one line.
+
+    Parameters
+    ----------
+    evidence : mapping
+        From variables (indices) to their states.
+    path : path-like
+
+    Raises
+    ------
+    ModelError
+        If a variable or a state is not a whole number of 0 or more.
+    FileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> hd.io.write_evidence({0: 1, 7: 0}, "model.evid")
+    >>> from pathlib import Path
+    >>> Path("model.evid").read_text()
+    '2 0 1 7 0\n'
+    """
     if not isinstance(evidence, Mapping):
         raise ModelError(f"expected evidence as {{variable: value}}, got {shown(evidence)}")
     pairs = [(_index("a variable", i), _index("a value", v)) for i, v in evidence.items()]

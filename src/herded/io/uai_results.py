@@ -1,7 +1,7 @@
 """Answers in the format of the UAI inference competitions: marginals, log Z, the best state.
 
-A file begins with the name of the task. Programs that improve their answer write -BEGIN- and the
-next one: the last counts.
+A file begins with the name of the task. Programs that improve their answer append -BEGIN- and the
+next one: the last answer is read.
 """
 
 import decimal
@@ -18,7 +18,7 @@ from herded.models.checks import number, number_array, shown, whole_array
 from herded.system import memory
 
 BEGIN = b"-BEGIN-"
-ROUNDING = 1e-3  # what a probability may be above 1: few digits are written
+ROUNDING = 1e-3  # how far a probability may be above 1, since files have few digits
 PRECISE = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 LN_10 = PRECISE.ln(decimal.Decimal(10))
 
@@ -27,7 +27,30 @@ LN_10 = PRECISE.ln(decimal.Decimal(10))
 
 
 def read_mar(path: FilePath) -> np.ndarray:
-    """P(x_i = k) of a .MAR file, (N, K) as in `Result.marginals`: zero beyond a cardinality."""
+    r"""Read marginals from a UAI .MAR file.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    ndarray of shape (N, K)
+        P(x_i = k) as in `Result.marginals`: zero beyond a variable's number of states.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> with open("model.MAR", "w") as file:
+    ...     _ = file.write("MAR\n2 2 0.25 0.75 3 0.1 0.2 0.7")
+    >>> hd.io.read_mar("model.MAR")
+    array([[0.25, 0.75, 0.  ],
+           [0.1 , 0.2 , 0.7 ]])
+    """
     return read_marginals(path)[0]
 
 
@@ -50,9 +73,29 @@ def read_marginals(path: FilePath) -> tuple[np.ndarray, np.ndarray]:
 
 
 def write_mar(marginals: Any, path: FilePath, cardinalities: Any = None) -> None:
-    """Write (N, K) marginals, or those of a picture, (H, W, K).
+    """Write marginals as a UAI .MAR file.
 
-    `cardinalities` tells how many states each variable has, where that is not K.
+    Parameters
+    ----------
+    marginals : array_like of shape (N, K), or (H, W, K) for a picture
+    path : path-like
+    cardinalities : array_like of int, shape (N,), optional
+        The number of states of each variable, where it is not K.
+
+    Raises
+    ------
+    ModelError
+        If a number is no probability.
+    FileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> hd.io.write_mar([[0.25, 0.75, 0.0], [0.1, 0.2, 0.7]], "model.MAR", [2, 3])
+    >>> from pathlib import Path
+    >>> print(Path("model.MAR").read_text())
+    MAR
+    2 2 0.25 0.75 3 0.1 0.2 0.7
     """
     table = number_array("the marginals", marginals)
     if table.ndim < 2 or not table.size:
@@ -95,7 +138,29 @@ def _probabilities(numbers: Numbers, slots: np.ndarray) -> np.ndarray:
 
 
 def read_pr(path: FilePath) -> float:
-    """log Z of a .PR file, natural as `Result.log_z`; the file has its logarithm to base 10."""
+    r"""Read log Z from a UAI .PR file.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    float
+        The natural logarithm, as in `Result.log_z`; the file has the logarithm to base 10.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> with open("model.PR", "w") as file:
+    ...     _ = file.write("PR\n2.0")
+    >>> round(hd.io.read_pr("model.PR"), 4)
+    4.6052
+    """
     numbers = _read_answer(path, b"PR")
     what = "log10 of the normalising constant"
     k = one_sample(numbers, lambda numbers, at: 1, what).start
@@ -107,7 +172,27 @@ def read_pr(path: FilePath) -> float:
 
 
 def write_pr(log_z: float, path: FilePath) -> None:
-    """Write log Z (natural, as `Result.log_z`) so that `read_pr` gives it back to the bit."""
+    """Write log Z as a UAI .PR file, so that `read_pr` gives it back to the bit.
+
+    Parameters
+    ----------
+    log_z : float
+        The natural logarithm, as in `Result.log_z`.
+    path : path-like
+
+    Raises
+    ------
+    ModelError
+        If `log_z` is not finite.
+    FileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> hd.io.write_pr(12.5, "model.PR")
+    >>> hd.io.read_pr("model.PR")
+    12.5
+    """
     value = number("log_z", log_z)
     if not np.isfinite(value):
         raise ModelError(
@@ -121,7 +206,28 @@ def write_pr(log_z: float, path: FilePath) -> None:
 
 
 def read_mpe(path: FilePath) -> np.ndarray:
-    """The state of a .MPE (or .MAP) file, (N,)."""
+    r"""Read a state from a UAI .MPE or .MAP file.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    ndarray of int, shape (N,)
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> with open("model.MPE", "w") as file:
+    ...     _ = file.write("MPE\n3 0 1 1")
+    >>> hd.io.read_mpe("model.MPE")
+    array([0, 1, 1])
+    """
     numbers = _read_answer(path, b"MPE", b"MAP")
     row = one_sample(numbers, _state_length, "the number of variables and as many states")
     slots = np.arange(row.start + 1, row.stop)
@@ -129,7 +235,28 @@ def read_mpe(path: FilePath) -> np.ndarray:
 
 
 def write_mpe(state: Any, path: FilePath) -> None:
-    """Write a state, (N,) or a picture, such as `Result.best.state`."""
+    r"""Write a state as a UAI .MPE file.
+
+    Parameters
+    ----------
+    state : array_like of int, shape (N,) or that of a picture
+        Such as `Result.best.state`.
+    path : path-like
+
+    Raises
+    ------
+    ModelError
+        If there is no state, or a negative one.
+    FileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> hd.io.write_mpe([0, 1, 1], "model.MPE")
+    >>> from pathlib import Path
+    >>> Path("model.MPE").read_text()
+    'MPE\n3 0 1 1\n'
+    """
     x = whole_array("the state", state).reshape(-1)
     if not len(x) or (x < 0).any():
         raise ModelError(f"expected one or more states from 0 on, got {shown(state)}")

@@ -1,7 +1,7 @@
 """Bayes nets in XMLBIF 0.3, the Interchange Format as XML, which Weka and others write.
 
-Tables have the variable itself varying fastest, then its parents, the first slowest. Entities are
-refused, so no file is larger than it looks, and nothing outside of a file is ever read.
+In a table the variable itself varies fastest, then its parents, the first slowest. Entities are
+refused, so that a small file cannot expand to a large one, and no other file is ever read.
 """
 
 import re
@@ -24,9 +24,39 @@ UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]|^\s|\s$")
 
 
 def read_xmlbif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
-    """The Bayes net of an XMLBIF file, gzipped or not, with the names of variables and states.
+    """Read a Bayes net from an XMLBIF 0.3 file, the format of Weka and others.
 
-    `max_memory` is the memory in bytes that reading may take, by default half of what is free.
+    Parameters
+    ----------
+    path : path-like
+        The file, gzipped or not. Entities are refused.
+    max_memory : int, float or str, optional
+        Most memory that reading may take, in bytes or as "2G"; by default half of what is free.
+
+    Returns
+    -------
+    FactorGraph
+        With the names of variables and states. The factor of a variable is over its parents and,
+        last, itself.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, with the line where reading failed.
+    MemoryLimitError
+        If it is too large.
+
+    Examples
+    --------
+    >>> rain, wet = np.log([0.8, 0.2]), np.log([[0.9, 0.1], [0.3, 0.7]])
+    >>> net = hd.FactorGraph(
+    ...     [2, 2], [((0,), rain), ((0, 1), wet)],
+    ...     names=["rain", "wet"], state_names=[["no", "yes"]] * 2,
+    ... )
+    >>> hd.io.write_xmlbif(net, "weather.xmlbif")
+    >>> model = hd.io.read_xmlbif("weather.xmlbif")
+    >>> model.names
+    ('rain', 'wet')
     """
     root = _parse(path, read_bytes(path, max_memory, EXPANSION))
     net = NetFile(path, lambda line: line)
@@ -45,7 +75,37 @@ def read_xmlbif(path: FilePath, *, max_memory: Size | None = None) -> FactorGrap
 
 
 def write_xmlbif(model: FactorGraph, path: FilePath) -> None:
-    """Write a Bayes net; what `read_xmlbif` read is written so that it reads the same."""
+    """Write a Bayes net as XMLBIF 0.3.
+
+    What `read_xmlbif` read is written so that it reads the same, to the bit.
+
+    Parameters
+    ----------
+    model : FactorGraph
+        One whose factors are the conditional tables of a Bayes net.
+    path : path-like
+        The file appears when it is complete.
+
+    Raises
+    ------
+    ModelError
+        If the model has evidence, or is no Bayes net: its factors must be one table
+        P(x | parents) for each variable x, which comes last in it, with rows that sum to 1.
+    FileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> rain, wet = np.log([0.8, 0.2]), np.log([[0.9, 0.1], [0.3, 0.7]])
+    >>> net = hd.FactorGraph(
+    ...     [2, 2], [((0,), rain), ((0, 1), wet)],
+    ...     names=["rain", "wet"], state_names=[["no", "yes"]] * 2,
+    ... )
+    >>> hd.io.write_xmlbif(net, "weather.xmlbif")
+    >>> from pathlib import Path
+    >>> Path("weather.xmlbif").read_text().splitlines()[0]
+    '<?xml version="1.0" encoding="UTF-8"?>'
+    """
     states, conditionals = as_bayes_net(model)
     write_bytes(path, [block.encode() for block in _written(states, conditionals)])
 

@@ -12,7 +12,7 @@ from herded.layouts.field import FieldLayout
 from herded.layouts.grid import GridLayout
 from herded.layouts.pairs import PairsLayout
 from herded.layouts.potts import PottsLayout
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.protocol import Proposal, Task
 from herded.layouts.table import TableLayout
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model

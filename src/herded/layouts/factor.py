@@ -9,7 +9,7 @@ import numpy as np
 from herded.draws.protocol import Step
 from herded.errors import MethodError
 from herded.layouts.factor_sweeps import factor_scalar, factor_vector
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.protocol import Proposal, Task
 from herded.layouts.sites import SiteLayout, weights_memory
 from herded.layouts.weights import TABULATED, is_hashed
 

@@ -12,7 +12,7 @@ from herded.layouts.chain_sweeps import field_together
 from herded.layouts.field_arrays import Couplings, compile_field, field_couplings
 from herded.layouts.field_sweeps import field_scalar
 from herded.layouts.linked import propose_linked
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.protocol import Proposal, Task
 from herded.layouts.sites import DRAWN_OR_POOLED, SiteLayout
 
 

@@ -2,12 +2,12 @@
 
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from herded.draws.phases import half_phase
+from herded.draws.phases import COARSE_HALF, HALF
 from herded.draws.protocol import Draw, Step
 from herded.layouts.grid_arrays import (
     compile_lattice,
@@ -18,8 +18,7 @@ from herded.layouts.grid_arrays import (
     with_border,
 )
 from herded.layouts.grid_sweeps import lattice_sweeps
-from herded.layouts.proposal import Proposal, Task
-from herded.layouts.protocol import SweptLayout
+from herded.layouts.protocol import Proposal, SweptLayout, Task
 from herded.layouts.state import NOTHING, State
 from herded.layouts.waves import schedule, wave_length
 from herded.layouts.weights import TABULATED
@@ -48,7 +47,7 @@ class PackedLayout(SweptLayout):
     kind: ClassVar[str] = "grid"
     least_block: ClassVar[int] = 16  # sweeps: they go over the grid as a wave
 
-    @property
+    @cached_property
     def n_stored(self) -> int:
         """A packed lattice may have a spare column."""
         return 2 * self.arrays.height * self.arrays.columns
@@ -100,7 +99,7 @@ class PackedLayout(SweptLayout):
         where = grid.rows, frame, step.sweep, step.key
         sweep = partial(kernel, *where, state.x, w, state.tally, block)
         length = wave_length(near // (2 * grid.strips))
-        threads = workers(pool, len(block) * self.n_stored)
+        threads = 1 if pool is None else workers(pool, len(block) * self.n_stored)
         halves = 2 * len(block)
         for jobs in schedule(grid.strips, halves, length, grid.periodic, threads):
             if threads == 1:
@@ -162,7 +161,7 @@ class GridLayout(PackedLayout):
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         p = self.arrays.p
         phases = aligned(p.shape, p.dtype)
-        phases[...] = half_phase(phases.dtype)
+        phases[...] = HALF if p.itemsize == 4 else COARSE_HALF
         if random:
             start_lattice(phases, self.arrays.rows * self.arrays.columns, key)
         return {"w": phases}

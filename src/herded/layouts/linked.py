@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.protocol import Proposal, Task
 from herded.layouts.sites import SiteLayout, weights_memory
 from herded.models.factor_graph import FactorGraph
 from herded.system import memory

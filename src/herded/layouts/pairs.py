@@ -12,7 +12,7 @@ from herded.layouts.linked import propose_linked
 from herded.layouts.pairs_arrays import compile_pairs, pair_rows
 from herded.layouts.pairs_chain_sweeps import LANES, pairs_together
 from herded.layouts.pairs_sweeps import pair_sweeps
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.protocol import Proposal, Task
 from herded.layouts.sites import DRAWN_OR_POOLED, SiteLayout
 
 # From so many states on all that is gained is to read rows once: nothing if they stay in the cache.

@@ -10,7 +10,7 @@ from herded.draws.modes import MAX_BINS
 from herded.layouts.grid import PackedLayout, why_no_grid
 from herded.layouts.potts_arrays import compile_potts, lattice_memory, start_potts, why_not
 from herded.layouts.potts_sweeps import potts_sweeps
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.protocol import Proposal, Task
 from herded.layouts.state import State
 from herded.system.arrays import aligned
 

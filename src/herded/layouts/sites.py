@@ -14,8 +14,7 @@ from herded.draws.protocol import Draw, Step
 from herded.layouts.arrays import ChainArrays
 from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.hash_tables import first_tables, grown
-from herded.layouts.proposal import Task
-from herded.layouts.protocol import SweptLayout
+from herded.layouts.protocol import SweptLayout, Task
 from herded.layouts.scan import JACOBI, SEQUENTIAL, ScanArrays, components
 from herded.layouts.side_by_side import MOST_CHAINS, SideBySide
 from herded.layouts.state import NOTHING, State

@@ -10,7 +10,7 @@ import numpy as np
 from herded.draws.modes import BLANKET
 from herded.draws.protocol import Step
 from herded.layouts.chain_sweeps import table_together
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.protocol import Proposal, Task
 from herded.layouts.sites import EVERY_TABULATED, SiteLayout, weights_memory
 from herded.layouts.table_arrays import check_tables, compile_table, row_entries
 from herded.layouts.table_sweeps import table_scalar, table_vector

@@ -39,13 +39,36 @@ class BeliefPropagationState:
 
 @dataclass(frozen=True)
 class BeliefPropagation:
-    """Sum-product; a sweep updates every message from a factor to a free variable once.
+    """Sum-product belief propagation: exact on trees, an approximation where there are loops.
 
-    `updates="sequential"` uses the newest messages and goes through the variables in index order,
-    then backwards, in turns: two sweeps do a chain. `"parallel"` uses those of the last sweep. It
-    has converged when no log-message changed by `tolerance` in a sweep (0 never stops early).
-    It starts at uniform messages, those of unary factors at their tables. Hard zeros are exact:
-    a state that a message forbids is impossible, at once, however damped.
+    A sweep updates every message from a factor to a free variable once. It starts at uniform
+    messages, those of unary factors at their tables. Hard zeros are exact: a state that a message
+    forbids is impossible at once, whatever the damping.
+
+    Parameters
+    ----------
+    damping : float
+        In (0, 1]: the share of the new value in every step; 1 is undamped.
+    updates : "sequential" or "parallel"
+        With the newest messages in index order, then backwards, in turns, so that two sweeps do a
+        chain; or with those of the last sweep.
+    tolerance : float
+        It has converged when no log-message changed by this much in a sweep; 0 never stops early.
+
+    Notes
+    -----
+    `result.marginals` and `result.pair_marginals` are the beliefs, `result.log_z` is Bethe's
+    estimate, and `result.converged` says whether the messages settled.
+
+    Examples
+    --------
+    >>> model = hd.chain_model([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]], np.eye(2))
+    >>> result = hd.infer(model, hd.BeliefPropagation())
+    >>> result.marginals[:, 1].round(3)
+    array([0.338, 0.575, 0.858])
+    >>> truth = hd.infer(model, hd.Exact())
+    >>> bool(abs(result.marginals - truth.marginals).max() < 1e-9)
+    True
     """
 
     damping: float = 1.0

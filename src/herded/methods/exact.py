@@ -40,7 +40,7 @@ MAX_JOINT = 2**20  # states of a model whose joint is written out
 
 @dataclass
 class ExactState:
-    """Whether it is done, and what was found."""
+    """Whether it is done, and the answer once it is."""
 
     sweep: int = 0
     converged: bool = False
@@ -49,10 +49,29 @@ class ExactState:
 
 @dataclass(frozen=True)
 class Exact:
-    """All marginals, log Z, the best state, and the joint of models of at most 2^20 states.
+    """All marginals, log Z and the most probable state by variable elimination.
 
-    Refuses, before it starts, what does not fit in memory. Of several best states it finds one,
-    the same on every run.
+    Raises
+    ------
+    MemoryLimitError
+        By `infer`, before it starts, if the tables of the elimination do not fit in memory.
+    InfeasibleError
+        By `infer`, if no state has positive probability.
+
+    Notes
+    -----
+    `result.marginals`, `result.pair_marginals` of variables that share a factor, `result.log_z`
+    and `result.best` are exact. Models of at most 2^20 joint states have a `result.joint`. Of
+    several best states it finds one, the same on every run.
+
+    Examples
+    --------
+    >>> model = hd.ising_grid([[1.0, 0.0, 0.0]], coupling=0.5)
+    >>> result = hd.infer(model, hd.Exact())
+    >>> result.marginals[..., 1].round(3)
+    array([[0.881, 0.676, 0.581]])
+    >>> round(result.log_z, 4), result.best.state
+    (2.7535, array([[1, 1, 1]]))
     """
 
     in_one_step: ClassVar[bool] = True

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from herded.draws.herded import HerdedDraw
 from herded.errors import MethodError
-from herded.layouts.proposal import Proposal
+from herded.layouts.protocol import Proposal
 from herded.layouts.scan import Scan
 from herded.layouts.weights import check_weights
 from herded.methods.options import check_seed, frozen_scan, is_between, is_whole

@@ -18,9 +18,35 @@ from herded.system.jit import jit
 
 
 def herd_distribution(p: Any, T: int) -> np.ndarray:
-    """T states 0..K-1 whose frequencies match the normalised distribution `p` within K / T.
+    """A sequence of states whose frequencies match a distribution.
 
-    In fixed point, as everywhere: no drift, and states of probability 0 never occur.
+    Herding with indicator features: after any T steps, state k was taken T p_k times, within K.
+    Weights are whole numbers, so that errors do not add up and states of probability 0 never occur.
+
+    Parameters
+    ----------
+    p : array_like of shape (K,)
+        Probabilities that sum to 1.
+    T : int
+        The length of the sequence.
+
+    Returns
+    -------
+    ndarray of int, shape (T,)
+        States 0 .. K-1.
+
+    Raises
+    ------
+    ModelError
+        If `p` is not a distribution, or `T` is negative.
+
+    Examples
+    --------
+    >>> states = hd.herd_distribution([0.5, 0.3, 0.2], 10)
+    >>> states[:5]
+    array([0, 1, 2, 0, 1])
+    >>> np.bincount(states)
+    array([5, 3, 2])
     """
     weights = _numbers("p", p, 1)
     if (weights < 0).any() or not np.isclose(weights.sum(), 1.0, rtol=0, atol=1e-9):
@@ -34,9 +60,36 @@ def herd_distribution(p: Any, T: int) -> np.ndarray:
 
 
 def herd_moments(features: Any, moments: Any, T: int) -> np.ndarray:
-    """T rows of `features` (M, D), chosen greedily so that their mean approaches `moments` (D,).
+    """Rows of `features` whose mean approaches `moments`: equation (1) of the paper.
 
-    Starts at w_0 = moments; the first of equally good rows is taken.
+    Starts at w_0 = moments. Of several rows that are equally good the first is taken.
+
+    Parameters
+    ----------
+    features : array_like of shape (M, D)
+        phi(x) for each of M states.
+    moments : array_like of shape (D,)
+        mu, the mean to be reached.
+    T : int
+        How many rows to choose.
+
+    Returns
+    -------
+    ndarray of int, shape (T,)
+        The numbers of the rows. The distance of their mean from `moments` falls as 1 / T if
+        `moments` is a mean of rows.
+
+    Raises
+    ------
+    ModelError
+        If shapes do not fit, a number is not finite, or `T` is negative.
+
+    Examples
+    --------
+    >>> corners = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> chosen = hd.herd_moments(corners, [0.25, 0.75], 8)
+    >>> corners[chosen].mean(axis=0)
+    array([0.25, 0.75])
     """
     phi = _numbers("features", features, 2)
     mu = _numbers("moments", moments, 1)

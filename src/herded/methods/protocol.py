@@ -9,7 +9,6 @@ takes them like those of the package (docs/own-sampler.md).
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -119,15 +118,3 @@ class SolverLayout(Layout):
     """The layout of solvers that read the factors themselves."""
 
     kind: ClassVar[str] = "factor"
-
-
-_roles: WeakKeyDictionary[type, type | None] = WeakKeyDictionary()
-
-
-def role(method: object) -> type | None:
-    """`Sampler`, `Solver`, or None; asked once for each class, since Python takes its time."""
-    kind = type(method)
-    if kind not in _roles:
-        found = [protocol for protocol in (Sampler, Solver) if isinstance(method, protocol)]
-        _roles[kind] = found[0] if found else None
-    return _roles[kind]

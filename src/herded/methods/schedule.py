@@ -45,14 +45,12 @@ def annealed_layout(kind: str | None) -> str:
     return "factor"
 
 
-def inverse_temperatures(schedule: Schedule | None, state: State, sweeps: int) -> np.ndarray | None:
-    """1 / T of the next sweeps of a state, infinite where T is 0; None where all are 1.
+def inverse_temperatures(schedule: Schedule, state: State, sweeps: int) -> np.ndarray:
+    """1 / T of the next sweeps of a state, infinite where T is 0.
 
     A schedule with a method `betas(sweeps, total)` is asked once: a call for each sweep of each of
     many short chains takes longer than the chains.
     """
-    if schedule is None:
-        return None
     if hasattr(schedule, "betas"):
         return schedule.betas(np.arange(state.sweep, state.sweep + sweeps), state.total)
     temperature = schedule if callable(schedule) else linear

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from herded.draws.protocol import Draw
-from herded.layouts.proposal import Proposal
-from herded.layouts.protocol import SweptLayout
+from herded.layouts.protocol import Proposal, SweptLayout
 from herded.layouts.side_by_side import SideBySide
 from herded.layouts.state import State
 from herded.methods.schedule import Schedule, annealed_layout, inverse_temperatures
@@ -63,7 +62,9 @@ class SiteSampler:
         self, layout: SweptLayout, state: State, block: np.ndarray, pool: Executor | None = None
     ) -> None:
         """Run len(block) sweeps; block[s] is the s-th sample, as the layout stores it."""
-        betas = inverse_temperatures(self.schedule, state, len(block))
+        betas = None
+        if self.schedule is not None:
+            betas = inverse_temperatures(self.schedule, state, len(block))
         layout.sweep(state, block, self.draw.step(state.sweep, state.chain), betas, pool)
 
     def can_advance_many(self, layout: SweptLayout, states: Sequence[State]) -> bool:

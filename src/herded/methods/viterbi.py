@@ -42,10 +42,24 @@ class ViterbiState:
 
 @dataclass(frozen=True)
 class Viterbi:
-    """The best state of chains; other graphs are refused.
+    """The most probable state of chains, exactly, in time linear in their length.
 
-    Of several best states it finds the lowest in dictionary order along each chain, read from
-    its end of the lower index.
+    Raises
+    ------
+    MethodError
+        By `infer`, if the free variables do not form chains.
+
+    Notes
+    -----
+    `result.best` has the state and its log-score. Of several best states it is the lowest in
+    dictionary order along each chain, read from its end of the lower index.
+
+    Examples
+    --------
+    >>> model = hd.chain_model([[2.0, 0.0], [0.0, 0.5], [0.0, 2.0]], np.eye(2))
+    >>> best = hd.infer(model, hd.Viterbi()).best
+    >>> best.state, best.log_score
+    (array([0, 1, 1]), 5.5)
     """
 
     in_one_step: ClassVar[bool] = True

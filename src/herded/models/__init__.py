@@ -1,1 +1,1 @@
-"""Models: variables and log-potentials. Frozen; they know no algorithm."""
+"""Models: variables and log-potentials, without any algorithm. They never change once built."""

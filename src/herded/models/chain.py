@@ -23,10 +23,42 @@ def chain_model(
     lengths: Sequence[int] | None = None,
     names: Sequence[str] | None = None,
 ) -> FactorGraph:
-    """One chain over the (N, K) unaries, or several laid end to end with `lengths`.
+    """One chain of variables, or several.
 
-    `log_pairwise` is (K, K), or one table for each position but the first: (N-1, K, K), where
-    tables that would join two chains are ignored.
+    Parameters
+    ----------
+    log_unary : array_like of shape (N, K)
+        Log-potentials of each position alone.
+    log_pairwise : array_like of shape (K, K) or (N-1, K, K)
+        Log-potentials of neighbours: one table for all, or one for each position but the last.
+        Rows are states of the left neighbour. With `lengths`, tables that would join two chains
+        are ignored.
+    lengths : sequence of int, optional
+        The lengths of several chains that lie end to end in `log_unary`. By default one chain.
+    names : sequence of str, optional
+        A name for each variable.
+
+    Returns
+    -------
+    FactorGraph
+
+    Raises
+    ------
+    ModelError
+        If shapes do not fit, or the lengths do not add up to N.
+
+    Examples
+    --------
+    >>> sticky = [[1.0, 0.0], [0.0, 1.0]]
+    >>> model = hd.chain_model([[2.0, 0.0], [0.0, 0.5], [0.0, 0.0]], sticky)
+    >>> hd.infer(model, hd.Viterbi()).best.state
+    array([0, 0, 0])
+
+    Two chains, of 2 and of 1 variables:
+
+    >>> model = hd.chain_model([[2.0, 0.0], [0.0, 0.5], [0.0, 0.0]], sticky, lengths=[2, 1])
+    >>> model.neighbours(1)
+    array([0])
     """
     unary = unary_array(log_unary)
     left = _left_ends(len(unary), lengths)
@@ -43,7 +75,39 @@ def skip_chain_model(
     lengths: Sequence[int] | None = None,
     names: Sequence[str] | None = None,
 ) -> FactorGraph:
-    """Chains as in `chain`, and (S, 2) `skip_edges` with `log_skip` (K, K) or (S, K, K)."""
+    """Chains, and edges between distant positions: the skip-chain of section 4.3 of the paper.
+
+    The graph has loops, so that `Viterbi` cannot take it; `Exact` can where it is small, and
+    samplers with a schedule search for the best state of a large one.
+
+    Parameters
+    ----------
+    log_unary, log_pairwise, lengths, names
+        As in `chain_model`.
+    skip_edges : array_like of shape (S, 2)
+        The positions that each skip edge joins.
+    log_skip : array_like of shape (K, K) or (S, K, K)
+        Log-potentials of the skip edges: one table for all, or one for each.
+
+    Returns
+    -------
+    FactorGraph
+
+    Raises
+    ------
+    ModelError
+        If shapes do not fit.
+
+    Examples
+    --------
+    The last position is tied to the first, far away, and takes its state:
+
+    >>> log_unary = np.array([[0.0, 3.0], [3.0, 0.0], [0.5, 0.0]])
+    >>> tie = np.diag([2.0, 2.0])
+    >>> model = hd.skip_chain_model(log_unary, np.zeros((2, 2)), [(0, 2)], tie)
+    >>> hd.infer(model, hd.Exact()).best.state
+    array([1, 0, 1])
+    """
     unary = unary_array(log_unary)
     left = _left_ends(len(unary), lengths)
     skips = edge_array("skip_edges", skip_edges)

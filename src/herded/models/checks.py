@@ -1,4 +1,4 @@
-"""Whatever a user passes, as arrays of numbers; or one sentence about what is wrong with it."""
+"""Turn what a user passes into arrays of numbers, or raise an error that says what is wrong."""
 
 from typing import Any
 
@@ -37,10 +37,7 @@ def whole_array(name: str, values: Any) -> np.ndarray:
 
 
 def _array(expected: str, values: Any, uneven: str = "") -> np.ndarray:
-    """`values` as NumPy takes them, which makes no array of lists of several lengths.
-
-    `uneven` is what to do about those.
-    """
+    """`values` as an array; `uneven` is the remedy for lists whose rows differ in length."""
     try:
         return np.asarray(values)
     except (TypeError, ValueError) as error:

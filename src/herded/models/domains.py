@@ -5,7 +5,7 @@ each hard factor supports it (generalised arc consistency).
 
 A domain is a sparse set: the first `size` of a variable's states remain. A state is dropped by
 swapping it to that border and moving the border, and restored by moving the border back, so a
-search of any depth takes linear memory.
+search of any depth takes memory linear in the number of states.
 """
 
 from typing import Any, NamedTuple
@@ -293,7 +293,7 @@ def _has_support(h, d, f, own, k):
         entry += d.states[h.state_start[h.variables[slot]] + digit] * h.strides[slot]
     while h.log_tables[entry] == -np.inf:
         slot = last - 1
-        while slot >= first:  # count on, like an odometer
+        while slot >= first:  # the next combination, like an odometer
             if slot != own:
                 i = h.variables[slot]
                 old = d.digit[slot - first]

@@ -1,6 +1,7 @@
-"""What the arrays of a factor graph must be: whoever builds one can say what a factor is to them.
+"""Checks of what a factor graph is built from: scopes, tables and their shapes.
 
-`called` names factor f where it is to blame: "factor 3" of a list of factors, "edge 0" of edges.
+`called` names factor f in an error as the caller knows it: "factor 3" of a list of factors, "edge
+0" of a list of edges.
 """
 
 from collections.abc import Callable
@@ -9,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.models.checks import shown, whole_array
+from herded.models.checks import number_array, shown, whole_array
 
 Called = Callable[[int], str]
 
 
 def by_number(f: int) -> str:
-    """As a factor graph calls its factors."""
+    """The name of factor `f` in a factor graph."""
     return f"factor {f}"
 
 
@@ -51,11 +52,11 @@ def laid_out(
 def _check_shapes(
     cards: np.ndarray, scopes: list[np.ndarray], tables: list[np.ndarray], called: Called
 ) -> None:
-    """Tables have as many entries along each axis as that variable has states."""
+    """Check that a table has as many entries along each axis as that variable has states."""
     n = len(cards)
     for f, (scope, table) in enumerate(zip(scopes, tables, strict=True)):
         if ((scope < 0) | (scope >= n)).any():
-            continue  # told better by check_scopes
+            continue  # check_scopes has a better message for it
         expected = tuple(int(k) for k in cards[scope])
         if table.shape != expected:
             raise ModelError(
@@ -65,7 +66,7 @@ def _check_shapes(
 
 
 def check_scopes(n: int, starts: np.ndarray, variables: np.ndarray, called: Called) -> None:
-    """Every factor is over variables there are, each once."""
+    """Check that the variables of every factor exist and are different."""
     arity = np.diff(starts)
     if starts.ndim != 1 or variables.ndim != 1 or not len(starts) or starts[0] != 0:
         raise ModelError(
@@ -115,7 +116,7 @@ def table_strides(
 def check_tables(
     tables: np.ndarray, table_start: np.ndarray, scope_of: Any, called: Called
 ) -> None:
-    """Log-potentials are numbers or -inf, and every factor allows something."""
+    """Check that log-potentials are numbers or -inf, and that every factor allows some state."""
     wrong = np.isnan(tables) | np.isposinf(tables)
     if wrong.any():
         at = int(np.argmax(wrong))
@@ -131,4 +132,47 @@ def check_tables(
         raise ModelError(
             f"expected some possible state in every factor, but {called(f)} over variables "
             f"{tuple(map(int, scope_of(f)))} is -inf everywhere: the support is empty"
+        )
+
+
+def listed_factors(factors: Any) -> list[Any]:
+    """What was passed as factors, as a list."""
+    try:
+        return list(factors)
+    except TypeError as error:
+        raise ModelError(
+            f"expected a list of factors (variables, log_table), got {shown(factors)}"
+        ) from error
+
+
+def read_factor(f: int, factor: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The variables and the log-table of factor `f` as arrays."""
+    try:
+        variables, table = factor
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"expected factor {f} as (variables, log_table), got {shown(factor)}"
+        ) from error
+    scope = list(variables) if isinstance(variables, (set, range)) else variables
+    return (
+        whole_array(f"the variables of factor {f}", scope).reshape(-1),
+        number_array(f"the log-table of factor {f}", table),
+    )
+
+
+def check_unaries(model: Any) -> None:
+    """The unary factors of one variable must leave it a state."""
+    if not model.has_hard_zeros:
+        return
+    possible: dict[int, np.ndarray] = {}
+    zeros = np.flatnonzero(np.isneginf(model.log_tables))
+    hard = np.unique(np.searchsorted(model.table_start, zeros, side="right") - 1)
+    for f in hard[np.diff(model.factor_start)[hard] == 1].tolist():
+        (i,), table = model.factor(f)
+        possible[int(i)] = np.isfinite(table) & possible.get(int(i), True)
+    stuck = [i for i, states in possible.items() if not states.any()]
+    if stuck:
+        raise ModelError(
+            f"expected a possible state for every variable, but the unary factors of variable "
+            f"{min(stuck)} forbid all of its states: the support is empty"
         )

@@ -22,7 +22,10 @@ from herded.models.factor_checks import (
     check_cardinalities,
     check_scopes,
     check_tables,
+    check_unaries,
     laid_out,
+    listed_factors,
+    read_factor,
     table_strides,
 )
 from herded.models.names import check_names, check_state_names
@@ -34,7 +37,57 @@ Factor = tuple[Sequence[int], Any]
 
 @dataclass(frozen=True, eq=False, init=False)
 class FactorGraph:
-    """Variables with `cardinalities`, and factors: pairs (variables, log-table)."""
+    """Any discrete model: pi(x) = 1/Z exp sum_f log_table_f[x_f].
+
+    Factors may be over any number of variables, and an entry of -inf forbids what it is for. A
+    factor graph is frozen; its arrays are read-only.
+
+    Parameters
+    ----------
+    cardinalities : array_like of int, shape (N,)
+        The number of states of each variable.
+    factors : iterable of (variables, log_table)
+        The indices of each factor's variables and its log-potentials, one axis per variable in
+        the same order.
+    names : sequence of str, optional
+        A name for each variable, which evidence and results may use.
+    state_names : sequence of sequence of str, optional
+        Names for the states of every variable.
+
+    Attributes
+    ----------
+    cardinalities : ndarray of shape (N,)
+    evidence : ndarray of shape (N,)
+        The state of each variable that is known, -1 elsewhere.
+    names, state_names : tuple or None
+    shape : tuple of int
+        (N,), or that of a picture.
+    factor_start, factor_variables, factor_strides, table_start, log_tables : ndarray
+        All factors, flat. The variables of factor f are
+        ``factor_variables[factor_start[f]:factor_start[f + 1]]``, its log-potentials
+        ``log_tables[table_start[f]:table_start[f + 1]]`` with the last variable varying fastest.
+
+    Raises
+    ------
+    ModelError
+        If a table has the wrong shape, an index is out of range, or an entry is NaN or +inf.
+
+    Examples
+    --------
+    Rain makes the ground damp (state 1) or wet (state 2):
+
+    >>> rain = np.log([0.8, 0.2])
+    >>> ground = np.log([[0.90, 0.09, 0.01], [0.10, 0.30, 0.60]])
+    >>> model = hd.FactorGraph([2, 3], [((0,), rain), ((0, 1), ground)], names=["rain", "ground"])
+    >>> hd.infer(model, hd.Exact()).marginals.round(3)
+    array([[0.8  , 0.2  , 0.   ],
+           [0.74 , 0.132, 0.128]])
+
+    What is seen is evidence, by name or by index:
+
+    >>> hd.infer(model.given({"ground": 2}), hd.Exact()).marginals[0].round(2)
+    array([0.06, 0.94, 0.  ])
+    """
 
     cardinalities: np.ndarray  # (N,)
     factor_start: np.ndarray  # (F+1,) into the next two
@@ -57,8 +110,8 @@ class FactorGraph:
     ) -> None:
         cards = check_cardinalities(cardinalities)
         scopes, tables = [], []
-        for f, factor in enumerate(_listed(factors)):
-            variables, table = _read_factor(f, factor)
+        for f, factor in enumerate(listed_factors(factors)):
+            variables, table = read_factor(f, factor)
             scopes.append(variables)
             tables.append(table)
         self._set(*laid_out(cards, scopes, tables), names=names, state_names=state_names)
@@ -78,7 +131,32 @@ class FactorGraph:
     ) -> Self:
         """The same model from flat arrays, for builders with many factors.
 
-        `called` is how errors name factor f: as what it was made of.
+        Parameters
+        ----------
+        cardinalities : array_like of int, shape (N,)
+        factor_start : ndarray of int, shape (F+1,)
+            Where the variables of each factor begin in `factor_variables`.
+        factor_variables : ndarray of int
+            The variables of all factors, one factor after another.
+        log_tables : ndarray of float
+            The log-potentials of all factors, one after another, last variable varying fastest.
+        names, state_names : optional
+            As in `FactorGraph`.
+        shape : tuple of int, optional
+            A shape of the variables for what is shown, such as (H, W).
+        called : callable, optional
+            How errors name factor f: a function from f to a text such as "edge 3".
+
+        Returns
+        -------
+        FactorGraph
+
+        Examples
+        --------
+        >>> flat = hd.FactorGraph.from_arrays([2, 2], [0, 1, 3], [0, 0, 1], [0, 1, 1, 0, 0, 1])
+        >>> flat.factor(1)[1]
+        array([[1., 0.],
+               [0., 1.]])
         """
         model = cls.__new__(cls)
         model._set(
@@ -133,16 +211,18 @@ class FactorGraph:
         object.__setattr__(self, "names", check_names(names, n))
         object.__setattr__(self, "state_names", check_state_names(state_names, cardinalities))
         object.__setattr__(self, "shape", shape or (n,))
-        _check_unaries(self)
+        check_unaries(self)
 
-    # -- what a model can tell ------------------------------------------------------------
+    # -- properties and queries -----------------------------------------------------------
 
     @property
     def n_variables(self) -> int:
+        """N, the number of variables."""
         return len(self.cardinalities)
 
     @property
     def n_factors(self) -> int:
+        """The number of factors."""
         return len(self.factor_start) - 1
 
     zeros_tie_variables: ClassVar[bool] = True  # hard zeros may be of several variables at once
@@ -153,24 +233,42 @@ class FactorGraph:
         return bool(np.isneginf(self.log_tables).any())
 
     def as_factor_graph(self) -> "FactorGraph":
-        """Itself; lattices answer the same question."""
+        """The model itself; a lattice gives its factors, written out."""
         return self
 
     def factor(self, f: int) -> tuple[np.ndarray, np.ndarray]:
-        """The variables of factor `f` and its log-table, shaped."""
+        """The variables of factor `f`, and its log-table with an axis for each of them.
+
+        Examples
+        --------
+        >>> model = hd.FactorGraph([2, 3], [((0, 1), np.arange(6).reshape(2, 3))])
+        >>> variables, table = model.factor(0)
+        >>> variables, table.shape
+        (array([0, 1]), (2, 3))
+        """
         variables = self.factor_variables[self.factor_start[f] : self.factor_start[f + 1]]
         table = self.log_tables[self.table_start[f] : self.table_start[f + 1]]
         return variables, table.reshape(self.cardinalities[variables])
 
     def neighbours(self, i: int) -> np.ndarray:
-        """The variables that share a factor with `i`, sorted."""
+        """The variables that share a factor with variable `i`, sorted.
+
+        Examples
+        --------
+        >>> model = hd.chain_model(np.zeros((4, 2)), np.zeros((2, 2)))
+        >>> model.neighbours(2)
+        array([1, 3])
+        """
         start, members = self.adjacency
         i = range(self.n_variables)[i]
         return members[start[i] : start[i + 1]]
 
     @cached_property
     def adjacency(self) -> tuple[np.ndarray, np.ndarray]:
-        """Neighbour lists of all variables: (start, members)."""
+        """Neighbour lists of all variables: (start, members).
+
+        The neighbours of variable i are ``members[start[i]:start[i + 1]]``.
+        """
         pairs = [np.empty((0, 2), np.int64)]
         for _, variables, _ in self.by_arity():
             arity = variables.shape[1]
@@ -196,7 +294,26 @@ class FactorGraph:
         return groups
 
     def log_score(self, states: Any) -> Any:
-        """log of the unnormalised probability of one state (N,) or of many (..., N)."""
+        """The unnormalised log-probability of states: the sum of all factors' log-potentials.
+
+        Parameters
+        ----------
+        states : array_like of int, shape (N,) or (..., N)
+            One state or several. Variables of a picture may come in its shape.
+
+        Returns
+        -------
+        float or ndarray of shape (...)
+            -inf for states that are impossible or contradict the evidence.
+
+        Examples
+        --------
+        >>> model = hd.FactorGraph([2, 2], [((0, 1), [[0.5, 0.0], [0.0, 1.5]])])
+        >>> model.log_score([1, 1])
+        1.5
+        >>> model.log_score([[0, 0], [0, 1]])
+        array([0.5, 0. ])
+        """
         x = check_states(self, states)
         flat = x.reshape(-1, self.n_variables)
         scores = np.zeros(len(flat))
@@ -212,7 +329,7 @@ class FactorGraph:
 
     @cached_property
     def content_hash(self) -> str:
-        """The same for the same numbers, whatever the names."""
+        """Sixteen hex digits that are equal for equal numbers, whatever the names."""
         digest = hashlib.sha256()
         for array in (
             self.cardinalities,
@@ -226,8 +343,36 @@ class FactorGraph:
         return digest.hexdigest()[:16]
 
     def given(self, evidence: Mapping[Any, int | str]) -> "FactorGraph":
-        """The same model with variables (by index, name or pixel) clamped to states (by index, or
-        by name where states have names)."""
+        """The same model with more variables known.
+
+        Parameters
+        ----------
+        evidence : mapping
+            From variables (by index, by name, or as a pixel such as (row, column)) to states (by
+            index, or by name where states have names).
+
+        Returns
+        -------
+        FactorGraph
+
+        Raises
+        ------
+        ModelError
+            If a variable or state does not exist, or the evidence is impossible in some factor.
+
+        Examples
+        --------
+        >>> rain, wet = np.log([0.8, 0.2]), np.log([[0.9, 0.1], [0.3, 0.7]])
+        >>> model = hd.FactorGraph(
+        ...     [2, 2], [((0,), rain), ((0, 1), wet)],
+        ...     names=["rain", "wet"], state_names=[["no", "yes"]] * 2,
+        ... )
+        >>> seen = model.given({"wet": "yes"})
+        >>> seen.evidence
+        array([-1,  1])
+        >>> hd.infer(seen, hd.Exact()).marginals[0].round(3)
+        array([0.364, 0.636])
+        """
         model = object.__new__(FactorGraph)
         model.__dict__.update(
             {k: v for k, v in self.__dict__.items() if k in self.__dataclass_fields__}
@@ -263,10 +408,10 @@ def has_factors(model: Model) -> bool:
 
 
 def check_model(model: object) -> None:
-    """Refuse what is none, and say how to get one."""
+    """Raise a `ModelError` that says how to get a model unless `model` is one."""
     if isinstance(model, (str, os.PathLike)):
         raise ModelError(f"expected a model, got {shown(model)}: read it first, with read_model")
-    if isinstance(model, type) or not hasattr(model, "content_hash"):
+    if isinstance(model, type) or not hasattr(type(model), "content_hash"):
         raise ModelError(
             f"expected a model, got {described(model)}: build one, such as FactorGraph(...) or "
             "ising_grid(field)"
@@ -294,44 +439,3 @@ def check_states(model: Any, states: Any) -> np.ndarray:
 def _shaped(model: Any, x: np.ndarray) -> bool:
     dims = len(model.shape)
     return dims > 1 and x.ndim >= dims and x.shape[x.ndim - dims :] == model.shape
-
-
-def _listed(factors: Any) -> list[Any]:
-    try:
-        return list(factors)
-    except TypeError as error:
-        raise ModelError(
-            f"expected a list of factors (variables, log_table), got {shown(factors)}"
-        ) from error
-
-
-def _read_factor(f: int, factor: Any) -> tuple[np.ndarray, np.ndarray]:
-    try:
-        variables, table = factor
-    except (TypeError, ValueError) as error:
-        raise ModelError(
-            f"expected factor {f} as (variables, log_table), got {shown(factor)}"
-        ) from error
-    scope = list(variables) if isinstance(variables, (set, range)) else variables
-    return (
-        whole_array(f"the variables of factor {f}", scope).reshape(-1),
-        number_array(f"the log-table of factor {f}", table),
-    )
-
-
-def _check_unaries(model: FactorGraph) -> None:
-    """The unary factors of one variable must leave it a state."""
-    if not model.has_hard_zeros:
-        return
-    possible: dict[int, np.ndarray] = {}
-    zeros = np.flatnonzero(np.isneginf(model.log_tables))
-    hard = np.unique(np.searchsorted(model.table_start, zeros, side="right") - 1)
-    for f in hard[np.diff(model.factor_start)[hard] == 1].tolist():
-        (i,), table = model.factor(f)
-        possible[int(i)] = np.isfinite(table) & possible.get(int(i), True)
-    stuck = [i for i, states in possible.items() if not states.any()]
-    if stuck:
-        raise ModelError(
-            f"expected a possible state for every variable, but the unary factors of variable "
-            f"{min(stuck)} forbid all of its states: the support is empty"
-        )

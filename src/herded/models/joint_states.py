@@ -1,11 +1,11 @@
-"""How many joint states variables have: soon more than any float can hold."""
+"""The number of joint states of several variables, which may exceed any float."""
 
 import math
 from typing import Any
 
 import numpy as np
 
-EXACTLY = 10**15  # up to here all digits are told
+EXACTLY = 10**15  # up to here all digits are shown
 
 
 def count_joint_states(cardinalities: Any, most: int) -> int | None:
@@ -19,7 +19,7 @@ def count_joint_states(cardinalities: Any, most: int) -> int | None:
 
 
 def told_states(cardinalities: Any) -> str:
-    """Their number for people: 1,536, or 2^1600, or about 10^482."""
+    """The number of joint states as text: 1,536, or 2^1600, or about 10^482."""
     exactly = count_joint_states(cardinalities, EXACTLY)
     if exactly is not None:
         return f"{exactly:,}"

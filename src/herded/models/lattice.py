@@ -1,8 +1,8 @@
 """pi(x) = 1/Z exp(sum_i log_unary_i[x_i] + sum_(i~j) J_ij like(x_i, x_j)) on an H x W grid.
 
 like = 1 for equal neighbours; for others -1 (Ising, the paper's equation 6) or 0 (Potts). The
-paper writes 1/2 sum_(i~j) J_ij x_i x_j, which counts each pair twice: here, and here alone, that
-is read as *each edge enters once, with J*. The same x_i in {-1, +1} are states 0 and 1.
+paper writes 1/2 sum_(i~j) J_ij x_i x_j, where the sum has each pair twice: here each edge counts
+once, with J. The paper's x_i in {-1, +1} are states 0 and 1.
 """
 
 import hashlib
@@ -23,7 +23,36 @@ ISING, POTTS = -1.0, 0.0
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """A 4-neighbour grid; `ising_grid`, `potts_grid` and `denoising_model` build it."""
+    """A grid of H x W variables with 4 neighbours each.
+
+    `ising_grid`, `potts_grid` and `denoising_model` build it. It has the methods of every model
+    (`FactorGraph` explains them), and kernels of its own that are faster than those of a factor
+    graph.
+
+    Attributes
+    ----------
+    log_unary : ndarray of shape (H, W, K)
+        Log-potentials of each variable alone.
+    right, down : ndarray
+        Couplings to the next column, (H, W-1), and to the next row, (H-1, W); both (H, W) when
+        periodic.
+    unlike : float
+        What the coupling of neighbours in different states is multiplied with: -1 (Ising) or 0
+        (Potts).
+    periodic : bool
+        Whether the last row is beside the first, and the last column beside the first.
+    clamped : ndarray of shape (H, W)
+        The state of each pixel that is known, -1 elsewhere.
+
+    Examples
+    --------
+    >>> model = hd.ising_grid(np.zeros((2, 3)), 0.5).given({(0, 0): 1})
+    >>> model.shape, model.n_variables
+    ((2, 3), 6)
+    >>> hd.infer(model, hd.Exact()).marginals[..., 1].round(2)
+    array([[1.  , 0.77, 0.66],
+           [0.77, 0.72, 0.64]])
+    """
 
     log_unary: np.ndarray  # (H, W, K)
     right: np.ndarray  # (H, W-1) or, when periodic, (H, W): coupling to the next column
@@ -37,32 +66,41 @@ class Lattice:
     preferred_scan: ClassVar[str] = "checkerboard"  # what "auto" means for it
     zeros_tie_variables: ClassVar[bool] = False  # hard zeros are of single pixels
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int]:
+        """(H, W)."""
         h, w, _ = self.log_unary.shape
         return h, w
 
-    @property
+    @cached_property
     def n_variables(self) -> int:
+        """H times W."""
         h, w = self.shape
         return h * w
 
-    @property
+    @cached_property
     def evidence(self) -> np.ndarray:
+        """(N,) the state of each variable that is known, -1 elsewhere."""
         return self.clamped.reshape(-1)
 
     @cached_property
     def cardinalities(self) -> np.ndarray:
-        return locked(np.full(self.n_variables, self.log_unary.shape[2]), np.int64)
+        """(N,) how many states each variable has: K for all."""
+        states = np.full(self.n_variables, self.log_unary.shape[2], np.int64)
+        states.flags.writeable = False
+        return states
 
     @cached_property
     def has_hard_zeros(self) -> bool:
+        """Whether some unary log-potential is -inf."""
         return bool(np.isneginf(self.log_unary).any())
 
     @property
     def counts_suffice(self) -> bool:
-        """Whether all couplings are equal and not 0: then a conditional depends on how many
-        neighbours are 1, and another count is another conditional."""
+        """Whether the number of neighbours in state 1 tells a conditional, and tells it apart.
+
+        That is so where all couplings are equal and not 0.
+        """
         both = np.concatenate([self.right.ravel(), self.down.ravel()])
         return both.size == 0 or bool((both == both[0]).all() and both[0] != 0)
 
@@ -77,7 +115,14 @@ class Lattice:
         return np.array(sorted(inside), dtype=np.int64)
 
     def log_score(self, states: Any) -> Any:
-        """log of the unnormalised probability of states (..., N) or (..., H, W)."""
+        """The unnormalised log-probability of states (..., N) or (..., H, W).
+
+        Examples
+        --------
+        >>> model = hd.ising_grid([[0.5, 0.0]], 1.0)
+        >>> model.log_score([[1, 1]]), model.log_score([[1, 0]])
+        (1.5, -0.5)
+        """
         h, w = self.shape
         x = check_states(self, states)
         flat = x.reshape(-1, h, w)
@@ -99,13 +144,21 @@ class Lattice:
 
     @cached_property
     def content_hash(self) -> str:
+        """Sixteen hex digits that are equal for equal lattices."""
         digest = hashlib.sha256(f"lattice {self.shape} {self.unlike} {self.periodic}".encode())
         for array in (self.log_unary, self.right, self.down, self.clamped):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
     def given(self, evidence: Mapping[Any, int | str]) -> "Lattice":
-        """The same lattice with pixels (row, column) or indices clamped."""
+        """The same lattice with more pixels known, given as (row, column) or as an index.
+
+        Examples
+        --------
+        >>> hd.ising_grid(np.zeros((2, 2))).given({(0, 1): 1, 2: 0}).clamped
+        array([[-1,  1],
+               [ 0, -1]])
+        """
         clamped = _evidence.merge(self, evidence)
         model = replace(self, clamped=locked(clamped.reshape(self.shape), np.int64))
         forbidden = np.isneginf(
@@ -120,7 +173,13 @@ class Lattice:
         return model
 
     def as_factor_graph(self) -> FactorGraph:
-        """The same model with its factors written out (and the same evidence)."""
+        """The same model and evidence with its factors written out.
+
+        Examples
+        --------
+        >>> hd.ising_grid(np.zeros((2, 2))).as_factor_graph().n_factors
+        8
+        """
         h, w, k = self.log_unary.shape
         index = np.arange(h * w).reshape(h, w)
         right_ends = np.roll(index, -1, axis=1)[:, : self.right.shape[1]]
@@ -148,10 +207,39 @@ class Lattice:
 
 
 def ising_grid(field: Any, coupling: Any = 1.0, *, periodic: bool = False) -> Lattice:
-    """pi(s) proportional to exp(sum_i h_i s_i + sum_(i~j) J_ij s_i s_j), s_i = +-1.
+    """An Ising model on a grid: pi(s) proportional to exp(sum_i h_i s_i + sum_(i~j) J_ij s_i s_j).
 
-    `field` is h, of shape (H, W). `coupling` is J: one number, or a pair of arrays (right, down)
-    of shapes (H, W-1) and (H-1, W), or (H, W) each when periodic.
+    The spins s = -1 and +1 are states 0 and 1. Each pair of neighbours counts once.
+
+    Parameters
+    ----------
+    field : array_like of shape (H, W)
+        h.
+    coupling : float or pair of array_like
+        J: one number, or the arrays (right, down) of shapes (H, W-1) and (H-1, W), both (H, W)
+        when periodic.
+    periodic : bool
+        Whether borders are joined; then at least 3 rows and columns are needed.
+
+    Returns
+    -------
+    Lattice
+
+    Raises
+    ------
+    ModelError
+        If a shape is wrong, or a number is not finite.
+
+    Examples
+    --------
+    >>> model = hd.ising_grid([[1.0, 0.0, 0.0]], coupling=0.5)
+    >>> hd.infer(model, hd.Exact()).marginals[..., 1].round(3)
+    array([[0.881, 0.676, 0.581]])
+
+    With a coupling for each pair:
+
+    >>> right, down = np.full((2, 1), 0.3), np.full((1, 2), -0.3)
+    >>> model = hd.ising_grid(np.zeros((2, 2)), (right, down))
     """
     h = float_array("field", field, 2)
     _check_all("finite numbers in field", h, np.isfinite(h))
@@ -159,7 +247,33 @@ def ising_grid(field: Any, coupling: Any = 1.0, *, periodic: bool = False) -> La
 
 
 def potts_grid(log_unary: Any, coupling: Any = 1.0, *, periodic: bool = False) -> Lattice:
-    """pi(x) proportional to exp(sum_i log_unary_i[x_i] + sum_(i~j) J_ij [x_i = x_j])."""
+    """A Potts model on a grid: exp(sum_i log_unary_i[x_i] + sum_(i~j) J_ij [x_i = x_j]).
+
+    Parameters
+    ----------
+    log_unary : array_like of shape (H, W, K)
+        Log-potentials of each variable alone; -inf forbids a state.
+    coupling, periodic
+        As in `ising_grid`. A coupling J of two states is an Ising coupling of J / 2.
+
+    Returns
+    -------
+    Lattice
+
+    Raises
+    ------
+    ModelError
+        If a shape is wrong, a number is NaN or +inf, or all states of a pixel are forbidden.
+
+    Examples
+    --------
+    >>> log_unary = np.zeros((1, 3, 3))
+    >>> log_unary[0, 0] = [2.0, 0.0, 0.0]
+    >>> hd.infer(hd.potts_grid(log_unary, 1.0), hd.Exact()).marginals[0].round(2)
+    array([[0.79, 0.11, 0.11],
+           [0.5 , 0.25, 0.25],
+           [0.39, 0.3 , 0.3 ]])
+    """
     table = float_array("log_unary", log_unary, 3)
     possible = ~np.isnan(table) & ~np.isposinf(table)
     _check_all("finite or -inf log-potentials in log_unary", table, possible)
@@ -167,10 +281,42 @@ def potts_grid(log_unary: Any, coupling: Any = 1.0, *, periodic: bool = False) -
 
 
 def denoising_model(noisy: Any, sigma: float, coupling: Any = 1.0) -> Lattice:
-    """The posterior of a +-1 picture seen through Gaussian noise (paper, section 4.2).
+    """The posterior of a picture of levels -1 and +1 seen through Gaussian noise.
 
-    p(x | y) is proportional to exp(J sum_(i~j) x_i x_j - sum_i (y_i - x_i)^2 / (2 sigma^2)), whose
-    field is y / sigma^2.
+    Section 4.2 of the paper: p(x | y) is proportional to
+    exp(J sum_(i~j) x_i x_j - sum_i (y_i - x_i)^2 / (2 sigma^2)), an Ising model whose field is
+    y / sigma^2.
+
+    Parameters
+    ----------
+    noisy : array_like of shape (H, W)
+        The noisy picture y.
+    sigma : float
+        The standard deviation of the noise.
+    coupling : float or pair of array_like
+        As in `ising_grid`.
+
+    Returns
+    -------
+    Lattice
+
+    Raises
+    ------
+    ModelError
+        If a pixel is not finite, or sigma is not above 0.
+
+    See Also
+    --------
+    herded.vision.denoise : estimates levels and noise, and gives the clean picture.
+
+    Examples
+    --------
+    The pixel in the middle looks dark, its neighbours bright:
+
+    >>> noisy = np.array([[0.9, 1.2, 0.8], [1.1, -0.3, 1.0], [0.7, 1.3, 0.9]])
+    >>> model = hd.denoising_model(noisy, sigma=1.0, coupling=0.5)
+    >>> hd.infer(model, hd.Exact()).marginals[1, 1].round(2)
+    array([0.04, 0.96])
     """
     y = float_array("the noisy picture", noisy, 2)
     _check_all("finite pixels in the noisy picture", y, np.isfinite(y))

@@ -8,7 +8,7 @@ import numpy as np
 
 @runtime_checkable
 class Model(Protocol):
-    """A discrete model: variables 0 .. N-1, each with states 0 .. K_i - 1, some of them known.
+    """What every model offers: variables 0 .. N-1 with states 0 .. K_i - 1, some of them known.
 
     `FactorGraph` and `Lattice` are models. Methods ask for more where they need it: factor graphs
     answer what only factor graphs can (`herded.models.factor_graph.as_graph`). A model may also
@@ -16,8 +16,10 @@ class Model(Protocol):
 
     Examples
     --------
-    >>> isinstance(hd.ising_grid(np.zeros((2, 3))), hd.Model)
+    >>> isinstance(hd.ising_grid([[0.0, 1.0]]), hd.Model)
     True
+    >>> isinstance([[0.0, 1.0]], hd.Model)
+    False
     """
 
     @property
@@ -30,7 +32,7 @@ class Model(Protocol):
 
     @property
     def n_variables(self) -> int:
-        """N."""
+        """N, the number of variables."""
 
     @property
     def shape(self) -> tuple[int, ...]:

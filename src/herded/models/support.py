@@ -1,8 +1,9 @@
 """Step 1 of Algorithm 1 of Bornn et al. (2013), "Initialize X(0) in the support of pi".
 
-Where no entry is -inf, every state is in the support and dice make a start. Hard zeros make it a
-constraint satisfaction problem, searched in `herded.models.domains`. It is NP-hard, hence bounded;
-when exhausted, it has proved the support empty.
+Where no entry is -inf, every state is in the support and a random state is a start. With hard zeros
+a start solves a constraint satisfaction problem, by the search in `herded.models.domains`. The
+problem is NP-hard, so the number of dead ends is limited. A search that ends before that limit
+without a state has proved that there is none.
 """
 
 from collections.abc import Sequence
@@ -24,14 +25,14 @@ from herded.models.names import called
 from herded.system.jit import jit
 from herded.system.stream import draw
 
-SEARCHES = 8  # for a start that differs from others, each of so many
-FEW_TRIES = 1000  # dead ends
+SEARCHES = 8  # most searches for one start that differs from the earlier ones
+FEW_TRIES = 1000  # dead ends allowed in each of them
 
 
 def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarray:
     """A state (N,) of positive probability that agrees with the evidence.
 
-    The stream `key` decides which; any may come. A search gives up after `tries` dead ends.
+    The key of a random stream decides which. A search gives up after `tries` dead ends.
     """
     if model.has_hard_zeros and not has_factors(model):
         raise InfeasibleError(
@@ -59,11 +60,12 @@ def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarr
 
 
 def dispersed_starts(model: Any, keys: Sequence[np.uint64]) -> list[np.ndarray]:
-    """A random start for each key, but as far from each other as may be.
+    """A start for each key, far from each other.
 
-    The second has every variable in its first state, the third in its last: opposite modes of every
-    model whose variables attract each other, where random starts might all fall to one side. Those
-    in hard factors are searched for instead, with some state that no earlier start has.
+    The first and all from the fourth on are random. The second has every variable in its first
+    state, the third in its last: these are opposite modes of every model whose variables attract
+    each other, where random starts might all fall to one side. States of variables in hard factors
+    are searched for instead, so that each start has some state that no earlier one has.
     """
     hard = model.has_hard_zeros
     if hard and not model.zeros_tie_variables:
@@ -169,7 +171,7 @@ def check_start(model: Any, state: Any) -> np.ndarray:
 
 @jit
 def uniform_state(key, cardinalities, evidence):
-    """Every free variable uniform over its states, by the draw that has its number."""
+    """Every free variable uniform over its states, by the draw of the same number."""
     x = evidence.copy()
     for i in range(len(x)):
         if x[i] < 0:
@@ -178,7 +180,7 @@ def uniform_state(key, cardinalities, evidence):
 
 
 def _possible_pixels(model: Any, key: np.uint64) -> np.ndarray:
-    """The same for a lattice, over the states that its unaries allow."""
+    """A uniform state of a lattice, over the states that its unaries allow."""
     bits = draw(key, np.arange(model.n_variables, dtype=np.uint64))
     pixel, state = np.nonzero(~np.isneginf(model.log_unary.reshape(model.n_variables, -1)))
     count = np.bincount(pixel)

@@ -7,7 +7,7 @@ its `sweep` moves everything once, each time by a draw.
 from typing import Protocol
 
 from herded.draws.protocol import Draw
-from herded.layouts.proposal import Proposal
+from herded.layouts.protocol import Proposal
 from herded.models.protocol import Model
 from herded.system.memory import Size
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from herded.draws.protocol import Draw
 from herded.layouts.choose import propose_layout
-from herded.layouts.proposal import Proposal
+from herded.layouts.protocol import Proposal
 from herded.models.protocol import Model
 from herded.system.memory import Size
 

@@ -1,7 +1,7 @@
-"""From hot to cold: the inverse temperatures beta of an annealed run on a quadratic model.
+"""The inverse temperatures beta of an annealed run on a quadratic model, from hot to cold.
 
-The last sweep is at temperature 0: whoever anneals wants a minimum, and gaps so small that the
-coldest beta cannot settle them are settled there.
+The last sweep is at temperature 0, where every variable takes its better state, also over gaps so
+small that the coldest beta would leave them to chance.
 """
 
 import math
@@ -17,14 +17,14 @@ from herded.system.exp import exp_array, log
 
 KINDS = ("geometric", "linear")
 
-# At the hottest, the steepest step up is taken as often as every second time; at the coldest, less
-# than one variable in a hundred runs leaves its better state over the gap of a weak bias. Weak is
-# the weakest tenth: the weakest of many biases is next to nothing, and would leave most of the
-# sweeps to temperatures at which nothing moves.
+# At the hottest beta, the steepest step up in energy has odds of 1 to 2; at the coldest, less than
+# one variable in a hundred runs leaves its better state over the gap of a weak bias. "Weak" is the
+# 10 % quantile: the weakest of many biases may be close to 0, and most sweeps would then be at
+# temperatures at which nothing moves.
 STEEPEST_ODDS = 2.0
 RUNS_PER_MISTAKE = 100
 WEAK = 0.1
-ROUNDING = 1e-9  # of the strongest bias: less is what is left of biases that cancel
+ROUNDING = 1e-9  # of the strongest bias: smaller ones are rounding errors of biases that cancel
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Cooling:
 
 
 def cooling(bqm: Any, beta_range: Any, kind: Any) -> Cooling:
-    """The schedule that was asked for; without a range, one that fits the biases."""
+    """The schedule with the given range, or with one that fits the biases."""
     if kind not in KINDS:
         raise MethodError(f'expected beta_schedule_type="geometric" or "linear", got {kind!r}')
     if beta_range is None:

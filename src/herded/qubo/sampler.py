@@ -1,9 +1,9 @@
 """HerdedSampler: herded Gibbs behind the interface of dimod's samplers.
 
-Reads are chains side by side, each from a start and with weights of its own; a read is where its
-chain ends. At a fixed temperature a visit's context has the states of all its neighbours
-("lazy"), for then the ends are distributed as the model is; annealing pools contexts, which reaches
-lower energies (`python -m benchmarks --only qubo`).
+Each read is the last state of a chain with its own start and weights. At a fixed temperature
+weights are "lazy" (one for every state of a variable's neighbours), so that the last states are
+distributed as the model is. Annealing uses "pooled" weights, which reach lower energies
+(`python -m benchmarks --only qubo`).
 """
 
 import sys
@@ -32,18 +32,26 @@ except ImportError as error:
 GENERATORS = ("none", "tile", "random")
 SEEDS = 2**32  # dimod draws starts with NumPy's old generator, which takes no larger seeds
 
-# How many reads run side by side: as many as this much memory holds, with all they may come to
-# need (a block of samples each, and a slot or two for every context met).
+# How many reads run side by side: as many as fit in ROOM bytes, counting a block of samples and a
+# slot or two for every context that each may meet.
 MOST_TOGETHER, ROOM, CONTEXT_BYTES = 64, 2**28, 24
 
 
 class HerdedSampler(dimod.Sampler, dimod.Initialized):
-    """Samples from exp(-beta E(x)), or looks for low energies, by herded Gibbs.
+    """A sampler for dimod: samples from exp(-beta E(x)), or searches for low energies.
 
-    >>> import dimod, herded
+    It has the methods of `dimod.Sampler` (`sample`, `sample_ising`, `sample_qubo`), so that it can
+    take the place of other samplers and be used inside dimod's composites. Needs dimod.
+
+    Examples
+    --------
+    >>> import dimod
     >>> bqm = dimod.BinaryQuadraticModel({"a": -1.0}, {("a", "b"): 1.0}, 0.0, "SPIN")
-    >>> herded.HerdedSampler().sample(bqm, num_reads=4, seed=1).first.energy
+    >>> found = hd.qubo.HerdedSampler().sample(bqm, num_reads=4, seed=1)
+    >>> float(found.first.energy)
     -2.0
+    >>> {label: int(spin) for label, spin in found.first.sample.items()}
+    {'a': 1, 'b': -1}
     """
 
     def __init__(self) -> None:
@@ -54,6 +62,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
 
     @property
     def properties(self) -> dict[str, Any]:
+        """The values that some parameters of `sample` can take."""
         return self._properties
 
     @property
@@ -80,19 +89,50 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         initial_states_generator: str = "random",
         **unknown: Any,
     ) -> Any:
-        """A `dimod.SampleSet` of `num_reads` states, in the order of the reads.
+        """States of a quadratic model, each the end of a chain of its own.
 
-        num_reads    chains, each from a start of its own; by default 1, or one for every initial
-                     state. Ctrl-C ends the sweep they are in and gives the reads there are
-        num_sweeps   visits of every variable in each read
-        beta         sample at this inverse temperature
-        beta_range   or anneal from beta hot to cold, and the last sweep at temperature 0: the
-                     default, with a range that fits the biases
-        beta_schedule_type  "geometric" or "linear", how beta rises
-        seed         from 0 to 2^32 - 1; the same seed gives the same reads. Without one a seed is
-                     drawn, and told in `info`
-        initial_states  samples to start from; if too few for all reads, those missing are made as
-                     initial_states_generator says: "random", "tile" (repeat), or "none" (refuse)
+        Parameters
+        ----------
+        bqm : dimod.BinaryQuadraticModel
+        num_reads : int, optional
+            The number of chains; by default 1, or one for every initial state. Ctrl-C ends the
+            sweep that they are in, and the reads so far are returned.
+        num_sweeps : int
+            Visits of every variable in each read.
+        beta : float, optional
+            Sample at this inverse temperature.
+        beta_range : (float, float), optional
+            Or anneal from beta hot to cold, with the last sweep at temperature 0. This is the
+            default, with a range that fits the biases.
+        beta_schedule_type : "geometric" or "linear"
+            How beta rises.
+        seed : int, optional
+            From 0 to 2^32 - 1; the same seed gives the same reads. By default one is drawn, and
+            reported in `info`.
+        initial_states : samples-like, optional
+            Samples to start from.
+        initial_states_generator : "random", "tile" or "none"
+            What to do where there are fewer of them than reads: add random ones, repeat them, or
+            raise an error.
+
+        Returns
+        -------
+        dimod.SampleSet
+            In the order of the reads. `info` has the method, its parameters and the time it took.
+
+        Raises
+        ------
+        ModelError
+            If `bqm` is something else, or the initial states do not fit it.
+        MethodError
+            If a parameter is out of range.
+
+        Examples
+        --------
+        >>> sampler = hd.qubo.HerdedSampler()
+        >>> found = sampler.sample_qubo({(0, 0): -1, (1, 1): -1, (0, 1): 2}, num_reads=3, seed=0)
+        >>> float(found.first.energy)
+        -1.0
         """
         began = time.perf_counter_ns()
         self.remove_unknown_kwargs(**unknown)
@@ -107,7 +147,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
             )
         sweeps, seed = int(num_sweeps), _checked_seed(seed)
         starts = self._starts(bqm, num_reads, initial_states, initial_states_generator, seed)
-        method, told = _method(bqm, beta, beta_range, beta_schedule_type, seed)
+        method, info = _method(bqm, beta, beta_range, beta_schedule_type, seed)
         model = _model(bqm, 1.0 if beta is None else beta)
         ready = time.perf_counter_ns()
         reads, interrupted = starts, False
@@ -116,13 +156,13 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         sampled = time.perf_counter_ns()
         values = np.array(VALUES[bqm.vartype.name], np.int8)[reads]
         found = dimod.SampleSet.from_samples_bqm((values, list(bqm.variables)), bqm)
-        told |= {"num_sweeps": sweeps, "seed": seed, "interrupted": interrupted}
+        info |= {"num_sweeps": sweeps, "seed": seed, "interrupted": interrupted}
         timing = {
             "preprocessing_ns": ready - began,
             "sampling_ns": sampled - ready,
             "postprocessing_ns": time.perf_counter_ns() - sampled,
         }
-        found.info.update(told, timing=timing)
+        found.info.update(info, timing=timing)
         return found
 
     def _starts(
@@ -158,7 +198,7 @@ def _checked_seed(seed: Any) -> int:
 
 
 def _model(bqm: Any, beta: float) -> FactorGraph | None:
-    """The model, if there are variables: their labels need no names here."""
+    """The model, or None if there are no variables. Labels are replaced by numbers."""
     if not bqm.num_variables:
         return None
     numbered, _ = bqm.relabel_variables_as_integers(inplace=False)
@@ -168,7 +208,7 @@ def _model(bqm: Any, beta: float) -> FactorGraph | None:
 def _method(
     bqm: Any, beta: Any, beta_range: Any, kind: Any, seed: int
 ) -> tuple[HerdedGibbs, dict[str, Any]]:
-    """The method, and what `info` is to say of it."""
+    """The method, and its part of `info`."""
     if beta is None:
         schedule = cooling(bqm, beta_range, kind)
         annealed = HerdedGibbs("pooled", seed=seed, schedule=schedule)
@@ -195,7 +235,7 @@ def _run(
     layout = method.compile(model)
     together = _side_by_side(layout, method, sweeps)
     ends, interrupted = [], False
-    with interruptible():  # also where each run is so brief that it would not care
+    with interruptible():  # brief runs do not handle Ctrl-C by themselves
         for first in range(0, len(starts), together):
             part = starts[first : first + together]
             result = infer(

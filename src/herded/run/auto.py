@@ -13,19 +13,17 @@ import numpy as np
 from herded.errors import MemoryLimitError
 from herded.layouts.factor_arrays import compile_factors, count_rows
 from herded.layouts.protocol import Layout
-from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_order import EliminationOrder, elimination_order
 from herded.methods.exact import Exact
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import MOST_STATES, HerdedGibbs
 from herded.methods.recommend import recommend
+from herded.methods.registry import method_named
 from herded.methods.schedule import linear
 from herded.models.factor_graph import as_graph
 from herded.run.memory import exact_memory
 from herded.system import memory
 from herded.system.memory import Size
-
-DAMPING = 0.5  # of belief propagation and mean field, which may not settle without
 
 
 @dataclass(frozen=True)
@@ -70,8 +68,9 @@ def choose(
             else:
                 why_not = f"elimination would take about {time:.2g} seconds"
     if task == "pr":
-        method = BeliefPropagation(damping=DAMPING)
-        return Choice("bp", method, f"{why_not}, and samplers give no estimate of log Z")
+        return Choice(
+            "bp", method_named("bp"), f"{why_not}, and samplers give no estimate of log Z"
+        )
     if task == "map":
         return Choice("herded", annealed(model, seed), why_not)
     contexts = f"a variable has at most {largest_blanket(model):.4g} contexts"

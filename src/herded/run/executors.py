@@ -1,9 +1,9 @@
-"""Work on any `concurrent.futures.Executor`, done again where a worker died.
+"""Run jobs on any `concurrent.futures.Executor`, and repeat those whose worker died.
 
-What is computed here is deterministic, so whoever does a job again finds the same bits. A pool of
-processes is of no use once one of them has died: another takes its place. Dask hands a dead
-worker's jobs to the others by itself, and gives up on a job (`KilledWorker`) that was there when
-several died: it is handed in anew.
+Jobs are deterministic, so that a repeated job gives the same bits. A pool of processes cannot be
+used once one of them has died, and is replaced by a new one. Dask gives a dead worker's jobs to the
+others by itself, and gives up on a job (`KilledWorker`) that was running when several workers died:
+such a job is submitted again.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,12 +24,12 @@ from herded.run.interrupts import raise_if_halted
 from herded.version import __version__
 
 ATTEMPTS = 4  # of one job
-LOOK = 0.1  # seconds between two looks at whether somebody wants to stop
-UNKNOWN = 8  # workers of an executor that does not tell
+LOOK = 0.1  # seconds between two checks for an interrupt
+UNKNOWN = 8  # workers of an executor that does not say how many it has
 
 
 class Workers:
-    """An executor, and those that took its place."""
+    """An executor, or the one that replaced it."""
 
     def __init__(self, executor: Executor) -> None:
         if not (hasattr(executor, "submit") and hasattr(executor, "shutdown")):
@@ -71,7 +71,7 @@ class Workers:
                     try:
                         found = future.result()
                     except Exception as error:
-                        self._mourn(error, attempt)
+                        self._raise_unless_worker_died(error, attempt)
                         waiting[self._submit(function, job, attempt + 1)] = job, attempt + 1
                     else:
                         yield job, found
@@ -86,7 +86,7 @@ class Workers:
             self._replace()
             return self.executor.submit(_checked, __version__, attempt, function, *job)
 
-    def _mourn(self, error: Exception, attempt: int) -> None:
+    def _raise_unless_worker_died(self, error: Exception, attempt: int) -> None:
         """Return where a worker died and the job may be tried again; raise anything else."""
         killed = type(error).__name__ == "KilledWorker"  # without importing Dask
         if isinstance(error, CancelledError):
@@ -113,7 +113,7 @@ class Workers:
             ) from error
 
     def _replace(self) -> None:
-        """Put a new pool of as many processes in the place of one that broke."""
+        """Replace a broken pool with a new one of as many processes."""
         broken = self.executor
         self.close()
         self.executor = self._own = ProcessPoolExecutor(
@@ -124,7 +124,7 @@ class Workers:
         )
 
     def close(self) -> None:
-        """End what was started here; the executor that was given is its owner's."""
+        """Shut down the pool that was started here, not the executor that was given."""
         if self._own is not None:
             self._own.shutdown(cancel_futures=True)
             self._own = None

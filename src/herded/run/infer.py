@@ -1,12 +1,14 @@
 """infer(model, method, sweeps=...): run a method on a model and give what is to be kept."""
 
 import operator
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, nullcontext
 from os import PathLike
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,10 +19,11 @@ from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between
-from herded.methods.protocol import Sampler, Solver, role
+from herded.methods.protocol import Sampler, Solver
 from herded.methods.schedule import is_annealed
 from herded.models.checks import shown
-from herded.models.factor_graph import check_model
+from herded.models.factor_graph import FactorGraph, check_model
+from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.run.checkpoint import resume, save
 from herded.run.keep import BestState, ErrorCurve, Joint, Keep, Marginals, PairMarginals, Samples
@@ -28,13 +31,13 @@ from herded.run.loop import ENDLESS, run_all
 from herded.run.progress import Callback
 from herded.run.remote_chains import RemoteChains
 from herded.run.result import Result
-from herded.run.sampled import sampled
-from herded.run.sampling import BRIEF, SamplerRun
+from herded.run.results import sampled, solved
+from herded.run.sampling import BRIEF, SamplerRun, first_states
 from herded.run.solving import SolverRun
-from herded.run.starts import first_states
 from herded.system import atomic, memory
 from herded.system.memory import Size
 
+DEFAULT_METHOD = HerdedGibbs()
 DEFAULT_SWEEPS = 1000
 
 
@@ -125,9 +128,10 @@ def infer(
     >>> result.marginals.shape, result.sweeps
     ((2, 2, 2), 5000)
     """
-    method = HerdedGibbs() if method is None else method
-    check_model(model)
-    kind = role(method)
+    method = DEFAULT_METHOD if method is None else method
+    if not isinstance(model, (FactorGraph, Lattice)):
+        check_model(model)
+    kind = _role(method)
     if isinstance(method, type) or kind is None:
         raise MethodError(f"expected a method such as HerdedGibbs(), got {shown(method)}")
     sweeps = _sweeps(method, sweeps, seconds)
@@ -135,7 +139,7 @@ def infer(
     choices = _check_keep(keep)
     if threads is not None:
         _count("threads", threads, 1)
-    if not 0 <= checkpoint_every < np.inf:
+    if not is_between(checkpoint_every, 0, sys.float_info.max):
         raise MethodError(
             f"expected checkpoint_every as seconds of 0 or more, got {shown(checkpoint_every)}"
         )
@@ -155,7 +159,7 @@ def infer(
             callback=callback,
             is_brief=solver.is_brief,
         )
-        return solver.result()
+        return solved(solver)
     if chains > 1:
         need = layout.memory + (chains - 1) * layout.chain_memory
         memory.check(need, max_memory, f"the weights of {chains} chains")
@@ -195,6 +199,18 @@ def infer(
     for sentence in result.warnings:
         warnings.warn(sentence, HerdedWarning, stacklevel=2)
     return result
+
+
+_ROLES: WeakKeyDictionary[type, type | None] = WeakKeyDictionary()
+
+
+def _role(method: object) -> type | None:
+    """`Sampler`, `Solver`, or None; asked once for each class, since Python takes its time."""
+    kind = type(method)
+    if kind not in _ROLES:
+        found = [protocol for protocol in (Sampler, Solver) if isinstance(method, protocol)]
+        _ROLES[kind] = found[0] if found else None
+    return _ROLES[kind]
 
 
 def _check_layout(layout: Layout, model: Model, method: object) -> None:

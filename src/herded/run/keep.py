@@ -73,7 +73,10 @@ class MarginalRecorder(Recorder):
         elif self.binary:
             groups = -(-block.shape[1] // AT_HAND)
             count = partial(count_ones, block, self.arrays["counts"])
-            run_parts(count, groups, lambda: np.full(groups, AT_HAND * len(block)), pool)
+            if pool is None:
+                count(0, groups)
+            else:
+                run_parts(count, groups, lambda: np.full(groups, AT_HAND * len(block)), pool)
         else:
             count_states(block, self.layout.width, self.arrays["counts"])
         self.arrays["sweeps"] += len(block)

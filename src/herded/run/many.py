@@ -1,9 +1,10 @@
 """infer_many(models, method): many runs at once, on any `concurrent.futures.Executor`.
 
-Small models travel in batches that take a worker about a twentieth of a second, so that a thousand
-of them cost little more than their sweeps. Threads take turns at those whose sweeps are over before
-Python is done around them: of Python there is one, and to pass it on takes longer than the sweeps.
-Which batch a model is in, who runs it and how often changes nothing about its result.
+Small models are sent in batches that take a worker about a twentieth of a second, so that a
+thousand of them cost little more than their sweeps. Where sweeps take less time than the Python
+code around them, threads take turns: only one can run Python at a time, and handing the
+interpreter over takes longer than the sweeps. The result of a model does not depend on its batch,
+on who runs it, or on how often it is run.
 """
 
 import inspect
@@ -41,15 +42,42 @@ def infer_many(
     progress: bool | None = None,
     **options: Any,
 ) -> list[Result]:
-    """The results of `infer(model, method, **options)` for all models, in their order.
+    """Run `infer(model, method, **options)` on many models at once.
 
-    models    models, or names of files, which are read where they are needed
-    executor  any Executor of `concurrent.futures`, such as ProcessPoolExecutor(8) or a Dask
-              client's `get_executor()`; by default threads of this process
-    progress  one bar over all on a terminal: when it takes a while (None), or never (False)
+    Parameters
+    ----------
+    models : iterable of models or of file names
+        Files are read where they are needed.
+    method : Sampler or Solver, optional
+        As in `infer`.
+    executor : concurrent.futures.Executor, optional
+        Such as ProcessPoolExecutor(8) or a Dask client's `get_executor()`; by default threads of
+        this process.
+    progress : bool, optional
+        One bar over all models on a terminal: when it takes a while (None), or never (False).
+    **options
+        Other options of `infer`, the same for all models; not `callback`, `checkpoint`, `layout`
+        or `start`, which are about one.
 
-    The first error ends it, and says which model it is about. What speaks against a result is in
-    its `warnings`. Work of workers that died is done again, to the same bits.
+    Returns
+    -------
+    list of Result
+        In the order of the models. They do not depend on the executor, nor on workers that die:
+        their work is done again, to the same bits.
+
+    Raises
+    ------
+    HerdedError
+        The first error ends all runs. Its message begins with the number of the model.
+    WorkerError
+        If workers die again and again.
+
+    Examples
+    --------
+    >>> models = [hd.ising_grid([[field, 0.0]], 0.5) for field in (0.0, 1.0)]
+    >>> results = hd.infer_many(models, hd.Exact())
+    >>> [result.marginals[0, 0].round(3).tolist() for result in results]
+    [[0.5, 0.5], [0.119, 0.881]]
     """
     found = dict(
         infer_as_completed(models, method, executor=executor, progress=progress, **options)
@@ -65,9 +93,28 @@ def infer_as_completed(
     progress: bool | None = None,
     **options: Any,
 ) -> Iterator[tuple[int, Result]]:
-    """As `infer_many`, but gives (number, result) of each model as soon as it is known.
+    """As `infer_many`, but give each result as soon as it is known.
 
-    Models are drawn as workers come free, so that a generator of very many need not be held.
+    Models are taken from `models` as workers become free, so that a generator of very many need
+    not fit in memory.
+
+    Parameters
+    ----------
+    models, method, executor, progress, **options
+        As in `infer_many`.
+
+    Yields
+    ------
+    number : int
+        The position of the model in `models`.
+    result : Result
+
+    Examples
+    --------
+    >>> models = (hd.ising_grid([[field, 0.0]], 0.5) for field in (0.0, 1.0, 2.0))
+    >>> found = dict(hd.infer_as_completed(models, hd.Exact()))
+    >>> sorted(found)
+    [0, 1, 2]
     """
     _check_models(models)
     _check_options(options)
@@ -75,7 +122,7 @@ def infer_as_completed(
 
 
 def _check_models(models: Any) -> None:
-    """One model, or its file, is no list of them."""
+    """Raise unless `models` is a collection: one model or one file name is refused."""
     if _is_file(models) or hasattr(models, "content_hash") or not hasattr(models, "__iter__"):
         raise ModelError(
             f"expected a list of models or of files for infer_many, got {described(models)}: put "
@@ -125,7 +172,7 @@ def _as_completed(
 
 @contextmanager
 def _workers(executor: Executor | None) -> Iterator[Workers]:
-    """Those of the executor, or threads that end with the block."""
+    """The workers of the executor, or threads that end with the block."""
     if executor is not None:
         with Workers(executor) as workers:
             yield workers
@@ -138,7 +185,7 @@ def _workers(executor: Executor | None) -> Iterator[Workers]:
 
 
 class _Batches:
-    """Models in batches as long as they should be, by what the last ones took."""
+    """Groups models into batches, as many to a batch as the time of the last ones suggests."""
 
     def __init__(self, models: Iterable[Any], total: int, workers: int) -> None:
         self.models, self.total, self.workers = iter(models), total, workers
@@ -150,7 +197,7 @@ class _Batches:
             self.drawn += len(batch)
 
     def _next_size(self) -> int:
-        """Towards the end there must be a batch for every worker."""
+        """The size of the next batch; smaller near the end, so that every worker gets one."""
         left = self.total - self.drawn
         share = -(-left // (2 * self.workers)) if left > 0 else self.size
         return min(self.size, share)
@@ -166,10 +213,10 @@ def infer_batch(
     options: dict[str, Any],
     turn: AbstractContextManager[Any] | None,
 ) -> tuple[float, list[Any]]:
-    """On a worker: the seconds it took, and the results, or the error that ended them.
+    """Run on a worker: the seconds it took, and the results, or the error that ended them.
 
-    Threads of the process that asked share a `turn`. A result that leaves the process goes without
-    its model, which whoever asked has already.
+    Threads of the calling process share the lock `turn`. A result that is sent to another process
+    does not include its model, which the caller has already.
     """
     began, waited = time.perf_counter(), 0.0
     found: list[Any] = []
@@ -186,7 +233,7 @@ def infer_batch(
                 break
             if turn and len(found) == 1 < len(models) and _is_small(asked, result):
                 before = time.perf_counter()
-                mine.enter_context(turn)  # for the others of the batch, which are like it
+                mine.enter_context(turn)  # the rest of the batch is likely to be small, too
                 waited = time.perf_counter() - before
     return time.perf_counter() - began - waited, found
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.layouts.proposal import Proposal
+from herded.layouts.protocol import Proposal
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_order import MAX_AXES, EliminationOrder, elimination_order
 from herded.methods.exact import MAX_JOINT, Exact

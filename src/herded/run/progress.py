@@ -13,7 +13,30 @@ COMPILING = "compiling, once"
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A run as it is now, for whoever watches it; what takes time is computed when asked for."""
+    """A run as it is now: what `infer(callback=...)` calls its function with.
+
+    Attributes
+    ----------
+    sweeps : int
+        Recorded so far, in each chain.
+    seconds : float
+        Since the run began.
+    chain_marginals : callable
+        Gives the marginals of each chain, (chains, N, K), or None where there are none yet. They
+        are computed when it is called.
+    best : callable
+        Gives the best log-score so far, or None where it is not kept.
+
+    Examples
+    --------
+    >>> seen = []
+    >>> def look(snapshot):
+    ...     seen.append(snapshot.sweeps)
+    >>> model = hd.ising_grid(np.zeros((4, 4)), 0.5)
+    >>> result = hd.infer(model, hd.Gibbs(), sweeps=100, callback=look)
+    >>> seen[-1]
+    100
+    """
 
     sweeps: int  # recorded, per chain
     seconds: float

@@ -1,9 +1,9 @@
-"""The chains of one run on workers: each goes forward for a round, and comes back.
+"""Advance the chains of one run on the workers of an executor, round by round.
 
-A job is a layout, a state and what is recorded so far, and gives the state and the records after
-the round, so a worker that dies costs its round and nothing else. The layout is sent as it is,
-since that takes less time than to fill its tables again. Rounds are long
-compared with the way there and back.
+A job gets a layout, a state and what is recorded so far, and returns the state and the records
+after the round, so that a worker that dies costs one round and nothing else. The layout is sent
+with its tables, which takes less time than filling them again. Rounds are long compared with the
+time that it takes to send a job and its result.
 """
 
 import time
@@ -20,7 +20,7 @@ from herded.run.keep import Samples
 from herded.run.sampling import Chain, SamplerRun
 
 ROUND = 1.0  # seconds at least, once the pace is known
-WORTH = 10.0  # times as long as the way there and back
+WORTH = 10.0  # times as long as sending takes
 
 
 class RemoteChains:

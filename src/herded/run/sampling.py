@@ -1,9 +1,9 @@
-"""A sampler's run: its chains, the blocks of samples they write, and what is recorded of them."""
+"""A sampler's run: where its chains start, the blocks of samples they write, what is recorded."""
 
 import itertools
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -11,14 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from herded.errors import MethodError
 from herded.layouts.protocol import Layout
 from herded.layouts.side_by_side import MOST_CHAINS, SideBySide, side_by_side
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
-from herded.methods.schedule import is_annealed
+from herded.models.checks import whole_array
+from herded.models.support import check_start, dispersed_starts
 from herded.run.interrupts import interrupted_afterwards, interruptible
 from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
 from herded.run.progress import Snapshot
+from herded.system.stream import stream_key
 
 BLOCK = 2**20  # samples' entries in a block: small enough for the cache and for a prompt Ctrl-C
 UNREAD = 2**24  # updates of a block whose samples nobody reads
@@ -188,7 +191,8 @@ class SamplerRun:
     def signature(self) -> tuple[Any, ...]:
         """Which kernels a run calls, by what that depends on."""
         options = (getattr(self.method, name, None) for name in ("weights", "bits"))
-        of_method = type(self.method), is_annealed(self.method), *options
+        is_annealed = getattr(self.method, "schedule", None) is not None
+        of_method = type(self.method), is_annealed, *options
         of_run = self.blocks.dtype, len(self.chains) > 1, *self.keep
         return *of_method, self.layout.signature, *of_run
 
@@ -293,3 +297,44 @@ def _groups(run: SamplerRun, workers: int) -> list[tuple[int, SideBySide]]:
     if not all(part and run.method.can_advance_many(run.layout, part) for part in parts):
         return []
     return [(first, side_by_side(part)) for first, part in zip(cuts, parts, strict=False)]
+
+
+# -- where chains start -----------------------------------------------------------------------
+
+
+def first_states(
+    layout: Layout, method: Sampler, chains: int, start: Any, keep: dict[type, Any], total: int
+) -> list[State]:
+    """The chains' states: continued, or new at given or random places of the support."""
+    tally = any(getattr(choice, "rao_blackwell", False) for choice in keep.values())
+    start = (start,) if isinstance(start, State) else start
+    if isinstance(start, Sequence) and len(start) and isinstance(start[0], State):
+        if len(start) != chains:
+            raise MethodError(f"expected states of {chains} chains, got {len(start)}")
+        return [_continued(layout, method, c, given, tally, total) for c, given in enumerate(start)]
+    return [
+        method.init(layout, x, chain=c, tally=tally, total=total)
+        for c, x in enumerate(_places(layout, method, chains, start))
+    ]
+
+
+def _continued(
+    layout: Layout, method: Sampler, chain: int, given: State, tally: bool, total: int
+) -> State:
+    """A state that goes on from `given`, with sums of its own."""
+    x = np.zeros(layout.model.n_variables, np.int64)
+    fresh = method.init(layout, x, chain=chain, tally=tally, total=total)
+    fresh.restore({**given.arrays(), "tally": fresh.tally})
+    fresh.total = given.sweep + total
+    check_start(layout.model, layout.values(fresh))
+    return fresh
+
+
+def _places(layout: Layout, method: Sampler, chains: int, start: Any) -> list[np.ndarray]:
+    model = layout.model
+    if start is None:
+        return dispersed_starts(model, [stream_key(method.seed, c, 3) for c in range(chains)])
+    x = whole_array("the start", start)
+    if x.shape[:1] == (chains,) and x.ndim in (2, 1 + len(model.shape)) and x.shape != model.shape:
+        return [check_start(model, one) for one in x]
+    return [check_start(model, x)] * chains

@@ -10,13 +10,10 @@ import numpy as np
 from herded.errors import MethodError
 from herded.layouts.protocol import Layout
 from herded.methods.protocol import Answer, Solver
-from herded.models.protocol import Model
 from herded.models.support import check_support
 from herded.run.interrupts import interruptible
 from herded.run.keep import ErrorCurve
 from herded.run.progress import Snapshot
-from herded.run.provenance import provenance
-from herded.run.result import Best, Curve, Pairs, Result, curve_of
 from herded.run.sampling import BRIEF
 
 BLOCK = 16  # sweeps between two looks at whether somebody wants to stop
@@ -81,7 +78,7 @@ class SolverRun:
         self.method.advance(self.layout, self.state, step)
         self.done = self.state.sweep
         for p in np.flatnonzero(self.points + self.burn_in == self.done):
-            self.errors[p] = self._error(self.method.answer(self.layout, self.state))
+            self.errors[p] = self.error(self.method.answer(self.layout, self.state))
         return step
 
     def snapshot(self) -> Snapshot:
@@ -94,45 +91,11 @@ class SolverRun:
 
         return Snapshot(self.done, self.seconds, marginals, best)
 
-    def result(self) -> Result:
-        """What was found."""
-        model, answer = self.layout.model, self.method.answer(self.layout, self.state)
-        curve = None
-        if self.curve:
-            left = np.isnan(self.errors)  # converged: the error stays what it is
-            if left.any():
-                self.errors[left] = self._error(answer)
-            curve = curve_of(self.points, self.errors[None], self.sweeps, self.done)
-        facts = {"sweeps": self.done, "interrupted": self.interrupted}
-        return Result(
-            shape=model.shape,
-            sweeps=self.done,
-            converged=answer.converged,
-            provenance=provenance(self.layout, self.method, seconds=self.seconds, **facts),
-            kept=_kept(model, answer, curve),
-            model=model,
-        )
-
-    def _error(self, answer: Answer) -> float:
+    def error(self, answer: Answer) -> float:
+        """Against the reference of the curve."""
         if answer.marginals is None:
             raise MethodError(
                 f"expected a method with marginals for ErrorCurve, got {self.name}: drop "
                 "ErrorCurve from keep="
             )
         return self.curve.error(self.layout.model, answer.marginals)
-
-
-def _kept(model: Model, answer: Answer, curve: Curve | None) -> dict[str, Any]:
-    kept: dict[str, Any] = {"log_z": answer.log_z, "joint": answer.joint, "curve": curve}
-    if answer.marginals is not None:
-        kept["chain_marginals"] = answer.marginals[None]
-    if answer.state is not None and answer.log_score is not None:
-        kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score)
-    if answer.pairs is not None:
-        width = int(model.cardinalities.max())
-        tables = np.zeros((len(answer.pairs), width, width))
-        for table, pair in zip(tables, answer.pairs.values(), strict=True):
-            table[: pair.shape[0], : pair.shape[1]] = pair
-        edges = np.array(list(answer.pairs), dtype=np.int64).reshape(-1, 2)
-        kept["pairs"] = Pairs(edges, tables)
-    return kept

@@ -24,7 +24,34 @@ from herded.theory.transition import dobrushin, gibbs_sweep_kernel
 
 @dataclass(frozen=True)
 class Constants:
-    """What Theorem 2 needs to know of a model; `lambda_` is infinite where eta = 1."""
+    """The constants of Theorem 2 for a model: what `constants` gives.
+
+    Attributes
+    ----------
+    N : int
+        The number of variables.
+    excess : int
+        sum_i (K_i - 1), which is N for binary variables.
+    pi_min : float
+        The least positive conditional pi(x_i | x_-i).
+    t_star : int
+        The number of steps after which every state of the support can reach every other.
+    l, B : float
+        Every state is visited l T - B times or more in T sweeps (Proposition 1).
+    eta : float
+        The Dobrushin coefficient of a sweep, on the support.
+    lambda_, T_star : float
+        The error is at most lambda / T from T* sweeps on; `lambda_` is infinite where eta = 1.
+
+    Examples
+    --------
+    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
+    >>> known = hd.theory.constants(model)
+    >>> known.N, known.t_star, round(known.pi_min, 3)
+    (2, 2, 0.378)
+    >>> round(known.bound(10 * known.lambda_), 3)
+    0.1
+    """
 
     N: int  # variables
     excess: int  # sum_i (K_i - 1): N of binary variables
@@ -62,7 +89,29 @@ class Constants:
 
 
 def constants(model: Any) -> Constants:
-    """pi_min, t*, l, B, eta, lambda and T* of a small model, for the scan 0, 1, .., N-1."""
+    """pi_min, t*, l, B, eta, lambda and T* of a small model, for the scan 0, 1, .., N-1.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+        Without evidence, with at most 2048 joint states.
+
+    Returns
+    -------
+    Constants
+
+    Raises
+    ------
+    MethodError
+        If the model is too large, or single updates cannot reach all of its states.
+
+    Examples
+    --------
+    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
+    >>> known = hd.theory.constants(model)
+    >>> round(known.eta, 3), round(known.lambda_, 1), round(known.T_star, 1)
+    (0.097, 34.1, 26.6)
+    """
     cards = check_small(model)
     n, possible = len(cards), support(model)
     excess = sum(k - 1 for k in cards)

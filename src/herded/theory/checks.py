@@ -1,4 +1,4 @@
-"""The appendix of Bornn et al. (2013) held against runs: each check measures, and can fail.
+"""Check the statements in the appendix of Bornn et al. (2013) on runs.
 
     Lemma 1         |count of ones - sum of pi| <= 1 over any window of visits of one weight
     Proposition 1   every state is visited l T - B times or more, at every step, in every window
@@ -6,11 +6,11 @@
     Theorem 2       d_v(P_T^(tau) - pi) <= lambda / T                    for T >= T*, tau > tau*(T)
     Corollary       d_v(P_T^(0) - pi) <= (lambda + tau*(T)) / T          for T >= T* + tau*(T*)
 
-By default a check runs herded Gibbs itself; give it `path=` or `samples=` and it judges those.
+By default a check runs herded Gibbs itself; with `path=` or `samples=` it checks those instead.
 The theorems need one weight for every x_-i: a complete graph, or weights="full" on any graph. The
 target is the exact pi, while the sampler's conditionals are rounded at 2^-31 (2^-24 for K > 2),
-so bounds near those quanta mean nothing. The theorem says tau > tau*(T), its proof shows it for
-tau > ceil(tau*(T)); the second is what is checked.
+so that bounds near those values mean nothing. The theorem says tau > tau*(T), its proof shows it
+for tau > ceil(tau*(T)); the second is what is checked.
 """
 
 import math
@@ -27,12 +27,29 @@ from herded.theory.path import Tables, paper_method, run_path, starting_state
 from herded.theory.states import check_small, codes, empirical, support, target, total_variation
 from herded.theory.transition import gibbs_sweep_kernel, herded_sweep_kernel
 
-MAX_SWEEPS = 20_000_000  # that a check will run unless told
+MAX_SWEEPS = 20_000_000  # most that a check runs by default
 
 
 @dataclass(frozen=True)
 class Check:
-    """A statement, what was measured, the bound it must not exceed, and whether it holds."""
+    """A statement of the paper, what was measured, and the bound that it must not exceed.
+
+    Attributes
+    ----------
+    statement : str
+    measured, bound : float
+    T, tau : int
+        The number of sweeps of the window, and the sweep where it starts.
+    holds : bool
+        Whether `measured` is at most `bound`.
+
+    Examples
+    --------
+    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
+    >>> check = hd.theory.check_lemma1(model, 100)
+    >>> check.holds, check.bound, check.T
+    (True, 1.0, 100)
+    """
 
     statement: str
     measured: float
@@ -42,6 +59,7 @@ class Check:
 
     @property
     def holds(self) -> bool:
+        """Whether the measured value is within the bound."""
         return self.measured <= self.bound + 1e-12
 
     def __str__(self) -> str:
@@ -53,15 +71,52 @@ class Check:
 
 
 def is_complete(model: Any) -> bool:
-    """Whether every two variables share a factor, so that N(i) is all the others."""
+    """Whether every two variables share a factor, so that N(i) is all the others.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> hd.theory.is_complete(hd.chain_model(np.zeros((3, 2)), np.eye(2)))
+    False
+    >>> rng = np.random.default_rng(0)
+    >>> hd.theory.is_complete(hd.theory.random_complete_graph(rng, 4))
+    True
+    """
     n = model.n_variables
     return all(len(model.neighbours(i)) == n - 1 for i in range(n))
 
 
 def check_lemma1(model: Any, sweeps: int = 1000, *, path: Any = None, seed: int = 0) -> Check:
-    """Lemma 1 for every weight and all windows of its visits, on any graph, in integers.
+    """Check Lemma 1: counts of every weight are within 1 of their expectation, in any window.
 
-    With K states: within K - 1; what is given is the worst share of that.
+    On any graph, in integers. With K states counts are within K - 1; the worst share of that is
+    what is measured.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+    sweeps : int
+        The length of the run.
+    path : array_like, optional
+        A path to check instead of running herded Gibbs, as `within_sweep_path` gives it.
+    seed : int
+
+    Returns
+    -------
+    Check
+
+    Examples
+    --------
+    >>> model = hd.ising_grid([[0.3, -0.2], [0.1, 0.4]], 0.5)
+    >>> hd.theory.check_lemma1(model, 500).holds
+    True
     """
     check_small(model, 2**20)
     states = run_path(model, sweeps, seed=seed) if path is None else np.asarray(path)
@@ -92,10 +147,32 @@ def check_proposition1(
     weights: str = "blanket",
     seed: int = 0,
 ) -> Check:
-    """Proposition 1, for all states of the support, all steps i and all windows of the run.
+    """Check Proposition 1: every state is visited l T - B times or more, in every window.
 
-    visits >= l T - B for every window means that (visits so far - l k) never falls by more than
-    B; the worst fall is what is measured.
+    For all states of the support, all steps i and all windows of the run. That visits are never
+    below l T - B means that (visits so far - l k) never falls by more than B; the worst fall is
+    what is measured.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+        A complete graph, unless weights are "full".
+    T : int, optional
+        The length of the run; by default twice T*.
+    path : array_like, optional
+        A path to check instead of running herded Gibbs.
+    weights : "blanket" or "full"
+    seed : int
+
+    Returns
+    -------
+    Check
+
+    Examples
+    --------
+    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
+    >>> hd.theory.check_proposition1(model).holds
+    True
     """
     known = _covered(model, weights)
     sweeps = _sweeps(2 * known.T_star) if T is None else T
@@ -122,7 +199,31 @@ def check_proposition2(
     weights: str = "blanket",
     seed: int = 0,
 ) -> Check:
-    """Proposition 2: the herded kernel of one window against the Gibbs kernel, on the support."""
+    """Check Proposition 2: ||T~_T^(tau) - T|| is at most 4 N / (l T) for T >= T*.
+
+    The herded kernel of one window is compared with the Gibbs kernel, on the support.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+        A complete graph, unless weights are "full".
+    T : int, optional
+        The number of sweeps of the window; by default one for which the bound is 1/2.
+    tau : int
+        The sweep where it starts.
+    path, weights, seed
+        As in `check_proposition1`.
+
+    Returns
+    -------
+    Check
+
+    Examples
+    --------
+    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
+    >>> hd.theory.check_proposition2(model).holds
+    True
+    """
     known = _covered(model, weights)
     T = _long_enough(T, known.T_star, 2 * 4 * known.excess / known.l)
     states = run_path(model, tau + T, weights=weights, seed=seed) if path is None else path
@@ -141,9 +242,36 @@ def check_theorem2(
     weights: str = "blanket",
     seed: int = 0,
 ) -> Check:
-    """Theorem 2 for one window; by default from the first tau it covers, at a bound of 1/10.
+    """Check Theorem 2: d_v(P_T^(tau) - pi) is at most lambda / T.
 
-    `samples` (draws, N) are ends of sweeps 1, 2, .. of any run whatever.
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+        A complete graph, unless weights are "full".
+    T : int, optional
+        The number of sweeps of the window; by default one for which the bound is 1/10.
+    tau : int, optional
+        The sweep where it starts; by default the first one that the theorem covers.
+    samples : array_like of int, shape (draws, N), optional
+        The ends of sweeps 1, 2, .. of any run, to check instead of running herded Gibbs.
+    weights : "blanket" or "full"
+    seed : int
+
+    Returns
+    -------
+    Check
+
+    Raises
+    ------
+    MethodError
+        If the theorem does not cover the model, or `T` is below T*.
+
+    Examples
+    --------
+    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
+    >>> check = hd.theory.check_theorem2(model)
+    >>> check.holds, round(check.bound, 2)
+    (True, 0.1)
     """
     known = _covered(model, weights)
     if not known.eta < 1:
@@ -168,7 +296,27 @@ def check_corollary(
     weights: str = "blanket",
     seed: int = 0,
 ) -> Check:
-    """The corollary: no burn-in, the start X^(0) included. `samples` are ends of sweeps 1, 2, .."""
+    """Check the corollary: without burn-in, d_v(P_T^(0) - pi) is at most (lambda + tau*(T)) / T.
+
+    The start X^(0) is included.
+
+    Parameters
+    ----------
+    model, samples, weights, seed
+        As in `check_theorem2`.
+    T : int, optional
+        The number of sweeps.
+
+    Returns
+    -------
+    Check
+
+    Examples
+    --------
+    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
+    >>> hd.theory.check_corollary(model).holds
+    True
+    """
     known = _covered(model, weights)
     T = _long_enough(T, known.burn_in, 10 * known.lambda_)
     start = np.zeros(tuple(model.cardinalities))

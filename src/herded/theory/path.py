@@ -76,10 +76,36 @@ def within_sweep_path(
     seed: int = 0,
     state: Any = None,
 ) -> np.ndarray:
-    """path[t] = X^(t) of Algorithm 1, t = 0 .. N * sweeps, shape (N * sweeps + 1, N).
+    """The state after every single update of Algorithm 1, with the scan of the proofs.
 
-    Ends of sweeps, path[N::N], are the bits of `infer` with
+    Computed in Python's integers. The ends of sweeps, path[N::N], are the bits of `infer` with
     `HerdedGibbs(scan="sequential", phases="half")`.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+    sweeps : int
+    weights : "blanket" or "full"
+    phases : "half" or "random"
+        Where weights start; only "half" with weights "full".
+    seed : int
+        Of the start and of random phases.
+    state : array_like of int, shape (N,), optional
+        X^(0); by default the one that `infer` would start at.
+
+    Returns
+    -------
+    ndarray of int, shape (N * sweeps + 1, N)
+        path[t] is X^(t).
+
+    Examples
+    --------
+    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
+    >>> path = hd.theory.within_sweep_path(model, 100, state=[0, 0])
+    >>> path.shape
+    (201, 2)
+    >>> path[:5].tolist()
+    [[0, 0], [1, 0], [1, 0], [0, 0], [0, 0]]
     """
     check_small(model, LARGEST)
     if weights == "full" and phases != "half":
@@ -116,9 +142,25 @@ def _rest(p: list[int]) -> list[int]:
 
 
 def path_of_samples(start: Any, samples: Any) -> np.ndarray:
-    """The path between end-of-sweep samples (draws, N) of a sequential scan that began at `start`.
+    """The states within sweeps, from the states at their ends.
 
     After i steps of a sweep the first i variables have their new values and the others their old.
+
+    Parameters
+    ----------
+    start : array_like of int, shape (N,)
+        X^(0).
+    samples : array_like of int, shape (draws, N)
+        The states at the ends of sweeps 1, 2, .. of a sequential scan.
+
+    Returns
+    -------
+    ndarray of int, shape (N * draws + 1, N)
+
+    Examples
+    --------
+    >>> hd.theory.path_of_samples([0, 0], [[1, 1], [0, 1]]).tolist()
+    [[0, 0], [1, 0], [1, 1], [0, 1], [0, 1]]
     """
     ends = np.concatenate([np.asarray(start)[None], np.asarray(samples)]).astype(np.int64)
     old, new = ends[:-1, None, :], ends[1:, None, :]

@@ -1,10 +1,10 @@
-"""Why herded Gibbs stops short on sparse graphs, and how to see it coming. No proof: a diagnostic.
+"""Why the error of herded Gibbs stops falling on sparse graphs, and how to predict it.
 
 On a sparse graph the weight (i, x_N(i)) serves many states of the other variables R (neither i
 nor its neighbours). Lemma 1 keeps the frequency of x_i given x_N(i) right whatever R does, but x_i
-must also be independent of R given x_N(i), and nothing sees to that: a weight that has just
+must also be independent of R given x_N(i), and nothing ensures that: a weight that has just
 emitted 1 is likely to emit 0 next, so if R *at the next visit of that weight* depends on what was
-emitted, then x_i and R come out correlated. Hence the predictor:
+emitted, then x_i and R are correlated. Hence the predictor:
 
     law of R at the next visit of the same weight after emitting 0, against after emitting 1,
 
@@ -31,7 +31,27 @@ FEWEST = 20  # visits after which an emitted value is compared at all
 
 @dataclass(frozen=True)
 class Prediction:
-    """How much the others remember what a weight emitted, in total variation."""
+    """How much the other variables remember what a weight emitted: what `plateau_predictor` gives.
+
+    Attributes
+    ----------
+    distance : float
+        In total variation, averaged over weights, pairs of emitted values and other variables.
+    floor : float
+        The same after shuffling what was emitted, which is sampling noise alone.
+    per_variable : tuple of float
+        distance - floor for the weights of each variable.
+    sweeps : int
+        Of plain Gibbs.
+    excess : float
+        distance - floor: about 0, of either sign, where herding should have no plateau.
+
+    Examples
+    --------
+    >>> pair = hd.pairwise_model(np.zeros((2, 2)), [(0, 1)], np.eye(2))
+    >>> hd.theory.plateau_predictor(pair, sweeps=1000).excess
+    0.0
+    """
 
     distance: float  # average over weights, pairs of emitted values and other variables
     floor: float  # the same after shuffling what was emitted: sampling noise alone
@@ -52,7 +72,23 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Plateau:
-    """The error of herded Gibbs' marginals after many sweeps, and what 1 / T does not explain."""
+    """The error of herded Gibbs after many sweeps: what `measured_plateau` gives.
+
+    Attributes
+    ----------
+    error : float
+        The mean absolute error of the marginals after `sweeps`.
+    plateau : float
+        b of the fit error = b + c / T over the last five doublings.
+    slope : float
+        Of log error against log T there: -1 is Theorem 2's rate, 0 a plateau.
+    sweeps : int
+
+    Examples
+    --------
+    >>> print(hd.theory.Plateau(error=0.01, plateau=0.009, slope=-0.05, sweeps=1024))
+    error 0.01 after 1024 sweeps, plateau 0.009, slope -0.05
+    """
 
     error: float  # mean absolute error of the marginals after `sweeps`
     plateau: float  # b of the fit error = b + c / T over the last five doublings
@@ -69,11 +105,34 @@ class Plateau:
 def plateau_predictor(
     model: Any, sweeps: int = 100_000, seed: int = 0, *, shuffles: int = 4
 ) -> Prediction:
-    """Compare, from plain Gibbs, the law of the others after each emission of each weight.
+    """Predict whether herded Gibbs has a plateau, from a run of plain Gibbs.
 
-    The distance is the total variation between single-variable marginals of the variables outside
-    i and N(i), averaged over them. Weights count by how well they can tell: visits times
-    p (1 - p), so that a weight that always emits the same counts nothing.
+    For each value that a weight emits, the distribution of the variables outside i and N(i) at its
+    next visit is recorded; these distributions are compared. Weights count by visits times
+    p (1 - p), so that a weight that always emits the same value counts nothing.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+        Without evidence.
+    sweeps : int
+        Of plain Gibbs.
+    seed : int
+    shuffles : int
+        How often emitted values are shuffled to find the noise.
+
+    Returns
+    -------
+    Prediction
+
+    Examples
+    --------
+    On a complete graph there are no other variables, and no plateau:
+
+    >>> rng = np.random.default_rng(0)
+    >>> model = hd.theory.random_complete_graph(rng, 3)
+    >>> hd.theory.plateau_predictor(model, sweeps=1000).distance
+    0.0
     """
     if (np.asarray(model.evidence) >= 0).any():
         raise MethodError("expected a model without evidence, got clamped variables")
@@ -96,9 +155,26 @@ def plateau_predictor(
 
 
 def measured_plateau(model: Any, sweeps: int = 2**18, *, reference: Any = None) -> Plateau:
-    """Run Algorithm 1 and split its marginal error into b + c / T.
+    """Run Algorithm 1 and split the error of its marginals into b + c / T.
 
-    `reference` are the true marginals (N, K); by default they are computed.
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+    sweeps : int
+        64 or more.
+    reference : array_like of shape (N, K), optional
+        The true marginals; by default they are computed with `Exact`.
+
+    Returns
+    -------
+    Plateau
+
+    Examples
+    --------
+    >>> model = hd.theory.random_complete_graph(np.random.default_rng(0), 3)
+    >>> found = hd.theory.measured_plateau(model, 2**14)
+    >>> found.error < 0.001, found.sweeps
+    (True, 16384)
     """
     if sweeps < 64:
         raise MethodError(f"expected 64 sweeps or more to see a plateau, got {sweeps}")
@@ -123,7 +199,24 @@ def measured_plateau(model: Any, sweeps: int = 2**18, *, reference: Any = None) 
 
 @dataclass(frozen=True)
 class PlateauRow:
-    """The prediction beside what was measured, for one model."""
+    """Prediction and measurement for one model: a row of `plateau_table`.
+
+    Attributes
+    ----------
+    model : str
+        Its name.
+    distance, floor, excess : float
+        As in `Prediction`.
+    error, plateau, slope : float
+        As in `Plateau`.
+
+    Examples
+    --------
+    >>> row = hd.theory.PlateauRow("ring", 0.25, 0.05, 0.2, 0.01, 0.009, -0.05)
+    >>> print(hd.theory.format_rows([row]))
+    model  distance  floor  excess  error  plateau  slope
+     ring      0.25   0.05     0.2   0.01    0.009  -0.05
+    """
 
     model: str
     distance: float
@@ -137,17 +230,39 @@ class PlateauRow:
 def plateau_table(
     models: Mapping[str, Any], sweeps: int = 100_000, herded_sweeps: int = 2**18, seed: int = 0
 ) -> list[PlateauRow]:
-    """Predictor and measured plateau side by side; print it with `format_rows`."""
+    """Prediction and measured plateau of several models; print them with `format_rows`.
+
+    Parameters
+    ----------
+    models : mapping
+        From names to models.
+    sweeps : int
+        Of plain Gibbs, for the prediction.
+    herded_sweeps : int
+        Of herded Gibbs, for the measurement.
+    seed : int
+
+    Returns
+    -------
+    list of PlateauRow
+
+    Examples
+    --------
+    >>> model = hd.chain_model([[0.0, 0.3], [0.2, 0.0], [0.1, 0.0]], [[0.5, 0.0], [0.0, 0.5]])
+    >>> rows = hd.theory.plateau_table({"chain": model}, sweeps=1000, herded_sweeps=1024)
+    >>> rows[0].model, rows[0].error < 0.05
+    ('chain', True)
+    """
     rows = []
     for name, model in models.items():
-        told = plateau_predictor(model, sweeps, seed)
+        predicted = plateau_predictor(model, sweeps, seed)
         found = measured_plateau(model, herded_sweeps)
         rows.append(
             PlateauRow(
                 name,
-                told.distance,
-                told.floor,
-                told.excess,
+                predicted.distance,
+                predicted.floor,
+                predicted.excess,
                 found.error,
                 found.plateau,
                 found.slope,

@@ -35,7 +35,26 @@ WORTH_A_WARNING = 0.005  # in the joint probability of a few variables
 
 @dataclass(frozen=True)
 class Relation:
-    """constant + sum_i coefficients[i] * pi[variables[i]] = residual, nearly 0."""
+    """A relation between probabilities: constant + sum_i a_i pi_i = residual, nearly 0.
+
+    Attributes
+    ----------
+    variables : tuple of int
+    coefficients : tuple of int
+        The a_i, in the order of `variables`.
+    constant : int
+    residual : float
+    bias : float
+        The largest shift of the joint distribution of these variables by the first harmonic.
+
+    Examples
+    --------
+    >>> relation = hd.theory.rational_dependence([0.3, 0.3])[0]
+    >>> relation.variables, relation.coefficients, relation.constant
+    ((0, 1), (1, -1), 0)
+    >>> print(relation)
+    +1 pi[0] -1 pi[1] +0 = 0
+    """
 
     variables: tuple[int, ...]
     coefficients: tuple[int, ...]
@@ -57,12 +76,38 @@ def rational_dependence(
     max_terms: int = 3,
     tolerance: float = 2.0**-31,
 ) -> list[Relation]:
-    """All relations with whole coefficients up to `max_coefficient`, the most harmful first.
+    """Whole-number relations between probabilities, the most harmful first.
 
-    A bounded search over sets of at most `max_terms` probabilities. The residual may be
-    `tolerance` times the sum of |a_i|, by default what rounding to fixed point explains; a
-    relation with residual r still locks the phases for about 1 / r sweeps, so pass 0.1 / sweeps
-    to find those that matter in a run. Multiples of a relation are not listed.
+    A bounded search over sets of at most `max_terms` probabilities. Multiples of a relation are not
+    listed.
+
+    Parameters
+    ----------
+    probabilities : array_like of shape (N,)
+    max_coefficient : int
+        The largest coefficient.
+    max_terms : int
+        Most probabilities in one relation.
+    tolerance : float
+        The residual may be this times the sum of |a_i|; by default what rounding to fixed point
+        explains. A relation with residual r still locks the phases for about 1 / r sweeps, so pass
+        0.1 / sweeps to find those that matter in a run.
+
+    Returns
+    -------
+    list of Relation
+
+    Raises
+    ------
+    ModelError
+        If a number is no probability, or the search would be too long.
+
+    Examples
+    --------
+    >>> for relation in hd.theory.rational_dependence([0.3, 0.3, 0.4])[:2]:
+    ...     print(relation, round(relation.bias, 2))
+    +1 pi[0] -1 pi[1] +0 = 0 0.13
+    +2 pi[0] +1 pi[2] -1 = 0 0.09
     """
     pi = np.asarray(probabilities, dtype=np.float64)
     if pi.ndim != 1 or not ((pi >= 0) & (pi <= 1)).all():
@@ -112,7 +157,24 @@ def warn_if_locked(model: Any, sweeps: int | None = None) -> str | None:
     """A sentence if variables without neighbours will move in lockstep, else None.
 
     Looks at the free variables that have no free neighbours (all of them, on an empty graph).
-    With `sweeps` also relations that hold nearly, for the whole length of such a run.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+    sweeps : int, optional
+        The length of a run: also look for relations that hold nearly, for as long.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    Two fair coins that herding always gives the same side:
+
+    >>> coins = hd.pairwise_model(np.zeros((2, 2)), [], np.zeros((2, 2)))
+    >>> "lockstep" in hd.theory.warn_if_locked(coins)
+    True
     """
     layout = HerdedGibbs(scan="sequential", phases="half").compile(model, kind="table")
     t = layout.arrays

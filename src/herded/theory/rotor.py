@@ -39,10 +39,37 @@ def exit_of_many(n: int, p: list[int], taken: list[int], bits: int) -> int:
 
 
 def rotor_router(model: Any, sweeps: int, *, seed: int = 0, state: Any = None) -> np.ndarray:
-    """The states that the walk visits, shape (N * sweeps + 1, N): one per step, the start first.
+    """The states that a rotor-router walk visits: those of herded Gibbs on a complete graph.
 
-    On complete graphs. On a sparse one, herded Gibbs shares a rotor between places, and is no
-    longer a rotor-router walk on the graph of joint states.
+    On a sparse graph herded Gibbs shares a rotor between places, and is no longer a rotor-router
+    walk on the graph of joint states.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+        A complete graph.
+    sweeps : int
+    seed : int
+        Of the start.
+    state : array_like of int, shape (N,), optional
+        Where the walk starts.
+
+    Returns
+    -------
+    ndarray of int, shape (N * sweeps + 1, N)
+        One state per step, the start first.
+
+    Raises
+    ------
+    MethodError
+        If the graph is not complete.
+
+    Examples
+    --------
+    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
+    >>> walk = hd.theory.rotor_router(model, 100)
+    >>> np.array_equal(walk, hd.theory.within_sweep_path(model, 100))
+    True
     """
     check_small(model, LARGEST)
     if not is_complete(model):

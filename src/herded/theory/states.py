@@ -50,14 +50,50 @@ def log_scores(model: Any) -> np.ndarray:
 
 
 def target(model: Any) -> np.ndarray:
-    """pi, with one axis per variable."""
+    """pi, the distribution of a small model.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+        Without evidence, with at most 2048 joint states.
+
+    Returns
+    -------
+    ndarray
+        One axis per variable.
+
+    Examples
+    --------
+    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
+    >>> hd.theory.target(model).round(3)
+    array([[0.258, 0.173],
+           [0.285, 0.285]])
+    """
     scores = log_scores(model)
     joint = exp_array(scores - scores.max())
     return joint / joint.sum()
 
 
 def support(model: Any) -> np.ndarray:
-    """X_+, the states of positive probability, as booleans with one axis per variable."""
+    """X_+, the states of positive probability of a small model.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+
+    Returns
+    -------
+    ndarray of bool
+        One axis per variable.
+
+    Examples
+    --------
+    >>> differ = [[-np.inf, 0.0], [0.0, -np.inf]]
+    >>> model = hd.pairwise_model(np.zeros((2, 2)), [(0, 1)], differ)
+    >>> hd.theory.support(model)
+    array([[False,  True],
+           [ True, False]])
+    """
     return np.isfinite(log_scores(model))
 
 
@@ -78,17 +114,69 @@ def conditional(model: Any, i: int) -> np.ndarray:
 def empirical(
     samples: Any, cardinalities: Any, tau: int = 1, T: int | None = None, *, first: int = 1
 ) -> np.ndarray:
-    """P_T^(tau) of Definition 1 from end-of-sweep samples (draws, N).
+    """P_T^(tau) of Definition 1: how often each joint state was met at the ends of T sweeps.
 
-    Row 0 is the state after `first` sweeps: 1 for what `infer` keeps, 0 where the starting state
-    X^(0) is in front. By default all samples from sweep `tau` on.
+    Parameters
+    ----------
+    samples : array_like of int, shape (draws, N)
+        States at the ends of sweeps.
+    cardinalities : array_like of int, shape (N,)
+    tau : int
+        The first sweep of the window.
+    T : int, optional
+        The number of sweeps; by default all from `tau` on.
+    first : int
+        The sweep of the first sample: 1 for what `infer` keeps, 0 where the starting state X^(0) is
+        in front.
+
+    Returns
+    -------
+    ndarray
+        One axis per variable.
+
+    Raises
+    ------
+    ModelError
+        If the window exceeds the samples.
+
+    Examples
+    --------
+    >>> samples = [[0, 0], [0, 1], [1, 1], [0, 1]]
+    >>> hd.theory.empirical(samples, [2, 2])
+    array([[0.25, 0.5 ],
+           [0.  , 0.25]])
     """
     rows = _window(np.asarray(samples), tau - first, T)
     return _frequencies(rows, cardinalities)
 
 
 def empirical_within(path: Any, cardinalities: Any, i: int, tau: int, T: int) -> np.ndarray:
-    """P_T,i^(tau): the same after i = 0 .. N steps of each sweep, where path[t] is X^(t)."""
+    """P_T,i^(tau): how often each joint state was met after i steps of T sweeps.
+
+    Parameters
+    ----------
+    path : array_like of int, shape (N * sweeps + 1, N)
+        path[t] is X^(t), as `within_sweep_path` gives it.
+    cardinalities : array_like of int, shape (N,)
+    i : int
+        The step of a sweep, from 0 (before it) to N (its end).
+    tau : int
+        The first sweep of the window.
+    T : int
+        The number of sweeps.
+
+    Returns
+    -------
+    ndarray
+        One axis per variable.
+
+    Examples
+    --------
+    >>> path = [[0, 0], [1, 0], [1, 1], [0, 1], [0, 1]]
+    >>> hd.theory.empirical_within(path, [2, 2], i=1, tau=0, T=2)
+    array([[0. , 0.5],
+           [0.5, 0. ]])
+    """
     states = np.asarray(path)
     n = states.shape[1]
     if not 0 <= i <= n:
@@ -97,7 +185,22 @@ def empirical_within(path: Any, cardinalities: Any, i: int, tau: int, T: int) ->
 
 
 def total_variation(p: Any, q: Any) -> float:
-    """d_v(p - q) = 1/2 ||p - q||_1 (Theorem 2), for arrays of any equal shape."""
+    """d_v(p - q) = 1/2 ||p - q||_1, the distance of Theorem 2.
+
+    Parameters
+    ----------
+    p, q : array_like
+        Distributions of one shape.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(hd.theory.total_variation([0.5, 0.5], [0.2, 0.8]), 6)
+    0.3
+    """
     a, b = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     if a.shape != b.shape:
         raise ModelError(f"expected two distributions of one shape, got {a.shape} and {b.shape}")

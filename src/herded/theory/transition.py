@@ -1,4 +1,4 @@
-"""T_i, T = T_1 T_2 .. T_N and their herded twins (appendix B.1.2), as matrices over all states.
+"""Transition matrices of Gibbs and of herded Gibbs over all states (appendix B.1.2).
 
     T_i(x, y)        = pi(X_i = y_i | x_-i)            where x_-i = y_-i, else 0
     T~_T,i^(tau)(x, y) = N_num / N_den                  where x_-i = y_-i, else 0
@@ -17,7 +17,29 @@ from herded.theory.states import MAX_STATES, all_states, check_small, codes, con
 
 
 def gibbs_kernel(model: Any, i: int) -> np.ndarray:
-    """T_i (S, S): one step of Gibbs sampling that updates variable i, counted from 0."""
+    """T_i: the transition matrix of a step of Gibbs sampling that updates variable i.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+        Without evidence, with at most 2048 joint states.
+    i : int
+        The variable, counted from 0.
+
+    Returns
+    -------
+    ndarray of shape (S, S)
+        Over the S joint states in C order.
+
+    Examples
+    --------
+    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
+    >>> hd.theory.gibbs_kernel(model, 1).round(2)
+    array([[0.6, 0.4, 0. , 0. ],
+           [0.6, 0.4, 0. , 0. ],
+           [0. , 0. , 0.5, 0.5],
+           [0. , 0. , 0.5, 0.5]])
+    """
     cards = check_small(model)
     if not 0 <= i < len(cards):
         raise ModelError(f"expected a variable from 0 to {len(cards) - 1}, got {i}")
@@ -25,7 +47,27 @@ def gibbs_kernel(model: Any, i: int) -> np.ndarray:
 
 
 def gibbs_sweep_kernel(model: Any, order: Sequence[int] | None = None) -> np.ndarray:
-    """T (S, S): one sweep in `order`, by default 0, 1, .., N-1."""
+    """T: the transition matrix of one sweep of Gibbs sampling.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+    order : sequence of int, optional
+        The order of the variables; by default 0, 1, .., N-1.
+
+    Returns
+    -------
+    ndarray of shape (S, S)
+
+    Examples
+    --------
+    pi stays as it is under T:
+
+    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
+    >>> pi = hd.theory.target(model).ravel()
+    >>> np.allclose(pi @ hd.theory.gibbs_sweep_kernel(model), pi)
+    True
+    """
     n = len(check_small(model))
     variables = list(range(n)) if order is None else [int(i) for i in order]
     kernel = np.eye(int(np.prod(model.cardinalities)))
@@ -37,9 +79,26 @@ def gibbs_sweep_kernel(model: Any, order: Sequence[int] | None = None) -> np.nda
 def dobrushin(T: Any, support: Any = None) -> float:
     """eta = 1/2 max_(x, y) ||T(x, .) - T(y, .)||_1, the Dobrushin coefficient of a kernel.
 
-    With hard zeros pass the `support` of pi: rows outside it are an arbitrary choice (where
-    pi(x_-i) = 0 the conditional is undefined) and no herded or Gibbs run ever uses them. On the
-    support d_v(p T - pi) <= eta d_v(p - pi) still holds for every p on the support.
+    T reduces the distance of any two distributions to eta times what it was, or less.
+
+    Parameters
+    ----------
+    T : array_like of shape (S, S)
+    support : array_like of bool, optional
+        The support of pi, for models with hard zeros: rows outside it are an arbitrary choice
+        (the conditional is undefined where pi(x_-i) = 0), and no run ever uses them. On the
+        support d_v(p T - pi) <= eta d_v(p - pi) still holds for every p on the support.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
+    >>> round(hd.theory.dobrushin(hd.theory.gibbs_sweep_kernel(model)), 3)
+    0.097
     """
     kernel = np.asarray(T, dtype=np.float64)
     if kernel.ndim != 2 or kernel.shape[0] != kernel.shape[1]:
@@ -54,11 +113,35 @@ def dobrushin(T: Any, support: Any = None) -> float:
 def herded_kernel(
     path: Any, cardinalities: Any, i: int, tau: int, T: int, *, model: Any = None
 ) -> np.ndarray:
-    """T~_T,i^(tau) (S, S): how often variable i took each value after each x_-i was met.
+    """T~_T,i^(tau): how often variable i took each value after each x_-i, as a transition matrix.
 
-    A context x_-i that the window never met has no frequencies: it gets T_i if the model is
-    given, as the paper does outside the support, else a uniform row. Either way
+    A context x_-i that does not occur in the window has no frequencies. It gets the row of T_i if
+    the model is given, as the paper does outside the support, else a uniform row. Either way
     P_T,i = P_T,i-1 T~_i, because P_T,i-1 is 0 there.
+
+    Parameters
+    ----------
+    path : array_like of int, shape (N * sweeps + 1, N)
+        path[t] is X^(t), as `within_sweep_path` gives it.
+    cardinalities : array_like of int, shape (N,)
+    i : int
+        The variable, counted from 0.
+    tau, T : int
+        The first sweep of the window, and the number of its sweeps.
+    model : FactorGraph or Lattice, optional
+        For contexts that do not occur.
+
+    Returns
+    -------
+    ndarray of shape (S, S)
+
+    Examples
+    --------
+    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
+    >>> path = hd.theory.within_sweep_path(model, 1000)
+    >>> herded = hd.theory.herded_kernel(path, [2, 2], 1, tau=0, T=1000)
+    >>> bool(abs(herded - hd.theory.gibbs_kernel(model, 1)).max() < 0.01)
+    True
     """
     cards = tuple(int(k) for k in cardinalities)
     n, size = len(cards), int(np.prod(cards))
@@ -76,7 +159,25 @@ def herded_kernel(
 def herded_sweep_kernel(
     path: Any, cardinalities: Any, tau: int, T: int, *, model: Any = None
 ) -> np.ndarray:
-    """T~_T^(tau) (S, S): the product of the steps' kernels, so that P^(tau+1) = P^(tau) T~."""
+    """T~_T^(tau): the product of the kernels of all steps, so that P^(tau+1) = P^(tau) T~.
+
+    Parameters
+    ----------
+    path, cardinalities, tau, T, model
+        As in `herded_kernel`.
+
+    Returns
+    -------
+    ndarray of shape (S, S)
+
+    Examples
+    --------
+    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
+    >>> path = hd.theory.within_sweep_path(model, 1000)
+    >>> herded = hd.theory.herded_sweep_kernel(path, [2, 2], tau=0, T=1000)
+    >>> bool(abs(herded - hd.theory.gibbs_sweep_kernel(model)).max() < 0.01)
+    True
+    """
     kernel = np.eye(int(np.prod(np.asarray(cardinalities))))
     for i in range(len(cardinalities)):
         kernel = kernel @ herded_kernel(path, cardinalities, i, tau, T, model=model)

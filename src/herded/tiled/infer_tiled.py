@@ -1,7 +1,7 @@
-"""infer_tiled(lattice, method, out=...): one lattice that no memory holds.
+"""infer_tiled(lattice, method, out=...): run on a lattice that does not fit in memory.
 
-From disk in this process (`out_of_core.py`), or in the memory of many (`cluster.py`): the bits are
-those of `infer` on the whole lattice with the layout "lattice", whatever the tiles.
+The lattice is swept from disk in this process (`out_of_core.py`), or lies in the memory of many
+workers (`cluster.py`). The bits are those of `infer` on the whole lattice, whatever the tiles.
 """
 
 import os
@@ -34,13 +34,22 @@ from herded.tiled.tile import Work, saved_marginals
 from herded.tiled.tiling import Tiling, check_tile
 from herded.version import __version__
 
-SMALL_BAND, BAND = 2**16, 2**19  # sites, about: with less of them threads have little to do
-DEEP, DEEPEST = 8, 32  # sweeps of a pass: with fewer the disk is waited for
+SMALL_BAND, BAND = 2**16, 2**19  # sites, about; fewer would not keep the threads busy
+DEEP, DEEPEST = 8, 32  # sweeps of a pass; with fewer, threads wait for the disk
 
 
 @dataclass(frozen=True)
 class TiledResult:
-    """Where the marginals of a tiled run are, and where they came from."""
+    """Where the marginals of a tiled run are, and how they were computed.
+
+    Attributes
+    ----------
+    out : Path
+    sweeps : int
+        Recorded after the burn-in.
+    provenance : dict
+        Lattice, method, tiles, seconds and versions.
+    """
 
     out: Path
     sweeps: int  # recorded
@@ -48,7 +57,7 @@ class TiledResult:
 
     @property
     def marginals(self) -> Any:
-        """P(x = 1), shape (H, W), as it lies on disk."""
+        """P(x = 1), shape (H, W), read from disk when it is indexed."""
         return open_array(self.out)
 
 
@@ -67,19 +76,69 @@ def infer_tiled(
     max_memory: Size | None = None,
     progress: bool | None = None,
 ) -> TiledResult:
-    """Run herded Gibbs on a lattice on disk, and write P(x = 1) of every site to `out`.
+    """Run herded Gibbs on a lattice that does not fit in memory.
 
-    method      HerdedGibbs with weights "shared" or "blanket"; shared by default where all
-                couplings are equal
-    out         a .npy file or a .zarr folder, which appears when it is complete
-    tile        rows of a band, or (rows, columns) of a tile on a cluster: even numbers. Chosen by
-                default; the result does not depend on it
-    checkpoint  a folder for snapshots, and to resume from if it has one. Without `client` the run
-                works there, from one snapshot to the next, and by default beside `out`
-    client      a Dask client, whose workers hold the tiles and see the files under the same names
-    max_memory  most bytes of memory without `client`; by default half of what is free
+    P(x = 1) of every site is written to `out`. The bits are those of `infer` on the whole lattice
+    with the same method, whatever the tiles. Memory and disk are estimated before any is taken.
 
-    Memory and disk are estimated, and refused if there is not enough, before any is taken.
+    Parameters
+    ----------
+    lattice : StoredLattice
+    method : HerdedGibbs, optional
+        With weights "shared" or "blanket"; by default "shared" where all couplings are equal.
+    out : path-like
+        A .npy file or a .zarr folder, which appears when it is complete.
+    sweeps : int
+        Traversals of the lattice after `burn_in`.
+    burn_in : int
+        Sweeps before anything is recorded.
+    rao_blackwell : bool
+        Whether to average conditionals instead of counting states.
+    tile : int or (int, int), optional
+        Rows of a band, or (rows, columns) of a tile on a cluster: even numbers. Chosen by default;
+        the result does not depend on it.
+    checkpoint : path-like, optional
+        A folder for snapshots, and to resume from if it has one. Without `client` the run works
+        there, by default in a folder beside `out` that is removed at the end.
+    checkpoint_every : float
+        Seconds between snapshots on a cluster.
+    client : dask.distributed.Client, optional
+        Its workers hold the tiles; they must see the files under the same names. Without a client
+        the lattice is read from disk band by band.
+    max_memory : int, float or str, optional
+        Most memory without `client`, in bytes or as "2G"; by default half of what is free.
+    progress : bool, optional
+        A bar on a terminal: when it takes a while (None), or never (False).
+
+    Returns
+    -------
+    TiledResult
+        `result.marginals` reads what lies at `out`.
+
+    Raises
+    ------
+    MemoryLimitError
+        If even one sweep at a time does not fit.
+    MethodError
+        If an option is wrong, or the method cannot run on tiles.
+    CheckpointError
+        If the snapshots belong to another run.
+
+    Examples
+    --------
+    >>> field = np.random.default_rng(0).normal(size=(64, 64))
+    >>> np.save("field.npy", field)
+    >>> lattice = hd.StoredLattice("field.npy", coupling=0.3)
+    >>> method = hd.HerdedGibbs("shared")
+    >>> result = hd.infer_tiled(lattice, method, out="marginals.npy", sweeps=50)
+    >>> result.marginals.shape
+    (64, 64)
+
+    The same bits as in memory:
+
+    >>> whole = hd.infer(hd.ising_grid(field, 0.3), method, sweeps=50)
+    >>> np.array_equal(result.marginals, whole.marginals[..., 1])
+    True
     """
     if not isinstance(lattice, StoredLattice):
         raise ModelError(
@@ -137,7 +196,7 @@ def _whole(name: str, value: Any, least: int) -> int:
 
 
 def _tiling(work: Work, tile: Any, folder: Path | None, client: Any, limit: float) -> Tiling:
-    """As asked for, or as the snapshot has it, or bands."""
+    """The tiles that were asked for, or those of the snapshot, or bands of a default height."""
     shape = work.lattice.shape
     header = read_header(folder) if folder else None
     if tile is None and header is not None:
@@ -157,7 +216,7 @@ def _tiling(work: Work, tile: Any, folder: Path | None, client: Any, limit: floa
 
 
 def _rows_of_a_band(work: Work, limit: float) -> int:
-    """As many as leave memory for deep passes, or else for one sweep at a time."""
+    """As many rows as leave memory for deep passes, or else for one sweep at a time."""
     height, width = work.lattice.shape
     row = width * work.site_bytes
 
@@ -172,7 +231,7 @@ def _rows_of_a_band(work: Work, limit: float) -> int:
 
 @contextmanager
 def _working(folder: Path | None, out: Path, client: Any) -> Iterator[Path | None]:
-    """The folder of snapshots: as given; or one for this run, where it runs from disk; or none."""
+    """The folder of snapshots: the given one, a temporary one if it runs from disk, or None."""
     if folder is not None or client is not None:
         yield folder
         return
@@ -199,12 +258,12 @@ def _run_here(
         passes = -(-(total - done) // most)
         depth = -(-(total - done) // passes)
         target = snapshots.begin(done + depth)
-        tell = partial(_tell, bar, done, depth)
-        run_pass(work, tiling, done, depth, snapshots.current, target, tell)
+        show = partial(_show_progress, bar, done, depth)
+        run_pass(work, tiling, done, depth, snapshots.current, target, show)
         snapshots.commit(done + depth, before + time.perf_counter() - began)
 
 
-def _tell(bar: Progress, done: int, depth: int, share: float) -> None:
+def _show_progress(bar: Progress, done: int, depth: int, share: float) -> None:
     """Show how far a pass of `depth` sweeps is."""
     bar.update(int(done + share * depth))
 

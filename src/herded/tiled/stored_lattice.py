@@ -16,19 +16,43 @@ from herded.models.checks import number, shown
 from herded.models.lattice import Lattice, ising_grid
 
 EXPECTED = "expected a .npy file or a .zarr folder with one array"
-BEGIN = 20  # bytes of another file, to be shown
-LOOKED_AT = 64  # rows that name the content of an array
+BEGIN = 20  # bytes of a wrong file that an error shows
+LOOKED_AT = 64  # rows of an array that are hashed
 
 
 @dataclass(frozen=True)
 class StoredLattice:
-    """An Ising grid, as `ising_grid(field, coupling)`, of any size.
+    """An Ising grid on disk, of any size: the model of `infer_tiled`.
 
-    field     h of shape (H, W): the name of a .npy file or of a .zarr folder, or an array
-    coupling  J: one number, or a pair (right, down) of shapes (H, W-1) and (H-1, W), or (H, W) each
-              when periodic; each as field
-    clamped   evidence of shape (H, W), as field: 0 or 1 where it is known, -1 where it is not
-    periodic  whether the last row is beside the first, and the last column beside the first
+    The model is that of `ising_grid(field, coupling, periodic=periodic)` with its evidence.
+
+    Parameters
+    ----------
+    field : path-like or array_like of shape (H, W)
+        h: the name of a .npy file or of a .zarr folder, or an array.
+    coupling : float or pair
+        J: one number, or (right, down) of shapes (H, W-1) and (H-1, W), both (H, W) when periodic,
+        each given like `field`.
+    clamped : path-like or array_like of shape (H, W), optional
+        Evidence: 0 or 1 where it is known, -1 where it is not.
+    periodic : bool
+        Whether borders are joined; then rows and columns must be even numbers of 4 or more.
+
+    Raises
+    ------
+    ModelError
+        If shapes do not fit.
+    FileError
+        If a file cannot be read.
+
+    Examples
+    --------
+    >>> np.save("field.npy", np.zeros((64, 64), np.float32))
+    >>> lattice = hd.StoredLattice("field.npy", coupling=0.3)
+    >>> lattice.shape
+    (64, 64)
+    >>> lattice.patch(0, 0, 2, 3).n_variables
+    6
     """
 
     field: Any
@@ -60,6 +84,7 @@ class StoredLattice:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
+        """(H, W)."""
         return _shape(self.field)
 
     @property
@@ -90,7 +115,7 @@ class StoredLattice:
         return replace(model, clamped=self.evidence(top, left, bottom, right))
 
     def evidence(self, top: int, left: int, bottom: int, right: int) -> np.ndarray:
-        """What is known of the same sites, -1 where nothing is."""
+        """The evidence of the same rectangle, -1 where nothing is known."""
         if self.clamped is None:
             return np.full((bottom - top, right - left), -1)
         known = read(self.clamped, (top, bottom), (left, right))
@@ -111,7 +136,7 @@ class StoredLattice:
 
     @cached_property
     def name(self) -> str:
-        """Names the content by its shape and by rows spread over it, to tell runs apart."""
+        """A hash of the shape and of rows spread over the arrays, to tell runs apart."""
         digest = hashlib.sha256(f"stored lattice {self.shape} {self.periodic}".encode())
         parts = [self.field] if self.is_uniform else [self.field, *self.coupling]
         for part in parts if self.clamped is None else [*parts, self.clamped]:
@@ -125,9 +150,9 @@ class StoredLattice:
 
 
 def read(source: Any, rows: tuple[int, int], columns: tuple[int, int]) -> np.ndarray:
-    """A rectangle of a stored array, which goes round where it lies beyond a border.
+    """A rectangle of a stored array, continued on the other side where it crosses a border.
 
-    A file is closed again: what is mapped counts as memory.
+    The file is closed again, because mapped pages count as memory.
     """
     array = open_array(source)
     height, width = array.shape
@@ -153,7 +178,7 @@ def _shape(source: Any) -> tuple[int, ...]:
 
 
 def open_array(source: Any) -> Any:
-    """Something with a shape, of which rectangles can be read."""
+    """The array, opened for reading rectangles if it is a file name."""
     if not isinstance(source, (str, os.PathLike)):
         return source if hasattr(source, "shape") else np.asarray(source)
     path = Path(source)
@@ -170,7 +195,7 @@ def open_array(source: Any) -> Any:
 
 
 def _check_npy(path: Path) -> None:
-    """NumPy takes what does not begin as it should for something that only `pickle` reads."""
+    """Raise unless it is a .npy file: numpy would blame `pickle`."""
     with path.open("rb") as file:
         begin = file.read(BEGIN)
     if not begin.startswith(MAGIC_PREFIX):

@@ -20,13 +20,35 @@ from herded.system.exp import log
 from herded.vision.coupling import estimate_coupling, weights_for
 from herded.vision.noise import estimate_flips, estimate_levels, estimate_sigma
 
-SMALLEST = 1e-3  # sigma, in units of half the gap: less noise than this is none
+SMALLEST = 1e-3  # sigma, in units of half the gap between levels, at least
 LARGEST = 1e50  # of pixels, levels, sigma, coupling and their inverses: squares stay finite
 
 
 @dataclass(frozen=True)
 class Denoised:
-    """The picture, and what was assumed or estimated to get it."""
+    """A denoised picture, and what was assumed or estimated to get it: what `restore` returns.
+
+    Attributes
+    ----------
+    image : ndarray of shape (H, W)
+        Bool like the input, or floats.
+    result : Result
+        The posterior.
+    levels : tuple of float
+        The values of clean pixels.
+    sigma : float
+        The standard deviation of the noise.
+    coupling : float
+        How much neighbours are alike.
+
+    Examples
+    --------
+    >>> noisy = np.ones((8, 8), bool)
+    >>> noisy[3, 3] = False
+    >>> found = hd.vision.restore(noisy)
+    >>> found.levels, found.coupling
+    ((0.0, 1.0), 1.0)
+    """
 
     image: np.ndarray  # as the input: bool, or floats
     result: Result
@@ -44,16 +66,48 @@ def denoise(
     method: Any = None,
     sweeps: int = 30,
 ) -> np.ndarray:
-    """A clean version of a noisy picture (H, W).
+    """A clean version of a noisy picture.
 
-    sigma     standard deviation of the noise, in the picture's units; None estimates it
-    coupling  how much neighbours are alike; "auto" estimates it
-    levels    the values a clean pixel can have; None: False and True for a bool picture, two
-              estimated ones for floats. A number K: K levels from darkest to brightest, for grey
-              pictures
-    method    by default HerdedGibbs(weights="shared", phases="half"), with "pooled" for more than
-              two levels
-    sweeps    traversals of the picture
+    Parameters
+    ----------
+    image : array_like of shape (H, W)
+        The noisy picture; bool, or numbers.
+    sigma : float, optional
+        The standard deviation of the noise, in the picture's units; estimated by default.
+    coupling : float or "auto"
+        How much neighbours are alike; "auto" estimates it.
+    levels : int or sequence of float, optional
+        The values that a clean pixel can have. By default False and True for a bool picture, and
+        two estimated levels for numbers. A number K gives K levels from the darkest to the
+        brightest, for grey pictures.
+    method : Sampler or Solver, optional
+        By default HerdedGibbs("shared", phases="half"), with "pooled" for more than two levels.
+    sweeps : int
+        Traversals of the picture.
+
+    Returns
+    -------
+    ndarray of shape (H, W)
+        Bool for a bool picture, else floats.
+
+    Raises
+    ------
+    ModelError
+        If a pixel is not finite, or a parameter is out of range.
+
+    See Also
+    --------
+    restore : also gives the posterior and the estimates.
+
+    Examples
+    --------
+    >>> picture = np.ones((8, 8), bool)
+    >>> picture[:, :4] = False
+    >>> noisy = picture.copy()
+    >>> noisy[2, 2], noisy[5, 6] = True, False
+    >>> clean = hd.vision.denoise(noisy)
+    >>> bool((clean == picture).all())
+    True
     """
     return restore(image, sigma, coupling, levels=levels, method=method, sweeps=sweeps).image
 
@@ -68,7 +122,47 @@ def restore(
     sweeps: int = 30,
     progress: bool | None = False,
 ) -> Denoised:
-    """As `denoise`, with the posterior and the parameters that were used."""
+    """Denoise a picture, and give the posterior and the parameters that were used.
+
+    Parameters
+    ----------
+    image : array_like of shape (H, W)
+        The noisy picture; bool, or numbers.
+    sigma : float, optional
+        The standard deviation of the noise, in the picture's units; estimated by default.
+    coupling : float or "auto"
+        How much neighbours are alike; "auto" estimates it.
+    levels : int or sequence of float, optional
+        The values that a clean pixel can have. By default False and True for a bool picture, and
+        two estimated levels for numbers. A number K gives K levels from the darkest to the
+        brightest, for grey pictures.
+    method : Sampler or Solver, optional
+        By default HerdedGibbs("shared", phases="half"), with "pooled" for more than two levels.
+    sweeps : int
+        Traversals of the picture.
+    progress : bool, optional
+        Whether a bar may be shown on a terminal.
+
+    Returns
+    -------
+    Denoised
+
+    Raises
+    ------
+    ModelError
+        If a pixel is not finite, or a parameter is out of range.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> picture = np.where(np.arange(40) < 20, -1.0, 1.0) * np.ones((40, 1))
+    >>> noisy = picture + rng.normal(scale=0.7, size=picture.shape)
+    >>> found = hd.vision.restore(noisy)
+    >>> found.levels, float(round(found.sigma, 1))
+    ((-1.0, 1.0), 0.7)
+    >>> float((found.image != picture).mean()) < 0.01
+    True
+    """
     noisy = _check(image)
     values = _levels(noisy, np.asarray(image).dtype == bool, levels)
     spread = _sigma(noisy, np.asarray(image).dtype == bool, sigma, values)
@@ -87,7 +181,7 @@ def restore(
     model = lattice_of(strength)
     if method is None:  # few sweeps from half way leave fewer wrong pixels than from random phases
         method = HerdedGibbs(weights=weights_for(len(values)), phases="half")
-    # From the likelihood's choice: a random start would spend its sweeps on getting there.
+    # Start at the most likely level of each pixel: from a random start the first sweeps are wasted.
     start = model.log_unary.argmax(axis=2) if isinstance(method, Sampler) else None
     result = infer(model, method, sweeps=sweeps, start=start, progress=progress)
     restored = _picture(result, np.array(values), np.asarray(image).dtype == bool)

@@ -17,20 +17,34 @@ except ImportError as error:  # an older one has no validate_data
 
 
 class IsingDenoiser(TransformerMixin, BaseEstimator):
-    """Denoise pictures given as rows.
+    """Denoise pictures that are rows of X: a transformer for scikit-learn.
 
     Parameters
     ----------
-    sigma : float or None
-        Standard deviation of the noise; None estimates it for each picture.
+    sigma : float, optional
+        The standard deviation of the noise; estimated for each picture by default.
     coupling : float or "auto"
         How much neighbours are alike; "auto" estimates it for each picture.
-    levels : int, sequence or None
+    levels : int or sequence of float, optional
         As in `herded.vision.denoise`.
     sweeps : int
         Traversals of each picture.
-    shape : (int, int) or None
-        Of the pictures; None takes a square if the number of features is one, else one line.
+    shape : (int, int), optional
+        The shape of the pictures. By default a square if the number of features is one, else one
+        line.
+
+    Attributes
+    ----------
+    shape_ : (int, int)
+        The shape of the pictures, after `fit`.
+
+    Examples
+    --------
+    >>> pictures = np.zeros((2, 64))
+    >>> pictures[0, 20] = 1.0
+    >>> clean = hd.vision.IsingDenoiser(levels=[0.0, 1.0], sigma=0.5).fit_transform(pictures)
+    >>> float(clean.max())
+    0.0
     """
 
     def __init__(
@@ -48,7 +62,7 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
         self.shape = shape
 
     def fit(self, X: Any, y: Any = None) -> "IsingDenoiser":
-        """Learn the pictures' shape; nothing else carries over from one picture to another."""
+        """Find the shape of the pictures; nothing else is learned."""
         X = validate_data(self, X, dtype=np.float64)
         self.shape_ = self._shape_of(X.shape[1])
         return self

@@ -1,6 +1,6 @@
-"""What a noisy picture tells about itself: its two levels and its noise, from moments.
+"""Estimate the two levels and the noise of a picture from its moments.
 
-Noise is independent from pixel to pixel, so products of *neighbouring* pixels do not see it:
+Noise is independent from pixel to pixel, so it has no effect on products of *neighbouring* pixels:
 
     E (y_i - m)(y_j - m) = Var x (nearly),   E (y_i - m)(y_j - m)(y_k - m) = third moment of x
 
@@ -47,7 +47,7 @@ def estimate_levels(image: np.ndarray) -> tuple[float, float]:
     if low == high:  # one level, and the other at 0
         return (min(low, 0.0), max(low, 0.0)) if low else (0.0, 1.0)
     mean, least = float(image.mean()), float(image.var() / np.sqrt(image.size))
-    variance = max(shared_variance(image), least)  # less could not be told from noise
+    variance = max(shared_variance(image), least)  # a smaller one is indistinguishable from noise
     centred = image - mean
     triples = [centred[:, :-2] * centred[:, 1:-1] * centred[:, 2:]] if image.shape[1] > 2 else []
     triples += [centred[:-2] * centred[1:-1] * centred[2:]] if image.shape[0] > 2 else []

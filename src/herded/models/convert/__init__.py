@@ -1,1 +1,1 @@
-"""Models from other libraries' objects. Nothing here imports them: duck typing is enough."""
+"""Models from objects of other libraries, which are used but not imported."""

@@ -1,7 +1,7 @@
 """Binary quadratic models, E(x) = c + sum_i a_i x_i + sum_(i,j) b_ij x_i x_j, and back.
 
-They are what quantum annealers and their simulators take; dimod's are meant. An energy is a
-log-potential: pi(x) is proportional to exp(-beta E(x)).
+They are what quantum annealers and their simulators take, here as objects of dimod. An energy is a
+log-potential with another sign: pi(x) is proportional to exp(-beta E(x)).
 """
 
 from typing import Any
@@ -16,9 +16,33 @@ VALUES = {"SPIN": (-1, 1), "BINARY": (0, 1)}
 
 
 def from_bqm(bqm: Any, *, beta: float = 1.0) -> FactorGraph:
-    """pi(x) proportional to exp(-beta E(x)) of a dimod.BinaryQuadraticModel, spin or binary.
+    """pi(x) proportional to exp(-beta E(x)) of a binary quadratic model.
 
-    State 0 is the value -1 or 0, state 1 the value 1; labels become names.
+    Parameters
+    ----------
+    bqm : dimod.BinaryQuadraticModel
+        Spin or binary. State 0 is the value -1 or 0, state 1 the value 1; labels become names.
+    beta : float
+        The inverse temperature.
+
+    Returns
+    -------
+    FactorGraph
+
+    Raises
+    ------
+    ModelError
+        If `bqm` is something else, or a bias is not finite.
+
+    Examples
+    --------
+    >>> import dimod
+    >>> bqm = dimod.BinaryQuadraticModel({"a": -1.0}, {("a", "b"): 1.0}, 0.0, "SPIN")
+    >>> model = hd.from_bqm(bqm)
+    >>> hd.infer(model, hd.Exact()).best.state
+    array([1, 0])
+    >>> model.log_score([1, 0])
+    2.0
     """
     if not hasattr(bqm, "to_numpy_vectors"):
         raise ModelError(f"expected a dimod.BinaryQuadraticModel, got {type(bqm).__name__}")
@@ -54,10 +78,34 @@ def from_bqm(bqm: Any, *, beta: float = 1.0) -> FactorGraph:
 
 
 def to_bqm(model: Any, *, beta: float = 1.0, vartype: str = "BINARY") -> Any:
-    """E(x) = -log_score(x) / beta as a dimod.BinaryQuadraticModel over the free variables.
+    """The energy E(x) = -log_score(x) / beta of a model as a binary quadratic model.
 
-    The model's factors have one or two variables, each with two states, and no hard zeros. Labels
-    are its names, or indices where it has none.
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+        With two states for every variable, factors of one or two variables, and no -inf.
+    beta : float
+        The inverse temperature, above 0.
+    vartype : "BINARY" or "SPIN"
+        The values of the result's variables.
+
+    Returns
+    -------
+    dimod.BinaryQuadraticModel
+        Over the variables that are not known. Labels are the model's names, or indices where it has
+        none.
+
+    Raises
+    ------
+    ModelError
+        If the model is not quadratic, or dimod is not installed.
+
+    Examples
+    --------
+    >>> model = hd.ising_grid([[1.0, 0.0]], 0.5)
+    >>> bqm = hd.qubo.to_bqm(model, vartype="SPIN")
+    >>> float(bqm.linear[0]), float(bqm.quadratic[0, 1])
+    (-1.0, -0.5)
     """
     dimod = _dimod()
     if vartype not in VALUES:

@@ -1,4 +1,4 @@
-"""Models from other libraries' objects. Nothing here imports them: duck typing is enough."""
+"""Models from networkx graphs. networkx itself is not imported: the graph's methods suffice."""
 
 from typing import Any
 
@@ -13,9 +13,35 @@ from herded.models.factor_graph import FactorGraph
 def from_networkx(graph: Any) -> FactorGraph:
     """A pairwise model from an undirected networkx graph.
 
-    Nodes carry `log_unary` (one log-potential per state) or `field` (h of an Ising spin: -h, +h);
-    without either, a fair coin, or a fair die if there is `states`. Edges carry `log_pairwise`
-    (a table, the first node's states as rows) or `coupling` (J: +J where states agree, else -J).
+    Parameters
+    ----------
+    graph : networkx.Graph
+        Nodes carry `log_unary` (one log-potential per state) or `field` (h of an Ising spin, whose
+        log-potentials are -h and h). A node with neither has equal log-potentials for 2 states, or
+        for as many as its attribute `states` says. Edges carry `log_pairwise` (a table whose rows
+        are states of the edge's first node) or `coupling` (J: J where states agree, else -J).
+
+    Returns
+    -------
+    FactorGraph
+        Variables in the order of ``graph.nodes``, with their names.
+
+    Raises
+    ------
+    ModelError
+        If the graph is directed, has an edge from a node to itself, or lacks an edge's potential.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> graph = nx.Graph()
+    >>> graph.add_node("a", field=1.0)
+    >>> graph.add_edge("a", "b", coupling=0.5)
+    >>> model = hd.from_networkx(graph)
+    >>> model.names
+    ('a', 'b')
+    >>> hd.infer(model, hd.Exact()).marginals[:, 1].round(3)
+    array([0.881, 0.676])
     """
     if not hasattr(graph, "is_directed"):
         raise ModelError(f"expected a networkx graph, got {type(graph).__name__}")

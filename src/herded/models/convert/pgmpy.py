@@ -1,4 +1,4 @@
-"""Models of pgmpy: Bayes nets and Markov networks. Nothing here imports it: duck typing does."""
+"""Models of pgmpy: Bayes nets and Markov networks. pgmpy itself is not imported."""
 
 from typing import Any
 
@@ -9,9 +9,35 @@ from herded.system.exp import log_array
 
 
 def from_pgmpy(model: Any) -> FactorGraph:
-    """A pgmpy DiscreteBayesianNetwork, DiscreteMarkovNetwork or FactorGraph, names and all.
+    """The model of a pgmpy network, with the names of variables and states.
 
-    The factor of a Bayes net's variable is over its parents and, last, itself.
+    Parameters
+    ----------
+    model : DiscreteBayesianNetwork, DiscreteMarkovNetwork or FactorGraph of pgmpy
+        In a Bayes net every variable needs a TabularCPD; its factor is over the variable's parents
+        and, last, the variable itself.
+
+    Returns
+    -------
+    FactorGraph
+
+    Raises
+    ------
+    ModelError
+        If a variable has no table, tables disagree about states, or a value is negative.
+
+    Examples
+    --------
+    >>> from pgmpy.factors.discrete import TabularCPD
+    >>> from pgmpy.models import DiscreteBayesianNetwork
+    >>> net = DiscreteBayesianNetwork([("rain", "wet")])
+    >>> net.add_cpds(
+    ...     TabularCPD("rain", 2, [[0.8], [0.2]]),
+    ...     TabularCPD("wet", 2, [[0.9, 0.3], [0.1, 0.7]], ["rain"], [2]),
+    ... )
+    >>> model = hd.from_pgmpy(net)
+    >>> hd.infer(model.given({"wet": 1}), hd.Exact()).marginals[0].round(3)
+    array([0.364, 0.636])
     """
     if hasattr(model, "get_cpds"):
         nodes = list(model.nodes)

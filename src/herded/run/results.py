@@ -1,16 +1,26 @@
-"""From a sampler's run to its result."""
+"""From a run to its result: what was kept, what speaks against it, and where it came from."""
 
+import platform
 from typing import Any
 
 import numpy as np
 
+from herded.layouts.protocol import Layout
+from herded.methods.protocol import Answer
 from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
 from herded.run.diagnostics import confinement, disagreement
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
-from herded.run.provenance import provenance
-from herded.run.result import Best, Pairs, Result, curve_of
+from herded.run.result import Best, Curve, Pairs, Result, curve_of
 from herded.run.sampling import SamplerRun
+from herded.run.solving import SolverRun
+from herded.version import __version__
+
+VERSIONS = {
+    "herded": __version__,
+    "numpy": np.__version__,
+    "python": platform.python_version(),
+}
 
 
 def sampled(run: SamplerRun) -> Result:
@@ -29,13 +39,45 @@ def sampled(run: SamplerRun) -> Result:
         converged=None,
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
-        kept=_kept(run),
+        kept=_recorded(run),
         warnings=_warnings(run),
         model=model,
     )
 
 
-def _kept(run: SamplerRun) -> dict[str, Any]:
+def solved(run: SolverRun) -> Result:
+    """What a solver has found."""
+    model, answer, curve = run.layout.model, run.method.answer(run.layout, run.state), None
+    if run.curve:
+        left = np.isnan(run.errors)  # converged: the error stays what it is
+        if left.any():
+            run.errors[left] = run.error(answer)
+        curve = curve_of(run.points, run.errors[None], run.sweeps, run.done)
+    facts = {"seconds": run.seconds, "sweeps": run.done, "interrupted": run.interrupted}
+    return Result(
+        shape=model.shape,
+        sweeps=run.done,
+        converged=answer.converged,
+        provenance=provenance(run.layout, run.method, **facts),
+        kept=_answered(model, answer, curve),
+        model=model,
+    )
+
+
+def provenance(layout: Layout, method: object, **facts: Any) -> dict[str, Any]:
+    """The model, the method and the tables by name, what the run took, and versions."""
+    return {
+        "model": layout.model.content_hash,
+        "tables": layout.hash,
+        "method": repr(method),
+        "layout": layout.kind,
+        "memory": layout.memory,
+        **facts,
+        "versions": dict(VERSIONS),
+    }
+
+
+def _recorded(run: SamplerRun) -> dict[str, Any]:
     chains, keep = run.chains, run.keep
     kept: dict[str, Any] = {}
 
@@ -85,3 +127,19 @@ def _best(model: Model, recorders: list[Any]) -> Best:
     winner = scores.argmax(axis=0)[recorders[0].owner]
     state = states[winner, np.arange(model.n_variables)].astype(np.int64)
     return Best(state.reshape(model.shape), float(model.log_score(state)))
+
+
+def _answered(model: Model, answer: Answer, curve: Curve | None) -> dict[str, Any]:
+    kept: dict[str, Any] = {"log_z": answer.log_z, "joint": answer.joint, "curve": curve}
+    if answer.marginals is not None:
+        kept["chain_marginals"] = answer.marginals[None]
+    if answer.state is not None and answer.log_score is not None:
+        kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score)
+    if answer.pairs is not None:
+        width = int(model.cardinalities.max())
+        tables = np.zeros((len(answer.pairs), width, width))
+        for table, pair in zip(tables, answer.pairs.values(), strict=True):
+            table[: pair.shape[0], : pair.shape[1]] = pair
+        edges = np.array(list(answer.pairs), dtype=np.int64).reshape(-1, 2)
+        kept["pairs"] = Pairs(edges, tables)
+    return kept

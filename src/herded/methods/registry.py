@@ -1,0 +1,56 @@
+"""Methods by the names that the command line calls them.
+
+A package adds its own with an entry point of the group "herded.methods", such as
+`tree = "trees:TreeGibbs"`: `herded infer --method tree` then finds it. Nothing is imported before a
+method is asked for.
+"""
+
+import importlib
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from typing import Any, NamedTuple
+
+from herded.errors import MethodError
+
+GROUP = "herded.methods"
+DAMPING = 0.5  # of belief propagation and mean field, which may not settle without
+
+
+class Entry(NamedTuple):
+    """Where a method's class is, and the options it has on the command line."""
+
+    home: str
+    name: str
+    options: Mapping[str, Any] = {}
+
+
+BUILT_IN = {
+    "herded": Entry("herded.methods.herded_gibbs", "HerdedGibbs"),
+    "gibbs": Entry("herded.methods.gibbs", "Gibbs"),
+    "mean-field": Entry("herded.methods.mean_field", "MeanField", {"damping": DAMPING}),
+    "bp": Entry("herded.methods.belief_propagation", "BeliefPropagation", {"damping": DAMPING}),
+    "exact": Entry("herded.methods.exact", "Exact"),
+}
+
+
+def method_names() -> tuple[str, ...]:
+    """All names, those of other packages last."""
+    others = (point.name for point in entry_points(group=GROUP))
+    return tuple(dict.fromkeys((*BUILT_IN, *others)))
+
+
+def method_named(name: str, **options: Any) -> Any:
+    """The method called `name`, with its options on the command line and those given.
+
+    Options that its class does not have, such as the seed of a solver, are left out.
+    """
+    if name in BUILT_IN:
+        entry = BUILT_IN[name]
+        made, fixed = getattr(importlib.import_module(entry.home), entry.name), entry.options
+    else:
+        points = [point for point in entry_points(group=GROUP) if point.name == name]
+        if not points:
+            raise MethodError(f"expected a method out of {', '.join(method_names())}, got {name!r}")
+        made, fixed = points[0].load(), {}
+    known = getattr(made, "__dataclass_fields__", options)
+    return made(**fixed, **{key: value for key, value in options.items() if key in known})
