@@ -14,6 +14,7 @@ from herded.cli.printing import and_more, columns, facts, finite, safe
 from herded.cli.reference import Errors, Reference
 from herded.cli.setup import Setup
 from herded.errors import MethodError
+from herded.models.protocol import Model
 from herded.run.result import Result
 
 MOST_ROWS = 20
@@ -144,7 +145,7 @@ class Answered:
 
 
 def answered(
-    model: Any,
+    model: Model,
     setup: Setup,
     options: argparse.Namespace,
     result: Result,
@@ -202,7 +203,7 @@ def _standard_error(setup: Setup, result: Result) -> np.ndarray | None:
         return None
 
 
-def _state_lines(model: Any, state: np.ndarray) -> list[str]:
+def _state_lines(model: Model, state: np.ndarray) -> list[str]:
     """A variable and its state per line."""
     rows = [
         (models.variable_name(model, i), models.state_name(model, i, int(state[i])))

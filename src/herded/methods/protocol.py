@@ -112,3 +112,6 @@ class Solver(Protocol):
 
     def answer(self, layout: Any, state: Any) -> Answer:
         """What is known at this sweep."""
+
+
+Method = Sampler | Solver

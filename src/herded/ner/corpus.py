@@ -11,10 +11,11 @@ from pathlib import Path
 
 from herded.errors import CorpusError
 from herded.ner.documents import Document, Sentence
-from herded.ner.files import FilePath, files_of, open_text, stem
+from herded.ner.files import files_of, open_text, stem
 from herded.ner.ieer import read_ieer
 from herded.ner.labels import OUTSIDE, rename
 from herded.ner.split import sentences
+from herded.system.atomic import FilePath
 
 FORMATS = ("conll", "ieer", "text")
 

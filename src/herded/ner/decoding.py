@@ -12,6 +12,7 @@ import numpy as np
 from herded.errors import MethodError
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.protocol import Method
 from herded.models.factor_graph import FactorGraph
 from herded.ner.batch import Batch
 from herded.ner.chain import Chain
@@ -97,7 +98,7 @@ def decode(
     return best_sample(model, SAMPLERS[decoder](seed, ties is not None), sweeps, first)
 
 
-def best_sample(model: FactorGraph, method: Any, sweeps: int, start: Any) -> np.ndarray:
+def best_sample(model: FactorGraph, method: Method, sweeps: int, start: Any) -> np.ndarray:
     """The best state that each connected component was in."""
     found = infer(model, method, sweeps=sweeps, start=start, keep=[BestState()])
     return found.best.state

@@ -3,15 +3,13 @@
 import contextlib
 import gzip
 import io
-import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
 from herded.errors import CorpusError
-
-FilePath = str | os.PathLike[str]
+from herded.system.atomic import FilePath
 
 _GZIPPED = b"\x1f\x8b"
 

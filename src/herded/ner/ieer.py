@@ -12,9 +12,10 @@ from itertools import pairwise
 
 from herded.errors import CorpusError
 from herded.ner.documents import Document, Sentence
-from herded.ner.files import FilePath, files_of, open_text, stem
+from herded.ner.files import files_of, open_text, stem
 from herded.ner.labels import CLASSES, from_spans
 from herded.ner.split import Span, sentences
+from herded.system.atomic import FilePath
 
 KINDS = frozenset(CLASSES.values())  # dates, amounts and times are marked too, and left out
 

@@ -15,7 +15,7 @@ import numpy as np
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField
-from herded.methods.protocol import Sampler
+from herded.methods.protocol import Method, Sampler
 from herded.models.lattice import denoising_model
 from herded.paper.report import Figure, Section, Table
 from herded.run.infer import infer
@@ -81,7 +81,7 @@ def drawn_picture(side: int) -> np.ndarray:
 
 
 def errors_over_sweeps(
-    noisy: np.ndarray, sigma: float, clean: np.ndarray, method: Any
+    noisy: np.ndarray, sigma: float, clean: np.ndarray, method: Method
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean squared error of P(white), x 1000, after each sweep; and P(white) after the last."""
     model = denoising_model(noisy, sigma)

@@ -9,6 +9,7 @@ import numpy as np
 
 from herded.errors import CheckpointError
 from herded.system import atomic
+from herded.system.atomic import FilePath
 
 FORMAT = 1
 
@@ -44,7 +45,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nda
     return header, arrays
 
 
-def check_same_run(path: Any, header: dict[str, Any], expected: dict[str, Any]) -> None:
+def check_same_run(path: FilePath, header: dict[str, Any], expected: dict[str, Any]) -> None:
     """Raise unless the checkpoint belongs to the run that is about to resume."""
     for name, value in expected.items():
         if header.get(name) != value:

@@ -242,7 +242,7 @@ def _sweeps(method: object, sweeps: int | None, seconds: float | None) -> int:
     return ENDLESS if sweeps is None else _count("sweeps", sweeps, 1)
 
 
-def _count(name: str, value: Any, least: int) -> int:
+def _count(name: str, value: object, least: int) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # 1e4
     try:

@@ -4,6 +4,7 @@ import contextlib
 import signal
 import threading
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 _halt: threading.Event | None = None
@@ -91,12 +92,12 @@ def _setting(event: threading.Event, *, once: bool) -> Iterator[None]:
     """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
-    def interrupt(number: int, frame: Any) -> None:
+    def interrupt(number: int, frame: FrameType | None) -> None:
         event.set()
         if once:
             signal.signal(number, before[signal.Signals(number)])
 
-    def terminate(number: int, frame: Any) -> None:
+    def terminate(number: int, frame: FrameType | None) -> None:
         try:
             before[signal.SIGTERM](number, frame)  # type: ignore[operator, misc]
         except KeyboardInterrupt:

@@ -6,7 +6,6 @@ and held against a limit; hashed weights, which grow as contexts are met, count 
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from herded.layouts.protocol import Proposal
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_order import MAX_AXES, EliminationOrder, elimination_order
 from herded.methods.exact import MAX_JOINT, Exact
-from herded.methods.protocol import Sampler
+from herded.methods.protocol import Method, Sampler
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
 from herded.run.sampling import BLOCK
@@ -28,7 +27,7 @@ OBJECT = 600.0  # one of Python's, such as a small array in a dict
 
 def run_memory(
     model: Model,
-    method: Any,
+    method: Method,
     *,
     chains: int = 1,
     max_memory: Size | None = None,
@@ -71,7 +70,7 @@ def _table(graph: FactorGraph) -> float:
     return NUMBER * graph.n_variables * int(graph.cardinalities.max())
 
 
-def _weights(model: Model, method: Any, chains: int, proposal: Proposal) -> float:
+def _weights(model: Model, method: Method, chains: int, proposal: Proposal) -> float:
     """Tables, and the weights of all chains."""
     each = proposal.chain_memory
     need = proposal.memory + (chains - 1) * each

@@ -4,10 +4,11 @@ Parts are the components of the free variables, and last what is clamped and the
 else.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from herded.models.factor_graph import FactorGraph
 from herded.system.arrays import lock
 
 
@@ -24,7 +25,7 @@ class PartArrays(NamedTuple):
     member: np.ndarray
 
 
-def compile_parts(graph: Any, part: np.ndarray, n_parts: int) -> PartArrays:
+def compile_parts(graph: FactorGraph, part: np.ndarray, n_parts: int) -> PartArrays:
     """Sort a `FactorGraph` by `part` (N,): the number of each variable's part."""
     arity = np.diff(graph.factor_start)
     slot_factor = np.repeat(np.arange(graph.n_factors), arity)

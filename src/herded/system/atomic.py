@@ -10,11 +10,11 @@ from typing import BinaryIO
 
 from herded.errors import HerdedError
 
+FilePath = str | os.PathLike[str]
+
 
 @contextlib.contextmanager
-def replacing(
-    path: str | os.PathLike[str], error: type[HerdedError], what: str
-) -> Iterator[BinaryIO]:
+def replacing(path: FilePath, error: type[HerdedError], what: str) -> Iterator[BinaryIO]:
     """A new file that takes the place of `path` once it is complete and on the disk.
 
     A reader sees the old file or the new one, never a part of either. What goes wrong is raised
@@ -61,7 +61,7 @@ def _is_special(target: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def target_path(path: str | os.PathLike[str], error: type[HerdedError], what: str) -> Path:
+def target_path(path: FilePath, error: type[HerdedError], what: str) -> Path:
     """`path` as a path, or the sentence that it is none."""
     name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(name, str) or not Path(name).name or "\0" in name:
@@ -81,7 +81,7 @@ def open_beside(target: Path, error: type[HerdedError]) -> tuple[int, Path]:
         ) from problem
 
 
-def check_writable(path: str | os.PathLike[str], error: type[HerdedError], what: str) -> None:
+def check_writable(path: FilePath, error: type[HerdedError], what: str) -> None:
     """Raise now what `replacing` would raise after the work of hours."""
     target = target_path(path, error, what)
     if target.is_dir():
