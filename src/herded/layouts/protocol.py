@@ -20,6 +20,7 @@ from herded.layouts.state import State
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
 from herded.system import memory
+from herded.system.arrays import arrays_in
 from herded.system.memory import Size
 
 
@@ -64,10 +65,8 @@ class Layout:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Pickles forget what is read-only, a part of types: workers would compile anew."""
-        for part in state.values():
-            for array in part if isinstance(part, tuple) else ():
-                if isinstance(array, np.ndarray):
-                    array.flags.writeable = False
+        for array in arrays_in(state):
+            array.flags.writeable = False
         self.__dict__.update(state)
 
     @cached_property
@@ -135,8 +134,7 @@ class Layout:
     @cached_property
     def bytes(self) -> int:
         """What its arrays take."""
-        parts = self.arrays if isinstance(self.arrays, tuple) else (self.arrays,)
-        return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
+        return sum(array.nbytes for array in arrays_in(self.arrays))
 
 
 class SweptLayout(Layout):
@@ -189,8 +187,7 @@ class Proposal:
 
     def build(self) -> SweptLayout:
         """The layout, unless it takes more memory than it may."""
-        if self.memory > memory.LITTLE:  # less always fits
-            self.check()
+        self.check()
         return self.make()
 
 

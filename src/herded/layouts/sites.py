@@ -19,6 +19,7 @@ from herded.layouts.scan import JACOBI, SEQUENTIAL, ScanArrays, components
 from herded.layouts.side_by_side import MOST_CHAINS, SideBySide
 from herded.layouts.state import NOTHING, State
 from herded.layouts.weights import ContextArrays, compile_contexts, weight_bytes
+from herded.system.arrays import arrays_in
 from herded.system.threads import run_parts
 
 NO_KEYS = np.zeros(0, np.uint64)
@@ -67,8 +68,8 @@ class SiteLayout(SweptLayout):
 
     @property
     def bytes(self) -> int:
-        parts = (*self.arrays, *self.factors, *self.scan, *self.contexts)
-        return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
+        parts = self.arrays, self.factors, self.scan, self.contexts
+        return sum(array.nbytes for array in arrays_in(parts))
 
     def components(self) -> np.ndarray | None:
         return components(self.factors, self.model.evidence < 0)

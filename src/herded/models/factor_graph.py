@@ -395,13 +395,17 @@ def locked(array: ArrayLike, kind: Any) -> np.ndarray:
 def as_graph(model: Model) -> FactorGraph:
     """A model with its factors written out, for those who can ask only factor graphs."""
     check_model(model)
-    written_out = getattr(model, "as_factor_graph", None)
-    if written_out is None:
+    if not has_factors(model):
         raise MethodError(
             f"expected a factor graph, or a model that can be written as one, got "
             f"{described(model)}: use a sampler that works on such models"
         )
-    return written_out()
+    return model.as_factor_graph()  # type: ignore[attr-defined]
+
+
+def has_factors(model: Model) -> bool:
+    """Whether a model can be written as a factor graph."""
+    return hasattr(model, "as_factor_graph")
 
 
 def check_model(model: object) -> None:

@@ -8,7 +8,7 @@ time cannot reach states that the model allows. Silence proves nothing: chains m
 import numpy as np
 
 from herded.errors import HerdedError
-from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.factor_graph import FactorGraph, as_graph, has_factors
 from herded.models.names import called
 from herded.models.protocol import Model
 from herded.models.reach import reach
@@ -60,7 +60,7 @@ def disagreement(model: Model, frequencies: np.ndarray, sweeps: int) -> str:
 
 def confinement(model: Model, states: np.ndarray) -> str:
     """A sentence about what chains at `states` (C, N) can provably not reach, or nothing."""
-    if not (model.has_hard_zeros and model.zeros_tie_variables):
+    if not (model.has_hard_zeros and model.zeros_tie_variables and has_factors(model)):
         return ""
     graph = as_graph(model)
     reached = np.stack([reach(graph, x) for x in states])

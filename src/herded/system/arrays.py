@@ -1,5 +1,6 @@
 """Arrays as kernels like them: read-only, contiguous, and beginning at a cache line."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,18 @@ def lock(arrays):
             array.flags.writeable = False
         kept.append(array)
     return type(arrays)(*kept)
+
+
+def arrays_in(part: Any) -> Iterator[np.ndarray]:
+    """All arrays of tuples, lists and dicts, however deep."""
+    if isinstance(part, np.ndarray):
+        yield part
+    elif isinstance(part, (tuple, list)):
+        for inner in part:
+            yield from arrays_in(inner)
+    elif isinstance(part, dict):
+        for inner in part.values():
+            yield from arrays_in(inner)
 
 
 def aligned(shape: tuple[int, ...], kind: Any) -> np.ndarray:
