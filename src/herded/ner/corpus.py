@@ -31,11 +31,36 @@ _SAMPLE = 1 << 16  # characters to tell a format by
 def read_conll(
     path: FilePath, *, column: int = -1, mapping: Mapping[str, str] | None = None
 ) -> Iterator[Document]:
-    """Documents of a file with a word and its label per line, and a blank line after a sentence.
+    r"""Read a file with a word and its label per line, and a blank line after a sentence.
 
-    Columns are split by tabs or, in a line without any, by spaces; the word is the first and
-    `column` the label. "-DOCSTART-", "# docno NAME" and "# newdoc id = NAME" begin documents. With
-    a `mapping` (such as `herded.ner.labels.CLASSES`) kinds are renamed, and "O" if it lacks them.
+    "-DOCSTART-", "# docno NAME" and "# newdoc id = NAME" begin documents.
+
+    Parameters
+    ----------
+    path : path-like
+        UTF-8, gzipped or not. Columns are split by tabs or, in a line without any, by spaces.
+    column : int
+        The column of the label; the word is the first.
+    mapping : mapping, optional
+        New names for kinds, such as `herded.ner.labels.CLASSES`; kinds that it lacks become "O".
+
+    Yields
+    ------
+    Document
+        One at a time.
+
+    Raises
+    ------
+    CorpusError
+        If the file cannot be read, or a line has no label.
+
+    Examples
+    --------
+    >>> with open("story.conll", "w") as file:
+    ...     _ = file.write("Tim B-PER\nRoth I-PER\nlaughed O\n")
+    >>> document = next(hd.ner.read_conll("story.conll", mapping={"PER": "PERSON"}))
+    >>> document.sentences[0].labels
+    ('B-PERSON', 'I-PERSON', 'O')
     """
     name, count = "", 1
     parts: list[Sentence] = []
@@ -110,7 +135,25 @@ def _word_and_label(columns: list[str], column: int, where: str) -> tuple[str, s
 
 
 def read_text(path: FilePath) -> Iterator[Document]:
-    """Plain text, split into words and sentences: a document for each file."""
+    """Read plain text, and split it into sentences and words.
+
+    Parameters
+    ----------
+    path : path-like
+        A file, or a folder of them.
+
+    Yields
+    ------
+    Document
+        One for each file, without labels.
+
+    Examples
+    --------
+    >>> with open("story.txt", "w") as file:
+    ...     _ = file.write("Tim Roth laughed. He left.")
+    >>> [len(document.sentences) for document in hd.ner.read_text("story.txt")]
+    [2]
+    """
     for file in files_of(path):
         with open_text(file, newline="") as opened:  # offsets count line ends as they are
             text = opened.read()
@@ -118,7 +161,24 @@ def read_text(path: FilePath) -> Iterator[Document]:
 
 
 def document_of(text: str, name: str = "text") -> Document:
-    """A text as a document, split into words and sentences."""
+    """Split a text into sentences and words.
+
+    Parameters
+    ----------
+    text : str
+    name : str
+        The name of the document.
+
+    Returns
+    -------
+    Document
+
+    Examples
+    --------
+    >>> document = hd.ner.document_of("Mr. Roth didn't laugh. He left.")
+    >>> [sentence.words for sentence in document.sentences]
+    [('Mr.', 'Roth', 'did', "n't", 'laugh', '.'), ('He', 'left', '.')]
+    """
     parts = [
         Sentence(
             tuple(text[start:end] for start, end in spans),
@@ -136,10 +196,32 @@ def read_corpus(
     column: int = -1,
     mapping: Mapping[str, str] | None = None,
 ) -> Iterator[Document]:
-    """Documents of a file or of all files in a folder.
+    r"""Read the documents of a file, or of all files in a folder.
 
-    `format` is "conll" (for which `column` and `mapping` are), "ieer" or "text"; None tells it for
-    each file from what is in it.
+    Parameters
+    ----------
+    path : path-like
+    format : {"conll", "ieer", "text"}, optional
+        By default it is recognised for each file by its content.
+    column, mapping
+        For "conll", as in `read_conll`.
+
+    Yields
+    ------
+    Document
+        One at a time.
+
+    Raises
+    ------
+    CorpusError
+        If a file cannot be read.
+
+    Examples
+    --------
+    >>> with open("story.conll", "w") as file:
+    ...     _ = file.write("Tim PERSON\nlaughed O\n")
+    >>> [document.n_words for document in hd.ner.read_corpus("story.conll")]
+    [2]
     """
     if format not in (None, *FORMATS):
         raise CorpusError(f"expected a format of {', '.join(FORMATS)} or None, got {format!r}")

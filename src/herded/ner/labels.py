@@ -29,7 +29,25 @@ Span = tuple[int, int, str]  # first word, one past the last word, kind
 
 
 def spans(labels: Iterable[str]) -> list[Span]:
-    """The entities, in order."""
+    """The entities that a sentence's labels spell.
+
+    Parameters
+    ----------
+    labels : iterable of str
+        IO, BIO or IOB1 labels, even mixed.
+
+    Returns
+    -------
+    list of (int, int, str)
+        First word, one past the last word, and kind of each entity, in order.
+
+    Examples
+    --------
+    >>> hd.ner.spans(["PERSON", "PERSON", "O", "LOCATION"])
+    [(0, 2, 'PERSON'), (3, 4, 'LOCATION')]
+    >>> hd.ner.spans(["B-PERSON", "B-PERSON", "I-PERSON"])
+    [(0, 1, 'PERSON'), (1, 3, 'PERSON')]
+    """
     found: list[Span] = []
     first, kind = 0, ""  # of the entity under way; no kind: there is none
     at = -1
