@@ -1,6 +1,6 @@
 """Corpora on disk, read one document at a time: columns (CoNLL), IE-ER, and plain text.
 
-Files are UTF-8, gzipped or not; bytes that are not UTF-8 are replaced, never fatal.
+Files are UTF-8, gzipped or not; bytes that are not UTF-8 are replaced.
 """
 
 import itertools
@@ -25,7 +25,7 @@ _BEGINNING = re.compile(r"-DOCSTART-(?!\S)|# docno\s+(\S*)|# newdoc\b(?:\s+id\s*
 _BLANKS = re.compile(r"[ \t]+")
 _DOCUMENT = re.compile(r"^[ \t]*<DOC>", re.MULTILINE)
 _COLUMNED = frozenset({".conll", ".bio", ".iob", ".iob2"})
-_SAMPLE = 1 << 16  # characters to tell a format by
+_SAMPLE = 1 << 16  # characters that are read to recognise a format
 
 
 def read_conll(
@@ -236,7 +236,7 @@ def read_corpus(
 
 
 def format_of(path: FilePath, column: int = -1) -> str:
-    """Tell IE-ER by its <DOC> marks, columns by their labels or the file's ending; else "text"."""
+    """ "ieer" for files with <DOC> marks, "conll" by labels or the file's ending, else "text"."""
     with open_text(path) as file:
         sample = file.read(_SAMPLE)
     if _DOCUMENT.search(sample):

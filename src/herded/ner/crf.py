@@ -1,4 +1,4 @@
-"""The estimator: a linear-chain CRF over hashed features, with scikit-learn's habits."""
+"""The estimator: a linear-chain CRF over hashed features, with scikit-learn's conventions."""
 
 import inspect
 import os

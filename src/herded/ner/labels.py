@@ -2,7 +2,7 @@
 
 Three ways to write the same are read alike, even mixed: IO ("PERSON": neighbours of one kind are
 one entity), BIO ("B-PERSON" begins, "I-PERSON" goes on) and IOB1 ("B-" only between neighbours of
-one kind). What goes on after nothing, or after another kind, begins. "E-" and "S-" end an entity.
+one kind). An "I-" label after "O" or after another kind begins an entity. "E-" and "S-" end one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

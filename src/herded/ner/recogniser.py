@@ -1,4 +1,4 @@
-"""Names in a text: split it, label its words, give the spans."""
+"""Find names in a text: split it into words, label them, and collect the spans."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ from herded.ner.skip import Ties
 from herded.ner.store import HUGE, TINY, read_model, save_chain
 from herded.ner.words import Vocabulary
 
-BATCH = 2**15  # words: enough for compiled code, little memory
+BATCH = 2**15  # words, so that batches take little memory
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class Recogniser:
     def _chances(
         self, places: list[Any], batch: Batch, scores: np.ndarray, labels: np.ndarray
     ) -> np.ndarray:
-        """The probability of each span; trust, fitted on unseen text, makes them honest."""
+        """The probability of each span, calibrated by `trust`, which was fitted on unseen text."""
         trust = 1.0 if self.ties is None else self.ties.trust
         table = np.array([place[:3] for place in places], np.int64).reshape(-1, 3)
         ends = np.stack([batch.starts[table[:, 0]], batch.starts[table[:, 0] + 1]], axis=1)

@@ -17,7 +17,7 @@ from herded.system.stream import stream_key
 def first_states(
     layout: Layout, method: Sampler, chains: int, start: Any, tally: bool, total: int
 ) -> list[State]:
-    """The chains' states: continued, or new at given or random places of the support."""
+    """The state of each chain: continued, or new at a given or random state of the support."""
     start = (start,) if isinstance(start, State) else start
     if _are_states(start):
         if len(start) != chains:

@@ -1,12 +1,12 @@
-"""A run that ends with the clock: when its time is up, and blocks short enough to notice.
+"""Time limits of runs: when the time is over, and how long the next block of sweeps may be.
 
 The bits of a run do not depend on the length of its blocks; how many sweeps it does in its time
-depends on the machine, and on what else that does.
+depends on the machine and its load.
 """
 
 LONGEST = 0.1  # seconds of a block
-SHARE = 0.5  # of the time so far: early blocks are short, for those who watch
-ENDLESS = 2**60  # sweeps of a run that only the clock ends
+SHARE = 0.5  # of the time so far: early blocks are short, so that callbacks come early
+ENDLESS = 2**60  # sweeps of a run with a time limit only
 
 
 class Pace:

@@ -1,9 +1,9 @@
 """The one place that imports Numba.
 
-No `fastmath`: the same bits everywhere matter more than the last per cent. `nogil` lets threads
-run chains and components side by side. The disk cache makes a second process start quickly.
-Numba looks only at the file a function is in and would go on with kernels whose imported parts have
-changed, so the cache is a folder named by a hash of all sources of the package: an edit anywhere
+No `fastmath`: the same bits everywhere matter more than the last per cent of speed. `nogil` lets
+threads run chains and components side by side. The disk cache makes a second process start quickly.
+Numba checks only the file that a function is in, and would use kernels whose imported parts have
+changed. So the cache is a folder named by a hash of all sources of the package: an edit anywhere
 starts an empty one. HERDED_CACHE=0 turns it off.
 """
 
@@ -23,7 +23,7 @@ PREFIX = "herded-kernels-"
 
 
 def sources_hash(package: Path) -> str:
-    """The same for the same files."""
+    """A hash of all source files of the package."""
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         digest.update(f"{path.relative_to(package).as_posix()}\0".encode())
@@ -41,7 +41,7 @@ def cache_folder(package: Path, chosen: str) -> Path:
         beside = package / "__pycache__"
         beside.mkdir(exist_ok=True)
         if not (beside / name).exists():
-            for old in beside.glob(f"{PREFIX}*"):  # of sources that are no more
+            for old in beside.glob(f"{PREFIX}*"):  # of sources that no longer exist
                 shutil.rmtree(old, ignore_errors=True)
             (beside / name).mkdir()
         return beside / name
@@ -54,7 +54,7 @@ FOLDER = str(cache_folder(Path(__file__).parent.parent, SETTINGS.CACHE_DIR)) if 
 
 
 class _Compilers(event.Listener):
-    """Counts those at work. What comes from the disk cache is not compiled."""
+    """Counts the compilations that are running; kernels from the disk cache do not count."""
 
     def __init__(self) -> None:
         self.working = 0
@@ -78,7 +78,7 @@ def is_compiling() -> bool:
 def jit(function: Callable[..., Any]) -> Any:
     """Compile `function` when it is first called.
 
-    With NUMBA_DISABLE_JIT=1 it stays plain Python, whose whole numbers wrap as silently.
+    With NUMBA_DISABLE_JIT=1 it stays plain Python, with integers that overflow as silently.
     """
     if SETTINGS.DISABLE_JIT:
         return np.errstate(over="ignore")(function)
