@@ -1,14 +1,9 @@
 """How many files a reader passes from `infer` to the kernel: `python -m tests.walk` lists them."""
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 
-import numpy as np
 import pytest
 
-import herded as hd
 from tests import walk
 
 compiled = pytest.mark.skipif(

@@ -1,8 +1,8 @@
-"""What a sampler's own run says against it, in plain sentences.
+"""Warnings about a sampler's run that follow from the run itself, as sentences.
 
-Two things can be seen without knowing the answer. Chains that started apart may disagree by more
-than chance explains. And under hard zeros a chain may be walled in: moves of one variable at a
-time cannot reach states that the model allows. Silence proves nothing: chains may share a mode.
+Two problems can be found without knowing the answer. Chains that started apart may disagree by more
+than chance explains. And with hard zeros, moves of one variable at a time may be unable to reach
+states that the model allows. No warning proves nothing: all chains may be in the same mode.
 """
 
 import numpy as np
