@@ -121,7 +121,7 @@ def test_threads_and_blocks_do_not_matter(states, max_weights, monkeypatch):
     method = hd.HerdedGibbs(weights="lazy", max_weights=max_weights)
     options = {"sweeps": 6000, "keep": [hd.Samples(every=7)], "plan": "factor"}
     one = hd.infer(model, method, threads=1, **options)
-    monkeypatch.setattr(hd.sampling, "BLOCK", model.n_variables * 1111)
+    monkeypatch.setattr("herded.run.loop.BLOCK", model.n_variables * 1111)
     two = hd.infer(model, method, threads=2, **options)
     np.testing.assert_array_equal(one.samples, two.samples)
     assert kept(one.state[0]) == kept(two.state[0])
