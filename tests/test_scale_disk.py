@@ -108,7 +108,7 @@ def test_killed_from_disk_it_goes_on_to_the_same_bits(tmp_path):
     stored = lattice(200, 300)
     np.save(tmp_path / "f.npy", stored.field)
     code = (
-        "import herded as hd; from herded.tiled import tiled; tiled.DEEPEST = 2\n"
+        "import herded as hd; from herded.tiled import infer_tiled as tiled; tiled.DEEPEST = 2\n"
         "hd.infer_tiled(hd.StoredLattice('f.npy', 0.4), hd.HerdedGibbs(weights='shared', "
         "phases='random', seed=7), out='m.npy', sweeps=40, tile=40, checkpoint='run')\n"
     )
@@ -123,8 +123,9 @@ def test_killed_from_disk_it_goes_on_to_the_same_bits(tmp_path):
                 kills += 1
                 break
             time.sleep(0.01)
-        if process.wait(60) == 0:
+        if (left := process.wait(60)) == 0:
             break
+        assert left == -signal.SIGKILL
         assert not (tmp_path / "m.npy").exists()
     assert kills == 2
     assert np.array_equal(np.load(tmp_path / "m.npy"), whole(stored, SHARED, 40))
