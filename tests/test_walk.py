@@ -2,9 +2,14 @@
 
 import os
 
+import numpy as np
 import pytest
 
+import herded as hd
 from tests import walk
+
+FILES, CROSSINGS, FRAMES = 20, 75, 5  # of infer on a grid
+FILES_OF_A_COMMAND = 42
 
 compiled = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="kernels are plain functions"
@@ -22,8 +27,8 @@ def test_infer_on_a_grid():
 def test_a_command(tmp_path, capsys):
     file = tmp_path / "model.uai"
     hd.io.write_uai(hd.ising_grid(np.zeros((3, 3)), 0.2).as_factor_graph(), file)
-    walk.command(["infer", str(file), "--method", "herded", "--sweeps", "50"])
-    found = walk.command(["infer", str(file), "--method", "herded", "--sweeps", "50"])
+    walk.command(["infer", str(file)])
+    found = walk.command(["infer", str(file)])
     assert len(found.files) <= FILES_OF_A_COMMAND, walk.shown("herded infer", found)
 
 
