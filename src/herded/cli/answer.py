@@ -14,6 +14,7 @@ from herded.cli.printing import and_more, columns, facts, finite, safe
 from herded.cli.reference import Errors, Reference
 from herded.cli.setup import Setup
 from herded.errors import MethodError
+from herded.models.protocol import Model
 from herded.run.result import Result
 
 MOST_ROWS = 20
@@ -54,25 +55,25 @@ class Answered:
             lines = _state_lines(self.model, self.state)
         else:
             lines = []
-        told = [*facts([("time", self._time())]), *lines, *facts(self._judged())]
-        return "\n".join(told).rstrip()
+        text = [*facts([("time", self._time())]), *lines, *facts(self._judged())]
+        return "\n".join(text).rstrip()
 
     def _time(self) -> str:
         done = f"{self.sweeps:,} sweeps in " if self.setup.choice.name != "exact" else ""
         return f"{done}{self.seconds:.2f} s"
 
     def _judged(self) -> list[tuple[str, str]]:
-        told = []
+        named = []
         if self.log_score is not None:
             proved = "the best there is" if self.setup.choice.name == "exact" else "the best found"
-            told.append(("log-score", f"{self.log_score:.10g}, {proved}"))
+            named.append(("log-score", f"{self.log_score:.10g}, {proved}"))
         if self.log_z is not None:
             kind = KINDS[self.setup.choice.name]
-            told.append(("log10 Z", f"{self.log_z / math.log(10):.10g}, {kind}"))
-            told.append(("log Z", f"{self.log_z:.10g}"))
+            named.append(("log10 Z", f"{self.log_z / math.log(10):.10g}, {kind}"))
+            named.append(("log Z", f"{self.log_z:.10g}"))
         if self.standard_error is not None:
             spread = self._free(self.standard_error)
-            told.append(
+            named.append(
                 (
                     "error",
                     f"standard error {spread.mean():.2g} on average, {spread.max():.2g} at most, "
@@ -80,17 +81,17 @@ class Answered:
                 )
             )
         elif self.marginals is not None and self.setup.samples:
-            told.append(("error", UNKNOWN[self.setup.chains > 1]))
+            named.append(("error", UNKNOWN[self.setup.chains > 1]))
         if self.errors is not None:
             e = self.errors
-            told.append(
+            named.append(
                 (
                     "reference",
                     f"mean absolute error {e.mean_absolute:.3g}, at most {e.largest:.3g}, "
                     f"Hellinger {e.hellinger:.3g}",
                 )
             )
-        return told + [("warning", safe(text, len(text))) for text in self.warnings]
+        return named + [("warning", safe(text, len(text))) for text in self.warnings]
 
     def _free(self, table: np.ndarray) -> np.ndarray:
         """The entries that stand for something unknown."""
@@ -144,19 +145,19 @@ class Answered:
 
 
 def answered(
-    model: Any,
+    model: Model,
     setup: Setup,
     options: argparse.Namespace,
     result: Result,
     reference: Reference | None,
-    told: list[str],
+    shown: list[str],
 ) -> Answered:
     """What the task asked for, taken from a result."""
     common: dict[str, Any] = {
         "sweeps": result.sweeps,
         "seconds": float(result.provenance["seconds"]),
         "interrupted": bool(result.provenance["interrupted"]),
-        "warnings": (*told, *result.warnings, *_doubts(setup, result)),
+        "warnings": (*shown, *result.warnings, *_doubts(setup, result)),
     }
     if options.task == "pr":
         return Answered(model, setup, options, log_z=result.log_z, **common)
@@ -202,7 +203,7 @@ def _standard_error(setup: Setup, result: Result) -> np.ndarray | None:
         return None
 
 
-def _state_lines(model: Any, state: np.ndarray) -> list[str]:
+def _state_lines(model: Model, state: np.ndarray) -> list[str]:
     """A variable and its state per line."""
     rows = [
         (models.variable_name(model, i), models.state_name(model, i, int(state[i])))

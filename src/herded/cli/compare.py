@@ -21,9 +21,10 @@ from herded.errors import FileError, HerdedError, HerdedWarning, MemoryLimitErro
 from herded.io.files import write_bytes
 from herded.methods.exact import Exact
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.protocol import Sampler
+from herded.methods.protocol import Method, Sampler
 from herded.methods.recommend import SLACK, recommend
 from herded.methods.registry import method_named, method_names
+from herded.models.protocol import Model
 from herded.run.infer import infer
 from herded.run.interrupts import interrupted_together
 from herded.run.keep import Marginals
@@ -82,7 +83,7 @@ def _names(text: str) -> list[str]:
     return names
 
 
-def _method(name: str, model: Any, options: argparse.Namespace) -> Any:
+def _method(name: str, model: Model, options: argparse.Namespace) -> Any:
     if name in WEIGHTS:
         slack = options.slack if options.slack is not None else SLACK if name == "pooled" else 0.0
         return HerdedGibbs(weights=name, slack=slack, seed=options.seed)
@@ -92,7 +93,7 @@ def _method(name: str, model: Any, options: argparse.Namespace) -> Any:
     return method_named(name, seed=options.seed)
 
 
-def _reference(options: argparse.Namespace, model: Any) -> tuple[Reference, str]:
+def _reference(options: argparse.Namespace, model: Model) -> tuple[Reference, str]:
     """Given, or exact."""
     if options.reference:
         return Reference.read(options, model), options.reference
@@ -108,7 +109,7 @@ def _reference(options: argparse.Namespace, model: Any) -> tuple[Reference, str]
 
 
 def _curve(
-    model: Any, method: Any, reference: Reference, options: argparse.Namespace
+    model: Model, method: Method, reference: Reference, options: argparse.Namespace
 ) -> tuple[list[Point], tuple[str, ...]]:
     """The error of one method as time goes on, and what it warns of; compiling does not count."""
     extra: dict[str, Any] = {"max_memory": options.max_memory, "progress": None}

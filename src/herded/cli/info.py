@@ -20,6 +20,7 @@ from herded.methods.elimination_order import EliminationOrder, elimination_order
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField
+from herded.methods.protocol import Method
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
 from herded.models.support import check_support, start_state
@@ -187,7 +188,7 @@ def _weights_memory(model: Model, weights: str, max_memory: Size | None) -> floa
     return HerdedGibbs(weights).propose(model, max_memory=max_memory).memory
 
 
-def _judged(name: str, model: Model, method: Any, limit: float, remark: str = "") -> Verdict:
+def _judged(name: str, model: Model, method: Method, limit: float, remark: str = "") -> Verdict:
     need = run_memory(model, method, max_memory=limit)
     if need > limit:
         return Verdict(name, False, need, f"more than {memory.readable(limit)}")

@@ -1,18 +1,17 @@
 """Marginals for people: a variable per line, in columns where states are few."""
 
-from typing import Any
-
 import numpy as np
 
 from herded.cli import models
 from herded.cli.printing import and_more, columns, safe
+from herded.models.protocol import Model
 
 MOST_COLUMNS = 6  # states that are shown side by side
 MOST_LISTED = 4  # of a variable with more, the most probable
 
 
 def marginal_table(
-    model: Any, marginals: np.ndarray, standard_error: np.ndarray | None, most_rows: int
+    model: Model, marginals: np.ndarray, standard_error: np.ndarray | None, most_rows: int
 ) -> list[str]:
     """The first `most_rows` variables, and how many more there are."""
     shown = min(model.n_variables, most_rows)
@@ -33,7 +32,7 @@ def marginal_table(
     return ["", *lines, *and_more(model.n_variables - shown), ""]
 
 
-def _common_states(model: Any, width: int) -> list[str] | None:
+def _common_states(model: Model, width: int) -> list[str] | None:
     """Headings for states, where all variables have the same and few."""
     if width > MOST_COLUMNS:
         return None
@@ -43,7 +42,7 @@ def _common_states(model: Any, width: int) -> list[str] | None:
     return [safe(name) for name in first] if set(model.state_names) == {first} else None
 
 
-def _row(model: Any, i: int, marginals: np.ndarray) -> list[str]:
+def _row(model: Model, i: int, marginals: np.ndarray) -> list[str]:
     """A variable and the probabilities of its states, in columns."""
     states = range(marginals.shape[1])
     known = int(model.cardinalities[i])
@@ -53,7 +52,7 @@ def _row(model: Any, i: int, marginals: np.ndarray) -> list[str]:
     ]
 
 
-def _list(model: Any, i: int, marginals: np.ndarray) -> list[str]:
+def _list(model: Model, i: int, marginals: np.ndarray) -> list[str]:
     """A variable and its states, the most probable ones where they are many."""
     known = int(model.cardinalities[i])
     order = np.arange(known)

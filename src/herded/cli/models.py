@@ -10,8 +10,9 @@ from herded.errors import FileError, ModelError
 from herded.io.models import read_model
 from herded.io.uai_evidence import read_evidences
 from herded.models.evidence import index_of
-from herded.models.factor_graph import as_graph
+from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.names import state_index
+from herded.models.protocol import Model
 
 
 def read(options: argparse.Namespace) -> Any:
@@ -39,7 +40,7 @@ def _sample(options: argparse.Namespace) -> dict[int, int]:
     return samples[number or 0]
 
 
-def _pairs(model: Any, given: list[str]) -> dict[Any, Any]:
+def _pairs(model: Model, given: list[str]) -> dict[Any, Any]:
     evidence: dict[int, Any] = {}
     for text in given:
         name, state = _split(model, text)
@@ -60,7 +61,7 @@ def _pairs(model: Any, given: list[str]) -> dict[Any, Any]:
     return evidence
 
 
-def _split(model: Any, text: str) -> tuple[str, str]:
+def _split(model: Model, text: str) -> tuple[str, str]:
     """NAME and STATE; both may have "=" in them, so the one that makes NAME a name counts."""
     places = [k for k, letter in enumerate(text) if letter == "=" and k]
     if not places:
@@ -70,7 +71,7 @@ def _split(model: Any, text: str) -> tuple[str, str]:
     return text[:k], text[k + 1 :]
 
 
-def describe(options: argparse.Namespace, model: Any) -> str:
+def describe(options: argparse.Namespace, model: Model) -> str:
     """One line on a model."""
     graph = as_graph(model)
     observed = int((graph.evidence >= 0).sum())
@@ -82,13 +83,13 @@ def describe(options: argparse.Namespace, model: Any) -> str:
     return f"{safe(options.model, 200)}: {', '.join(parts)}"
 
 
-def states(graph: Any) -> str:
+def states(graph: FactorGraph) -> str:
     """`2 states`, `2 to 4 states`."""
     low, high = int(graph.cardinalities.min()), int(graph.cardinalities.max())
     return count(high, "state") if low == high else f"{low} to {high} states"
 
 
-def variable_name(model: Any, i: int) -> str:
+def variable_name(model: Model, i: int) -> str:
     """As the file calls it, or its number, or its place in a picture."""
     if model.names:
         return safe(model.names[i])
@@ -97,6 +98,6 @@ def variable_name(model: Any, i: int) -> str:
     return str(i)
 
 
-def state_name(model: Any, i: int, k: int) -> str:
+def state_name(model: Model, i: int, k: int) -> str:
     """As the file calls it, or its number."""
     return safe(model.state_names[i][k]) if model.state_names else str(k)

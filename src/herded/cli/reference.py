@@ -8,6 +8,7 @@ import numpy as np
 
 from herded.errors import FileError
 from herded.io.uai_results import read_marginals
+from herded.models.protocol import Model
 from herded.run.keep import ErrorCurve
 
 ROUNDING_OF_SUMS = 0.01  # few digits are written
@@ -30,7 +31,7 @@ class Reference:
     marginals: np.ndarray
 
     @classmethod
-    def read(cls, options: argparse.Namespace, model: Any) -> "Reference":
+    def read(cls, options: argparse.Namespace, model: Model) -> "Reference":
         """Those of --reference, which must be of this model."""
         marginals, states = read_marginals(options.reference)
         if not np.array_equal(states, model.cardinalities):

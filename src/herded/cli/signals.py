@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from types import FrameType
 from typing import Any
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM)
@@ -39,7 +40,7 @@ class Signals:
         for number, handler in self._before.items():
             signal.signal(number, handler or signal.SIG_DFL)
 
-    def _handle(self, number: int, frame: Any) -> None:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
         self.seen = signal.Signals(number)
         raise KeyboardInterrupt
 

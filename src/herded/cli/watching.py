@@ -2,11 +2,11 @@
 
 import sys
 import time
-from typing import Any
 
 import numpy as np
 
 from herded.cli.reference import Reference
+from herded.models.protocol import Model
 from herded.run.progress import Snapshot
 
 EVERY = 0.5  # seconds: looking costs time too
@@ -15,7 +15,7 @@ EVERY = 0.5  # seconds: looking costs time too
 class Watcher:
     """The standard error of the moment, and the true one where a reference is known."""
 
-    def __init__(self, model: Any, reference: Reference | None) -> None:
+    def __init__(self, model: Model, reference: Reference | None) -> None:
         self.free = model.evidence.reshape(-1) < 0
         self.reference = reference
         self.looked, self.note = -np.inf, ""
@@ -43,6 +43,6 @@ class Watcher:
         return ", ".join(notes)
 
 
-def watcher(model: Any, reference: Reference | None) -> Watcher | None:
+def watcher(model: Model, reference: Reference | None) -> Watcher | None:
     """One where somebody looks: on a terminal."""
     return Watcher(model, reference) if sys.stderr.isatty() else None

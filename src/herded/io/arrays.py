@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from herded.errors import FileError, HerdedError, ModelError
-from herded.io.files import FilePath, read_bytes, too_large
+from herded.io.files import read_bytes, too_large
 from herded.models.checks import number, whole_array
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice, potts_grid
+from herded.models.protocol import Model
 from herded.system import atomic, memory
+from herded.system.atomic import FilePath
 from herded.system.memory import Size
 
 FORMAT = 1
@@ -113,7 +115,7 @@ def load_model(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph
 # -- models as arrays --------------------------------------------------------------------------
 
 
-def _arrays_of(model: Any) -> Arrays:
+def _arrays_of(model: Model) -> Arrays:
     header: dict[str, Any] = {"format": FORMAT}
     if isinstance(model, Lattice):
         header |= {"model": "lattice", "unlike": model.unlike, "periodic": model.periodic}
@@ -185,7 +187,7 @@ def _lattice(
     return _given(grid, clamped.reshape(-1))
 
 
-def _given(model: Any, evidence: np.ndarray) -> Any:
+def _given(model: Model, evidence: np.ndarray) -> Any:
     """The model with its evidence, which is -1 where there is none."""
     if len(evidence) != model.n_variables or (evidence < -1).any():
         raise ModelError(f"expected evidence of {model.n_variables} variables, got other")

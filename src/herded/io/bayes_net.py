@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from herded.errors import FileError, ModelError
-from herded.io.files import FilePath
 from herded.io.numbers import LARGEST
 from herded.io.potentials import exp_of, log_of
 from herded.models.factor_graph import FactorGraph
+from herded.models.protocol import Model
+from herded.system.atomic import FilePath
 
 TOLERANCE = 0.01  # how far the probabilities of a row may be from 1 together: files round them
 
@@ -147,7 +148,7 @@ def wrong_row(rows: np.ndarray) -> int | None:
     return int(np.argmax(wrong)) if wrong.any() else None
 
 
-def as_bayes_net(model: Any) -> tuple[dict[str, tuple[str, ...]], list[Conditional]]:
+def as_bayes_net(model: Model) -> tuple[dict[str, tuple[str, ...]], list[Conditional]]:
     """The states and the conditional probabilities of a model that is a Bayes net.
 
     Variables without names are x0, x1, ..., and states without names s0, s1, ...

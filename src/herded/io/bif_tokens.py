@@ -8,9 +8,9 @@ from itertools import islice
 import numpy as np
 
 from herded.errors import FileError
-from herded.io.files import FilePath
 from herded.io.numbers import floats, line_at
 from herded.models.checks import shown
+from herded.system.atomic import FilePath
 
 TOKEN = re.compile(
     r"""

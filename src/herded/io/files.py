@@ -1,15 +1,13 @@
 """Read and write files as bytes: unpack gzip, respect a memory limit, write all or nothing."""
 
 import gzip
-import os
 import zlib
 from collections.abc import Iterable
 
 from herded.errors import FileError, MemoryLimitError
 from herded.system import atomic, memory
+from herded.system.atomic import FilePath
 from herded.system.memory import Size
-
-FilePath = str | os.PathLike[str]
 
 GZIP = b"\x1f\x8b"
 EXPANSION = 32  # bytes of memory per byte of a text: its words, its numbers, and their checks

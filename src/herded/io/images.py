@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import FileError, ModelError, missing
 from herded.models.checks import float_array
@@ -37,7 +38,7 @@ def read_image(path: str | os.PathLike[str]) -> np.ndarray:
         ) from error
 
 
-def write_image(path: str | os.PathLike[str], image: Any) -> None:
+def write_image(path: str | os.PathLike[str], image: ArrayLike) -> None:
     """Write a bool picture as black and white, floats as grey from 0 to 1 (float for TIFF)."""
     pillow = _pillow()
     target = Path(path)
@@ -59,7 +60,7 @@ def write_image(path: str | os.PathLike[str], image: Any) -> None:
             temporary.unlink()
 
 
-def _pixels(image: Any, suffix: str) -> np.ndarray:
+def _pixels(image: ArrayLike, suffix: str) -> np.ndarray:
     values = float_array("the picture", image, 2)
     if np.asarray(image).dtype == bool:
         return np.asarray(image)

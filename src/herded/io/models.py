@@ -3,17 +3,17 @@
 import os
 import re
 from collections.abc import Callable
-from typing import Any
 
 from herded.errors import FileError
 from herded.io.arrays import load_model
 from herded.io.bif import read_bif
-from herded.io.files import FilePath, read_bytes
+from herded.io.files import read_bytes
 from herded.io.numbers import BOM
 from herded.io.uai import read_uai
 from herded.io.xmlbif import read_xmlbif
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
+from herded.system.atomic import FilePath
 from herded.system.memory import Size
 
 READERS: dict[str, Callable[..., FactorGraph | Lattice]] = {
@@ -69,7 +69,7 @@ def read_model(
     return READERS[format or _format_of(path, max_memory)](path, max_memory=max_memory)
 
 
-def _format_of(path: Any, max_memory: Size | None) -> str:
+def _format_of(path: FilePath, max_memory: Size | None) -> str:
     name = os.fspath(path).lower() if isinstance(path, (str, os.PathLike)) else ""
     suffix = os.path.splitext(str(name).removesuffix(".gz"))[1]
     return SUFFIXES.get(suffix) or _format_of_content(path, read_bytes(path, max_memory))

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from herded.errors import FileError
-from herded.io.files import FilePath, read_bytes
+from herded.io.files import read_bytes
+from herded.system.atomic import FilePath
 from herded.system.memory import Size
 
 BLOCK = 2**20  # bytes whose words are in memory at once

@@ -7,16 +7,17 @@ A Bayes net is the product of its tables, so both kinds are read alike.
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from herded.errors import FileError, ModelError
-from herded.io.files import FilePath, write_bytes
+from herded.io.files import write_bytes
 from herded.io.numbers import LARGEST, Numbers, after_header, read_text
 from herded.io.potentials import log_of, table_potentials
 from herded.io.uai_evidence import MODELS, write_evidence
 from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.protocol import Model
+from herded.system.atomic import FilePath
 from herded.system.memory import Size
 
 
@@ -66,7 +67,7 @@ def read_uai(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
         raise FileError(f"{error} (in {path})") from error
 
 
-def write_uai(model: Any, path: FilePath) -> None:
+def write_uai(model: Model, path: FilePath) -> None:
     """Write a model in the format of the UAI inference competitions, as MARKOV.
 
     Evidence, if there is any, is written beside it as `path`.evid. What `read_uai` read is written

@@ -6,15 +6,15 @@ says that variable 0 is 1 and variable 7 is 0. Files with several samples begin 
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from herded.errors import FileError, ModelError
-from herded.io.files import FilePath, write_bytes
+from herded.io.files import write_bytes
 from herded.io.numbers import LARGEST, Numbers, floats, read_text, shown_bytes
 from herded.io.samples import split_samples
 from herded.models.checks import shown, whole_number
+from herded.system.atomic import FilePath
 
 MODELS = (b"MARKOV", b"BAYES")  # as their files begin
 ROW = "the number of observed variables and as many pairs of variable and value"
@@ -125,7 +125,7 @@ def write_evidence(evidence: Mapping[int, int], path: FilePath) -> None:
     write_bytes(path, [" ".join(map(str, words)).encode() + b"\n"])
 
 
-def _index(what: str, value: Any) -> int:
+def _index(what: str, value: object) -> int:
     number = whole_number(what, value)
     if number < 0:
         raise ModelError(f"expected {what} as 0 or more, got {number}")

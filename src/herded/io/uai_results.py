@@ -6,16 +6,17 @@ next one: the last answer is read.
 
 import decimal
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.io.files import FilePath, write_bytes
+from herded.io.files import write_bytes
 from herded.io.numbers import LARGEST, Numbers, after_header, read_text
 from herded.io.samples import one_sample
 from herded.models.checks import number, number_array, shown, whole_array
 from herded.system import memory
+from herded.system.atomic import FilePath
 
 BEGIN = b"-BEGIN-"
 ROUNDING = 1e-3  # how far a probability may be above 1, since files have few digits
@@ -72,7 +73,7 @@ def read_marginals(path: FilePath) -> tuple[np.ndarray, np.ndarray]:
     return marginals, cards
 
 
-def write_mar(marginals: Any, path: FilePath, cardinalities: Any = None) -> None:
+def write_mar(marginals: ArrayLike, path: FilePath, cardinalities: ArrayLike = None) -> None:
     """Write marginals as a UAI .MAR file.
 
     Parameters
@@ -234,7 +235,7 @@ def read_mpe(path: FilePath) -> np.ndarray:
     return numbers.counts(slots, "a state", least=0, most=LARGEST)
 
 
-def write_mpe(state: Any, path: FilePath) -> None:
+def write_mpe(state: ArrayLike, path: FilePath) -> None:
     r"""Write a state as a UAI .MPE file.
 
     Parameters

@@ -21,7 +21,9 @@ class LayoutCache(dict[Any, Layout]):
         return LayoutCache, ()
 
 
-def cached_layout(model: Model, method: Any, kind: str | None, max_memory: Size | None) -> Layout:
+def cached_layout(
+    model: Model, method: object, kind: str | None, max_memory: Size | None
+) -> Layout:
     """The layout of `method.compile`, made only once where it is small."""
     kept = getattr(model, "_layouts", None)
     if kept is None:
@@ -41,7 +43,7 @@ def cached_layout(model: Model, method: Any, kind: str | None, max_memory: Size 
     return layout
 
 
-def _key(method: Any, kind: Any, max_memory: Any) -> tuple[Any, ...] | None:
+def _key(method: object, kind: Any, max_memory: Any) -> tuple[Any, ...] | None:
     """What a layout depends on, or None where that may change or is no proper choice."""
     if not getattr(getattr(method, "__dataclass_params__", None), "frozen", False):
         return None

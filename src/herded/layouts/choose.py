@@ -13,6 +13,7 @@ from herded.layouts.grid import GridLayout
 from herded.layouts.pairs import PairsLayout
 from herded.layouts.potts import PottsLayout
 from herded.layouts.protocol import Proposal, Task
+from herded.layouts.scan import Scan
 from herded.layouts.table import TableLayout
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
@@ -47,7 +48,7 @@ def propose_layout(
     model: Model,
     draw: Draw,
     *,
-    scan: Any = "auto",
+    scan: Scan = "auto",
     kind: str | None = None,
     max_memory: Size | None = None,
 ) -> Proposal:

@@ -12,13 +12,14 @@ without a test runs over them twice as fast as one whose end the processor must 
 """
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar
 from herded.layouts.scan import ScanArrays
 from herded.layouts.table_arrays import NEAR
+from herded.models.factor_graph import FactorGraph
 from herded.system.arrays import aligned, lock
 from herded.system.jit import jit
 
@@ -60,7 +61,7 @@ class Couplings(NamedTuple):
         return 8.0 * (NEAR + 7) * len(self.alone) + 8.0 * len(self.first) + 2.0**17
 
 
-def field_couplings(graph: Any) -> tuple[Couplings | None, str]:
+def field_couplings(graph: FactorGraph) -> tuple[Couplings | None, str]:
     """A model's couplings, or why it cannot be written with them."""
     free = graph.evidence < 0
     if not (graph.cardinalities[free] == 2).all():
@@ -75,7 +76,7 @@ def field_couplings(graph: Any) -> tuple[Couplings | None, str]:
     return couplings, ""
 
 
-def round_couplings(graph: Any) -> Couplings:
+def round_couplings(graph: FactorGraph) -> Couplings:
     """Every log-potential's part in a field is rounded by itself, then summed."""
     n, free, tables = graph.n_variables, graph.evidence < 0, graph.log_tables
     alone, pairs, strengths = np.zeros(n, np.int64), [np.empty(0, np.int64)], [np.empty(0)]

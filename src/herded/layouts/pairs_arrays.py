@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from herded.layouts.field_arrays import FARTHEST, FIELD_ONE, LINK_BITS
+from herded.models.factor_graph import FactorGraph
 from herded.system.arrays import aligned, aligned_copy
 from herded.system.exp import exp
 from herded.system.jit import jit
@@ -64,7 +65,7 @@ class Pairs(NamedTuple):
         return self.width * (8.0 * rows + 24.0 * n) + 72.0 * len(self.entries.base) + 48.0 * links
 
 
-def pair_rows(graph: Any) -> tuple[Pairs | None, str]:
+def pair_rows(graph: FactorGraph) -> tuple[Pairs | None, str]:
     """A model's pairs, or why it cannot be written with them."""
     free = graph.evidence < 0
     if (graph.cardinalities[free] <= 2).all():
@@ -100,7 +101,7 @@ def _spans(log_tables: np.ndarray, table_start: np.ndarray) -> np.ndarray:
     return top - np.minimum.reduceat(np.where(possible, log_tables, np.inf), starts)
 
 
-def _entries(graph: Any, spans: np.ndarray) -> tuple[Entries, float, float]:
+def _entries(graph: FactorGraph, spans: np.ndarray) -> tuple[Entries, float, float]:
     """The pairs' entries, and the most that rows and whole products may spread."""
     n, free = graph.n_variables, graph.evidence < 0
     around = np.bincount(
@@ -149,7 +150,7 @@ def compile_pairs(pairs: Pairs) -> PairArrays:
     return PairArrays((0,) * common, cards, alone, start, links, rows)
 
 
-def _alone(graph: Any, width: int) -> tuple[np.ndarray, np.ndarray]:
+def _alone(graph: FactorGraph, width: int) -> tuple[np.ndarray, np.ndarray]:
     """Sums at scale 2^24 over what has no free neighbour, (N, width), and counts of hard zeros."""
     free, tables = graph.evidence < 0, graph.log_tables
     fixed = np.zeros((graph.n_variables, width), np.int64)

@@ -6,7 +6,7 @@ several components at once, and the bits are those of whole sweeps.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class ScanArrays(NamedTuple):
         return self.segment_start[1:] - self.segment_start[:-1]
 
 
-def compile_scan(scan: Any, factors, free: np.ndarray, whole: bool) -> ScanArrays:
+def compile_scan(scan: Scan, factors, free: np.ndarray, whole: bool) -> ScanArrays:
     """Read `scan`: a word, or a permutation of the variables. `whole` keeps one segment."""
     n = len(free)
     policy, order = SEQUENTIAL, np.arange(n)
@@ -59,7 +59,7 @@ def compile_scan(scan: Any, factors, free: np.ndarray, whole: bool) -> ScanArray
     return lock(ScanArrays(np.array([policy]), order, starts(np.bincount(part[order]))))
 
 
-def _permutation(scan: Any, n: int) -> np.ndarray:
+def _permutation(scan: Scan, n: int) -> np.ndarray:
     try:
         order = np.asarray(scan)
         wrong = order.ndim != 1 or not np.array_equal(np.sort(order), np.arange(n))

@@ -125,7 +125,7 @@ class SiteLayout(SweptLayout):
             filled=own.get("filled", NOTHING),
         )
 
-    def kernel(self, step: Step, betas: np.ndarray | None) -> Callable[..., None]:
+    def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
         """The compiled sweeps, told all but (chain arrays, block, done, first, last)."""
         raise NotImplementedError
 
@@ -138,7 +138,7 @@ class SiteLayout(SweptLayout):
         pool: Executor | None = None,
     ) -> None:
         done = np.zeros(self.scan.n_segments, np.int64)
-        kernel = self.kernel(step, betas)
+        kernel = self.kernel(step, len(block), betas)
 
         def left() -> np.ndarray:
             return self.scan.segments * (len(block) - done)

@@ -1,8 +1,8 @@
-"""In which order are variables summed out? The cheapest of several that heuristics propose.
+"""Choose the order in which variables are summed out: the cheapest that several heuristics find.
 
 The best order is NP-hard to find. Min-fill is good on most graphs, but ties are many and matter, so
-it is run several times with ties broken otherwise; on grids a sweep from one end to the other is
-far better. An order that is cheap already is taken as it is.
+it is run several times with ties broken in other ways; on grids a sweep from one end to the other
+is far better. If the first order is cheap, no others are tried.
 """
 
 import heapq
@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import combinations
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from herded.errors import MemoryLimitError
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.lattice import Lattice
+from herded.models.protocol import Model
 from herded.system.memory import readable
 
 MAX_AXES = 64  # of a numpy array
@@ -47,7 +48,7 @@ def fixed_states(graph: FactorGraph | Lattice) -> np.ndarray:
     return np.where(graph.cardinalities == 1, 0, graph.evidence)
 
 
-def elimination_order(model: Any, max_memory: float | None = None) -> EliminationOrder:
+def elimination_order(model: Model, max_memory: float | None = None) -> EliminationOrder:
     """The order, of several, whose clusters take the least memory.
 
     With a `max_memory` in bytes, raises `MemoryLimitError` where all exceed it: each is given up
@@ -85,7 +86,7 @@ def _free_neighbours(graph: FactorGraph) -> Graph:
     return around
 
 
-def _refuse_lattice(model: Any, max_memory: float | None) -> None:
+def _refuse_lattice(model: Model, max_memory: float | None) -> None:
     """The treewidth of a grid is its shorter side, so no order of a large one need be tried."""
     if isinstance(model, Lattice) and (fixed_states(model) < 0).all():
         width, states = min(model.shape), int(model.cardinalities[0])

@@ -9,6 +9,7 @@ normalised distribution into a sequence of states that have the right frequencie
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.draws.fixed_point import fixed_vector
 from herded.draws.herded import herd_vector
@@ -17,7 +18,7 @@ from herded.system.exp import log_array
 from herded.system.jit import jit
 
 
-def herd_distribution(p: Any, T: int) -> np.ndarray:
+def herd_distribution(p: ArrayLike, T: int) -> np.ndarray:
     """A sequence of states whose frequencies match a distribution.
 
     Herding with indicator features: after any T steps, state k was taken T p_k times, within K.
@@ -59,7 +60,7 @@ def herd_distribution(p: Any, T: int) -> np.ndarray:
     return sequence
 
 
-def herd_moments(features: Any, moments: Any, T: int) -> np.ndarray:
+def herd_moments(features: ArrayLike, moments: ArrayLike, T: int) -> np.ndarray:
     """Rows of `features` whose mean approaches `moments`: equation (1) of the paper.
 
     Starts at w_0 = moments. Of several rows that are equally good the first is taken.
@@ -100,7 +101,7 @@ def herd_moments(features: Any, moments: Any, T: int) -> np.ndarray:
     return sequence
 
 
-def _numbers(name: str, values: Any, dims: int) -> np.ndarray:
+def _numbers(name: str, values: ArrayLike, dims: int) -> np.ndarray:
     array = np.array(values, dtype=np.float64, order="C")
     if array.ndim != dims or array.size == 0 or not np.isfinite(array).all():
         raise ModelError(

@@ -7,7 +7,7 @@ from typing import Any
 from herded.errors import MethodError
 
 
-def is_whole(value: Any, least: int) -> bool:
+def is_whole(value: object, least: int) -> bool:
     """Whether `value` is a whole number of `least` or more."""
     try:
         return not isinstance(value, bool) and operator.index(value) >= least
@@ -15,12 +15,12 @@ def is_whole(value: Any, least: int) -> bool:
         return False
 
 
-def is_between(value: Any, low: float, high: float) -> bool:
+def is_between(value: object, low: float, high: float) -> bool:
     """Whether `value` is a number from `low` to `high`."""
     return isinstance(value, Real) and not isinstance(value, bool) and low <= float(value) <= high
 
 
-def check_seed(seed: Any) -> None:
+def check_seed(seed: object) -> None:
     """A seed is a whole number from 0."""
     if not is_whole(seed, 0):
         raise MethodError(f"expected a whole number of 0 or more as seed, got {seed!r}")

@@ -118,3 +118,6 @@ class SolverLayout(Layout):
     """The layout of solvers that read the factors themselves."""
 
     kind: ClassVar[str] = "factor"
+
+
+Method = Sampler | Solver

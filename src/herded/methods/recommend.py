@@ -11,11 +11,10 @@ are alike, weights that start alike move in step, and marginals can be off by a 
 models, `--only uai` on real ones.
 """
 
-from typing import Any
-
 from herded.layouts.factor_arrays import compile_factors, count_rows
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.factor_graph import as_graph
+from herded.models.protocol import Model
 from herded.system import memory
 from herded.system.memory import Size
 
@@ -23,7 +22,7 @@ FEW_CONTEXTS = 512  # of one variable: in 10,000 sweeps each is met some twenty 
 SLACK = 4.0  # 2 to 8 do much the same
 
 
-def recommend(model: Any, *, seed: int = 0, max_memory: Size | None = None) -> HerdedGibbs:
+def recommend(model: Model, *, seed: int = 0, max_memory: Size | None = None) -> HerdedGibbs:
     """Herded Gibbs with the weights and the slack that suit a model.
 
     "blanket" weights (Algorithm 1) where every variable has at most 512 contexts, else "pooled"

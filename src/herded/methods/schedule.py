@@ -30,7 +30,7 @@ def check_schedule(schedule: Any) -> None:
         )
 
 
-def is_annealed(method: Any) -> bool:
+def is_annealed(method: object) -> bool:
     """Whether the temperature of a method falls."""
     return getattr(method, "schedule", None) is not None
 

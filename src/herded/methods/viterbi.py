@@ -6,7 +6,7 @@ Viterbi, "Error bounds for convolutional codes and an asymptotically optimum dec
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -103,7 +103,7 @@ class Viterbi:
         return Answer(state=state.x.copy(), log_score=state.log_score)
 
 
-def _walk(model: Any, factors: FactorArrays, free: np.ndarray) -> ScanArrays:
+def _walk(model: Model, factors: FactorArrays, free: np.ndarray) -> ScanArrays:
     """The free variables along their chains, or an error that names one that is on none."""
     degree = np.where(free, np.diff(factors.neighbour_start), 0)
     order, chain_start = kernel.walk(factors, free)

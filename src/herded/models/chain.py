@@ -5,9 +5,9 @@ pi(y) = 1/Z exp(sum_t log_unary[t, y_t] + sum_t log_pairwise[y_t, y_(t+1)]
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.models.checks import edge_array, number_array, whole_array
@@ -17,8 +17,8 @@ from herded.models.pairwise import join, unary_array
 
 
 def chain_model(
-    log_unary: Any,
-    log_pairwise: Any,
+    log_unary: ArrayLike,
+    log_pairwise: ArrayLike,
     *,
     lengths: Sequence[int] | None = None,
     names: Sequence[str] | None = None,
@@ -67,10 +67,10 @@ def chain_model(
 
 
 def skip_chain_model(
-    log_unary: Any,
-    log_pairwise: Any,
-    skip_edges: Any,
-    log_skip: Any,
+    log_unary: ArrayLike,
+    log_pairwise: ArrayLike,
+    skip_edges: ArrayLike,
+    log_skip: ArrayLike,
     *,
     lengths: Sequence[int] | None = None,
     names: Sequence[str] | None = None,
@@ -145,7 +145,7 @@ def _left_ends(n: int, lengths: Sequence[int] | None) -> np.ndarray:
     return np.setdiff1d(np.arange(n), np.cumsum(sizes) - 1)
 
 
-def _transitions(unary: np.ndarray, log_pairwise: Any, left: np.ndarray) -> np.ndarray:
+def _transitions(unary: np.ndarray, log_pairwise: ArrayLike, left: np.ndarray) -> np.ndarray:
     n, k = unary.shape
     tables = number_array("log_pairwise", log_pairwise)
     if tables.shape == (k, k):

@@ -1,24 +1,23 @@
 """Turn what a user passes into arrays of numbers, or raise an error that says what is wrong."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """The beginning of what was passed, on one line."""
     return " ".join(repr(value).split())[:80]
 
 
-def described(value: Any) -> str:
+def described(value: object) -> str:
     """What was passed in place of something quite different: its type and shape if it has one."""
     shape = getattr(value, "shape", None)
     return f"{type(value).__name__} of shape {shape}" if isinstance(shape, tuple) else shown(value)
 
 
-def whole_array(name: str, values: Any) -> np.ndarray:
+def whole_array(name: str, values: ArrayLike) -> np.ndarray:
     """`values` as int64, of any shape: 2.0 is a whole number, 2.5 and "2" are not."""
     expected = f"expected whole numbers as {name}"
     array = _array(expected, values)
@@ -36,7 +35,7 @@ def whole_array(name: str, values: Any) -> np.ndarray:
     return whole
 
 
-def _array(expected: str, values: Any, uneven: str = "") -> np.ndarray:
+def _array(expected: str, values: ArrayLike, uneven: str = "") -> np.ndarray:
     """`values` as an array; `uneven` is the remedy for lists whose rows differ in length."""
     try:
         return np.asarray(values)
@@ -46,7 +45,7 @@ def _array(expected: str, values: Any, uneven: str = "") -> np.ndarray:
         raise ModelError(f"{expected}{rows}, got {shown(values)}{remedy}") from error
 
 
-def whole_number(name: str, value: Any) -> int:
+def whole_number(name: str, value: object) -> int:
     """`value` as one whole number."""
     array = whole_array(name, value)
     if array.ndim:
@@ -54,7 +53,7 @@ def whole_number(name: str, value: Any) -> int:
     return int(array)
 
 
-def edge_array(name: str, edges: Any) -> np.ndarray:
+def edge_array(name: str, edges: ArrayLike) -> np.ndarray:
     """`edges` as whole numbers of shape (E, 2)."""
     ends = whole_array(name, edges)
     if ends.size == 0:
@@ -64,7 +63,7 @@ def edge_array(name: str, edges: Any) -> np.ndarray:
     return ends
 
 
-def number_array(name: str, values: Any, uneven: str = "") -> np.ndarray:
+def number_array(name: str, values: ArrayLike, uneven: str = "") -> np.ndarray:
     """`values` as floats, of any shape; `uneven` is what to do if rows differ in length."""
     expected = f"expected numbers in {name}"
     array = _array(expected, values, uneven)
@@ -76,7 +75,7 @@ def number_array(name: str, values: Any, uneven: str = "") -> np.ndarray:
         raise ModelError(f"{expected}, got {shown(values)}") from error
 
 
-def number(name: str, value: Any) -> float:
+def number(name: str, value: object) -> float:
     """`value` as one float."""
     array = number_array(name, value)
     if array.ndim:
@@ -84,7 +83,7 @@ def number(name: str, value: Any) -> float:
     return float(array)
 
 
-def float_array(name: str, values: Any, dims: int, uneven: str = "") -> np.ndarray:
+def float_array(name: str, values: ArrayLike, dims: int, uneven: str = "") -> np.ndarray:
     """`values` as floats with `dims` non-empty dimensions."""
     array = number_array(name, values, uneven)
     if array.ndim != dims or 0 in array.shape:

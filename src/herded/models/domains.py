@@ -8,10 +8,11 @@ swapping it to that border and moving the border, and restored by moving the bor
 search of any depth takes memory linear in the number of states.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from herded.models.protocol import Model
 from herded.system.arrays import lock
 from herded.system.jit import jit
 from herded.system.stream import draw
@@ -49,7 +50,7 @@ class Domains(NamedTuple):
     counts: np.ndarray  # see DRAWN
 
 
-def compile_hard(model: Any) -> HardFactors:
+def compile_hard(model: Model) -> HardFactors:
     """The hard factors of a factor graph that has some."""
     n, f = model.n_variables, model.n_factors
     arity = np.diff(model.factor_start)
@@ -71,7 +72,7 @@ def compile_hard(model: Any) -> HardFactors:
     return lock(hard)
 
 
-def whole_domains(model: Any, hard: HardFactors) -> Domains:
+def whole_domains(model: Model, hard: HardFactors) -> Domains:
     """Every state of every free variable remains."""
     n, f, states = model.n_variables, model.n_factors, model.cardinalities
     clamped = model.evidence >= 0

@@ -8,9 +8,10 @@ import numpy as np
 from herded.errors import ModelError
 from herded.models.checks import shown, whole_number
 from herded.models.names import state_index
+from herded.models.protocol import Model
 
 
-def merge(model: Any, evidence: Mapping[Any, int | str]) -> np.ndarray:
+def merge(model: Model, evidence: Mapping[Any, int | str]) -> np.ndarray:
     """The model's evidence array with `evidence` added; keys are indices, names or pixels."""
     if not isinstance(evidence, Mapping):
         raise ModelError(f"expected evidence as {{variable: value}}, got {shown(evidence)}")
@@ -22,7 +23,7 @@ def merge(model: Any, evidence: Mapping[Any, int | str]) -> np.ndarray:
     return clamped
 
 
-def index_of(model: Any, key: Any) -> int:
+def index_of(model: Model, key: object) -> int:
     """The index of a variable given by index, name, or position in a picture."""
     if isinstance(key, str):
         if model.names is None or key not in model.names:
@@ -41,7 +42,7 @@ def index_of(model: Any, key: Any) -> int:
     return int(np.ravel_multi_index(position, shape))
 
 
-def check_possible(model: Any) -> None:
+def check_possible(model: Model) -> None:
     """Raise when the evidence alone makes some factor impossible."""
     if not model.has_hard_zeros:
         return

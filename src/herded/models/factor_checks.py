@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.models.checks import number_array, shown, whole_array
@@ -20,7 +21,7 @@ def by_number(f: int) -> str:
     return f"factor {f}"
 
 
-def check_cardinalities(cardinalities: Any) -> np.ndarray:
+def check_cardinalities(cardinalities: ArrayLike) -> np.ndarray:
     """Numbers of states, one for each variable."""
     cards = whole_array("cardinalities", cardinalities)
     if cards.ndim != 1 or len(cards) == 0:

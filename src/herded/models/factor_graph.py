@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import MethodError, ModelError
 from herded.models import evidence as _evidence
@@ -102,7 +103,7 @@ class FactorGraph:
 
     def __init__(
         self,
-        cardinalities: Any,
+        cardinalities: ArrayLike,
         factors: Iterable[Factor],
         *,
         names: Sequence[str] | None = None,
@@ -119,7 +120,7 @@ class FactorGraph:
     @classmethod
     def from_arrays(
         cls,
-        cardinalities: Any,
+        cardinalities: ArrayLike,
         factor_start: np.ndarray,
         factor_variables: np.ndarray,
         log_tables: np.ndarray,
@@ -173,7 +174,7 @@ class FactorGraph:
 
     def _set(
         self,
-        cardinalities: Any,
+        cardinalities: ArrayLike,
         factor_start: np.ndarray,
         factor_variables: np.ndarray,
         log_tables: np.ndarray,
@@ -293,7 +294,7 @@ class FactorGraph:
             groups.append((factors, self.factor_variables[slots], self.factor_strides[slots]))
         return groups
 
-    def log_score(self, states: Any) -> Any:
+    def log_score(self, states: ArrayLike) -> Any:
         """The unnormalised log-probability of states: the sum of all factors' log-potentials.
 
         Parameters
@@ -383,7 +384,7 @@ class FactorGraph:
         return model
 
 
-def locked(array: Any, kind: Any) -> np.ndarray:
+def locked(array: ArrayLike, kind: Any) -> np.ndarray:
     """A read-only, contiguous copy: models and layouts never change."""
     copy = np.array(array, dtype=kind, order="C")
     copy.flags.writeable = False
@@ -418,7 +419,7 @@ def check_model(model: object) -> None:
         )
 
 
-def check_states(model: Any, states: Any) -> np.ndarray:
+def check_states(model: Model, states: ArrayLike) -> np.ndarray:
     """States as integers (..., N), checked against the cardinalities."""
     x = whole_array("states", states)
     n = model.n_variables
@@ -436,6 +437,6 @@ def check_states(model: Any, states: Any) -> np.ndarray:
     return x
 
 
-def _shaped(model: Any, x: np.ndarray) -> bool:
+def _shaped(model: Model, x: np.ndarray) -> bool:
     dims = len(model.shape)
     return dims > 1 and x.ndim >= dims and x.shape[x.ndim - dims :] == model.shape

@@ -1,14 +1,14 @@
 """The number of joint states of several variables, which may exceed any float."""
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 EXACTLY = 10**15  # up to here all digits are shown
 
 
-def count_joint_states(cardinalities: Any, most: int) -> int | None:
+def count_joint_states(cardinalities: ArrayLike, most: int) -> int | None:
     """The product of the cardinalities, or None where it is above `most`."""
     states = 1
     for k in map(int, cardinalities):
@@ -18,7 +18,7 @@ def count_joint_states(cardinalities: Any, most: int) -> int | None:
     return states
 
 
-def told_states(cardinalities: Any) -> str:
+def told_states(cardinalities: ArrayLike) -> str:
     """The number of joint states as text: 1,536, or 2^1600, or about 10^482."""
     exactly = count_joint_states(cardinalities, EXACTLY)
     if exactly is not None:

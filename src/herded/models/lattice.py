@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.models import evidence as _evidence
@@ -114,7 +115,7 @@ class Lattice:
         inside = {a * w + b for a, b in around if 0 <= a < h and 0 <= b < w} - {r * w + c}
         return np.array(sorted(inside), dtype=np.int64)
 
-    def log_score(self, states: Any) -> Any:
+    def log_score(self, states: ArrayLike) -> Any:
         """The unnormalised log-probability of states (..., N) or (..., H, W).
 
         Examples
@@ -206,7 +207,7 @@ class Lattice:
         )
 
 
-def ising_grid(field: Any, coupling: Any = 1.0, *, periodic: bool = False) -> Lattice:
+def ising_grid(field: ArrayLike, coupling: ArrayLike = 1.0, *, periodic: bool = False) -> Lattice:
     """An Ising model on a grid: pi(s) proportional to exp(sum_i h_i s_i + sum_(i~j) J_ij s_i s_j).
 
     The spins s = -1 and +1 are states 0 and 1. Each pair of neighbours counts once.
@@ -246,7 +247,9 @@ def ising_grid(field: Any, coupling: Any = 1.0, *, periodic: bool = False) -> La
     return _lattice(np.stack([-h, h], axis=2), coupling, ISING, periodic)
 
 
-def potts_grid(log_unary: Any, coupling: Any = 1.0, *, periodic: bool = False) -> Lattice:
+def potts_grid(
+    log_unary: ArrayLike, coupling: ArrayLike = 1.0, *, periodic: bool = False
+) -> Lattice:
     """A Potts model on a grid: exp(sum_i log_unary_i[x_i] + sum_(i~j) J_ij [x_i = x_j]).
 
     Parameters
@@ -280,7 +283,7 @@ def potts_grid(log_unary: Any, coupling: Any = 1.0, *, periodic: bool = False) -
     return _lattice(table, coupling, POTTS, periodic)
 
 
-def denoising_model(noisy: Any, sigma: float, coupling: Any = 1.0) -> Lattice:
+def denoising_model(noisy: ArrayLike, sigma: float, coupling: ArrayLike = 1.0) -> Lattice:
     """The posterior of a picture of levels -1 and +1 seen through Gaussian noise.
 
     Section 4.2 of the paper: p(x | y) is proportional to
@@ -336,7 +339,7 @@ def _check_all(expected: str, values: np.ndarray, good: np.ndarray) -> None:
         raise ModelError(f"expected {expected}, got {values[at]} at {at}")
 
 
-def _lattice(log_unary: np.ndarray, coupling: Any, unlike: float, periodic: bool) -> Lattice:
+def _lattice(log_unary: np.ndarray, coupling: ArrayLike, unlike: float, periodic: bool) -> Lattice:
     h, w, _ = log_unary.shape
     if periodic and min(h, w) < 3:
         raise ModelError(
@@ -362,7 +365,7 @@ def _lattice(log_unary: np.ndarray, coupling: Any, unlike: float, periodic: bool
     )
 
 
-def _couplings(coupling: Any, shapes: Any) -> tuple[np.ndarray, np.ndarray]:
+def _couplings(coupling: ArrayLike, shapes: Any) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(coupling, (tuple, list)) and len(coupling) == 2:
         pair = [number_array("the coupling", part) for part in coupling]
     elif number_array("the coupling", coupling).ndim == 0:

@@ -8,6 +8,7 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.models.checks import shown, whole_number
+from herded.models.protocol import Model
 
 
 def check_names(names: Sequence[str] | None, n: int) -> tuple[str, ...] | None:
@@ -30,7 +31,7 @@ def check_state_names(
     )
 
 
-def called(model: Any, i: int) -> str:
+def called(model: Model, i: int) -> str:
     """What to call variable `i` in a message: its name, its pixel or its number."""
     if model.names:
         return repr(model.names[i])
@@ -51,7 +52,7 @@ def _distinct(names: Any, n: int, what: str) -> tuple[str, ...]:
     return result
 
 
-def state_index(model: Any, i: int, key: Any, value: Any) -> int:
+def state_index(model: Model, i: int, key: object, value: object) -> int:
     """The state of variable `i` (which the user calls `key`) that `value` means."""
     k = int(model.cardinalities[i])
     states = model.state_names[i] if model.state_names else ()

@@ -1,9 +1,9 @@
 """pi(x) = 1/Z exp(sum_i log_unary_i[x_i] + sum_(i,j) log_pairwise_ij[x_i, x_j])."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.models.checks import edge_array, float_array, number_array
@@ -14,7 +14,11 @@ UNEVEN = "use FactorGraph for variables of different numbers of states"
 
 
 def pairwise_model(
-    log_unary: Any, edges: Any, log_pairwise: Any, *, names: Sequence[str] | None = None
+    log_unary: ArrayLike,
+    edges: ArrayLike,
+    log_pairwise: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
 ) -> FactorGraph:
     """A pairwise model: one table for every variable, one for every edge.
 
@@ -71,7 +75,7 @@ def pairwise_model(
     return join(unary, ends, tables, names, lambda e: f"edge {e}")
 
 
-def unary_array(log_unary: Any) -> np.ndarray:
+def unary_array(log_unary: ArrayLike) -> np.ndarray:
     """(N, K) log-potentials of the variables alone."""
     return float_array("log_unary", log_unary, 2, UNEVEN)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 @runtime_checkable
@@ -61,7 +62,7 @@ class Model(Protocol):
     def neighbours(self, i: int) -> np.ndarray:
         """The variables that the conditional of variable `i` depends on."""
 
-    def log_score(self, states: Any) -> Any:
+    def log_score(self, states: ArrayLike) -> Any:
         """The unnormalised log-probability of a state, or of each of several."""
 
     def given(self, evidence: Mapping[Any, int | str]) -> Self:

@@ -9,11 +9,12 @@ may or may not be in reach, since factors are looked at one by one.
 An entry of a table is looked at once for each of its variables at most: time is linear in them.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from herded.models.domains import compile_hard
+from herded.models.factor_graph import FactorGraph
 from herded.system.jit import jit
 
 
@@ -31,7 +32,7 @@ class Reached(NamedTuple):
     digit: np.ndarray  # the states of an entry
 
 
-def reach(graph: Any, x: np.ndarray) -> np.ndarray:
+def reach(graph: FactorGraph, x: np.ndarray) -> np.ndarray:
     """The states (N, K) that moves of single variables from the possible state `x` might reach.
 
     All others are proved to be out of reach. `graph` is a factor graph with hard zeros.

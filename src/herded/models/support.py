@@ -7,9 +7,9 @@ without a state has proved that there is none.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import HerdedError, InfeasibleError, ModelError
 from herded.models.domains import (
@@ -22,6 +22,7 @@ from herded.models.domains import (
 )
 from herded.models.factor_graph import as_graph, check_states, has_factors
 from herded.models.names import called
+from herded.models.protocol import Model
 from herded.system.jit import jit
 from herded.system.stream import draw
 
@@ -29,7 +30,7 @@ SEARCHES = 8  # most searches for one start that differs from the earlier ones
 FEW_TRIES = 1000  # dead ends allowed in each of them
 
 
-def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarray:
+def start_state(model: Model, key: np.uint64, *, tries: int = 100_000) -> np.ndarray:
     """A state (N,) of positive probability that agrees with the evidence.
 
     The key of a random stream decides which. A search gives up after `tries` dead ends.
@@ -59,7 +60,7 @@ def start_state(model: Any, key: np.uint64, *, tries: int = 100_000) -> np.ndarr
     return x
 
 
-def dispersed_starts(model: Any, keys: Sequence[np.uint64]) -> list[np.ndarray]:
+def dispersed_starts(model: Model, keys: Sequence[np.uint64]) -> list[np.ndarray]:
     """A start for each key, far from each other.
 
     The first and all from the fourth on are random. The second has every variable in its first
@@ -86,7 +87,7 @@ def dispersed_starts(model: Any, keys: Sequence[np.uint64]) -> list[np.ndarray]:
     return starts
 
 
-def _elsewhere(model: Any, starts: list[np.ndarray], key: np.uint64) -> np.ndarray:
+def _elsewhere(model: Model, starts: list[np.ndarray], key: np.uint64) -> np.ndarray:
     """A start with some state that no earlier one has, where a short search finds one."""
     everyone = np.arange(model.n_variables)
     new = possible_states(model) & (model.evidence < 0)[:, None]
@@ -102,7 +103,7 @@ def _elsewhere(model: Any, starts: list[np.ndarray], key: np.uint64) -> np.ndarr
     return start_state(model, key)
 
 
-def check_support(model: Any) -> None:
+def check_support(model: Model) -> None:
     """Raise where a short search proves that no state is possible."""
     if model.has_hard_zeros and model.zeros_tie_variables and has_factors(model):
         hard = compile_hard(model)
@@ -112,14 +113,14 @@ def check_support(model: Any) -> None:
             raise _impossible(model, outcome)
 
 
-def _impossible(model: Any, variable: int) -> InfeasibleError:
+def _impossible(model: Model, variable: int) -> InfeasibleError:
     return InfeasibleError(
         "expected a state of positive probability, but no state of variable "
         f"{called(model, variable)} fits its factors: correct the evidence or the zeros"
     )
 
 
-def possible_states(model: Any) -> np.ndarray:
+def possible_states(model: Model) -> np.ndarray:
     """The states (N, K) that arc consistency leaves; those it drops occur in no possible state."""
     width = int(model.cardinalities.max())
     left = np.arange(width) < model.cardinalities[:, None]
@@ -138,7 +139,7 @@ def possible_states(model: Any) -> np.ndarray:
     return left
 
 
-def check_start(model: Any, state: Any) -> np.ndarray:
+def check_start(model: Model, state: ArrayLike) -> np.ndarray:
     """A start of the user's own as a state (N,), or an error that says what is wrong with it."""
     x = np.array(check_states(model, state))
     if x.ndim != 1:
@@ -179,7 +180,7 @@ def uniform_state(key, cardinalities, evidence):
     return x
 
 
-def _possible_pixels(model: Any, key: np.uint64) -> np.ndarray:
+def _possible_pixels(model: Model, key: np.uint64) -> np.ndarray:
     """A uniform state of a lattice, over the states that its unaries allow."""
     bits = draw(key, np.arange(model.n_variables, dtype=np.uint64))
     pixel, state = np.nonzero(~np.isneginf(model.log_unary.reshape(model.n_variables, -1)))

@@ -1,8 +1,8 @@
-"""From a model of documents to labels: exact where there is a way, sampled where there is not.
+"""Label the words of documents: exactly in chains, by sampling in skip-chains.
 
 The best sample is kept per connected component: a sentence of a chain, a set of linked sentences
-of a skip-chain. The best sample of a whole document would be one that is good by chance in every
-sentence at once, and there is none.
+of a skip-chain. The best sample of a whole document would have to be good in every sentence at
+once, which no sample is.
 """
 
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from herded.errors import MethodError
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.protocol import Method
 from herded.models.factor_graph import FactorGraph
 from herded.ner.batch import Batch
 from herded.ner.chain import Chain
@@ -97,7 +98,7 @@ def decode(
     return best_sample(model, SAMPLERS[decoder](seed, ties is not None), sweeps, first)
 
 
-def best_sample(model: FactorGraph, method: Any, sweeps: int, start: Any) -> np.ndarray:
+def best_sample(model: FactorGraph, method: Method, sweeps: int, start: Any) -> np.ndarray:
     """The best state that each connected component was in."""
     found = infer(model, method, sweeps=sweeps, start=start, keep=[BestState()])
     return found.best.state

@@ -1,17 +1,15 @@
-"""Text files, opened kindly: gzipped or not, in good UTF-8 or not, and one sentence if not text."""
+"""Open text files, gzipped or not, replacing bytes that are not UTF-8."""
 
 import contextlib
 import gzip
 import io
-import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
 from herded.errors import CorpusError
-
-FilePath = str | os.PathLike[str]
+from herded.system.atomic import FilePath
 
 _GZIPPED = b"\x1f\x8b"
 

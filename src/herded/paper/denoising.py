@@ -15,7 +15,7 @@ import numpy as np
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField
-from herded.methods.protocol import Sampler
+from herded.methods.protocol import Method, Sampler
 from herded.models.lattice import denoising_model
 from herded.paper.report import Figure, Section, Table
 from herded.run.infer import infer
@@ -81,7 +81,7 @@ def drawn_picture(side: int) -> np.ndarray:
 
 
 def errors_over_sweeps(
-    noisy: np.ndarray, sigma: float, clean: np.ndarray, method: Any
+    noisy: np.ndarray, sigma: float, clean: np.ndarray, method: Method
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean squared error of P(white), x 1000, after each sweep; and P(white) after the last."""
     model = denoising_model(noisy, sigma)
@@ -207,12 +207,12 @@ def _verdict(found: Errors) -> str:
 
 def _rivals_verdict(found: Errors) -> str:
     """Where mean field and herded Gibbs stand to each other, here and there."""
-    told = []
+    places = []
     for method in ("Herded Gibbs", "Herded Gibbs, shared"):
         ours = found.last("Mean field, D = 1") < found.last(method)
         theirs = _mean(PAPER["Mean field, D = 1"]) < _mean(PAPER[method])
-        told.append(f"{method} at sigma = {_where(ours)} (paper: {_where(theirs)})")
-    return f"Mean field with D = 1 has a lower error than {' and than '.join(told)}."
+        places.append(f"{method} at sigma = {_where(ours)} (paper: {_where(theirs)})")
+    return f"Mean field with D = 1 has a lower error than {' and than '.join(places)}."
 
 
 def _where(found: np.ndarray) -> str:
@@ -231,14 +231,16 @@ def _mean_field_verdict(found: Errors) -> str:
     ):
         one, half = (found.last(f"Mean field, D = {d}{suffix}") for d in ("1", "0.5"))
         gains[schedule] = (one / half)[noisy]
-    told = ", ".join(f"{name} {' '.join(f'{g:.2f}' for g in gain)}" for name, gain in gains.items())
+    listed = ", ".join(
+        f"{name} {' '.join(f'{g:.2f}' for g in gain)}" for name, gain in gains.items()
+    )
     distance = {
         name: float(np.abs(np.log(gain / gains["the paper"])).mean())
         for name, gain in gains.items()
         if name != "the paper"
     }
     return (
-        f"Mean field's error at D = 1 over that at D = 0.5, sigma = 4, 6, 8: {told}. Nearest to "
+        f"Mean field's error at D = 1 over that at D = 0.5, sigma = 4, 6, 8: {listed}. Nearest to "
         f"the paper is updating {min(distance, key=lambda name: distance[name])}."
     )
 

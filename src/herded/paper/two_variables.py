@@ -13,6 +13,7 @@ import numpy as np
 
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.protocol import Method
 from herded.models.factor_graph import FactorGraph
 from herded.paper.report import Figure, Section, Table
 from herded.run.infer import infer
@@ -69,7 +70,7 @@ def run(eps: float, sweeps: int, runs: int) -> Curves:
     return Curves(eps, at, herded[at - 1], envelope[at - 1], gibbs)
 
 
-def _estimates(model: FactorGraph, method: Any, sweeps: int, start: np.ndarray) -> np.ndarray:
+def _estimates(model: FactorGraph, method: Method, sweeps: int, start: np.ndarray) -> np.ndarray:
     """The running estimate of P(X_1 = 1) after each sweep."""
     samples = infer(model, method, sweeps=sweeps, start=start, keep=[Samples()]).samples
     return np.cumsum(samples[0, :, 0], dtype=np.int64) / np.arange(1, sweeps + 1)

@@ -189,7 +189,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         return (given.record.sample[:, columns] == 1).astype(np.int64)
 
 
-def _checked_seed(seed: Any) -> int:
+def _checked_seed(seed: object) -> int:
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if not is_whole(seed, 0) or int(seed) >= SEEDS:

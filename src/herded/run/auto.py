@@ -1,4 +1,4 @@
-"""Which method for a model, and why: what `herded infer --method auto` does.
+"""Choose a method for a model, and say why: `herded infer --method auto`.
 
 Exact where elimination fits in memory and time; else herded Gibbs with the weights that are
 recommended for the model. For the most probable state it anneals, and for log Z it takes Bethe's
@@ -20,7 +20,8 @@ from herded.methods.herded_gibbs import MOST_STATES, HerdedGibbs
 from herded.methods.recommend import recommend
 from herded.methods.registry import method_named
 from herded.methods.schedule import linear
-from herded.models.factor_graph import as_graph
+from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.protocol import Model
 from herded.run.memory import exact_memory
 from herded.system import memory
 from herded.system.memory import Size
@@ -38,7 +39,7 @@ class Choice:
 
 
 def choose(
-    model: Any,
+    model: Model,
     task: str = "mar",
     *,
     seconds: float | None = None,
@@ -79,12 +80,12 @@ def choose(
     )
 
 
-def exact_seconds(model: Any, order: EliminationOrder) -> float:
+def exact_seconds(model: Model, order: EliminationOrder) -> float:
     """About how long elimination takes: fitted to machines of 2020, and rounded up."""
     return 4e-4 * model.n_variables + 1e-8 * order.memory
 
 
-def largest_blanket(model: Any) -> float:
+def largest_blanket(model: Model) -> float:
     """How many contexts a variable has at most: states of its free neighbours."""
     graph = as_graph(model)
     return float(count_rows(compile_factors(graph), graph.evidence < 0).max(initial=1.0))
@@ -100,7 +101,7 @@ class LinearFrom:
         return self.temperature * linear(sweep, total)
 
 
-def annealed(model: Any, seed: int = 0, *, herded: bool = True) -> Any:
+def annealed(model: Model, seed: int = 0, *, herded: bool = True) -> Any:
     """An annealed method that begins hot enough to cross the barriers of this model's factors."""
     schedule = LinearFrom(_hot(as_graph(model)))
     if herded and int(model.cardinalities.max()) <= MOST_STATES:
@@ -108,7 +109,7 @@ def annealed(model: Any, seed: int = 0, *, herded: bool = True) -> Any:
     return Gibbs(seed=seed, schedule=schedule)
 
 
-def _hot(graph: Any) -> float:
+def _hot(graph: FactorGraph) -> float:
     """The mean spread of a factor's possible log-potentials; 1 where that is less."""
     if not graph.n_factors:
         return 1.0

@@ -13,6 +13,7 @@ from herded.errors import CheckpointError, MethodError
 from herded.methods.schedule import is_annealed
 from herded.run import checkpoint_file as checkpoints
 from herded.run.sampling import SamplerRun
+from herded.system.atomic import FilePath
 
 
 def identity(run: SamplerRun) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def _describe(choice: Any) -> str:
     return f"{type(choice).__name__}({options})"
 
 
-def save(run: SamplerRun, path: Any) -> None:
+def save(run: SamplerRun, path: FilePath) -> None:
     """Write the run as it is now."""
     header = {**identity(run), "done": run.done, "seconds": run.seconds}
     checkpoints.write(path, header, _arrays(run))
@@ -60,7 +61,7 @@ def _arrays(run: SamplerRun) -> dict[str, np.ndarray]:
     return arrays
 
 
-def resume(run: SamplerRun, path: Any) -> None:
+def resume(run: SamplerRun, path: FilePath) -> None:
     """Let a run that is about to start go on where its checkpoint, if there is one, stopped."""
     found = checkpoints.read(path)
     if found is None:
@@ -96,22 +97,22 @@ def resume(run: SamplerRun, path: Any) -> None:
 # -- what a file may not say: kernels believe their arrays ----------------------------------------
 
 
-def _is_count(value: Any) -> bool:
+def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
 
 
-def _is_time(value: Any) -> bool:
+def _is_time(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < np.inf
 
 
-def _broken(path: Any, what: str) -> CheckpointError:
+def _broken(path: FilePath, what: str) -> CheckpointError:
     return CheckpointError(
         f"expected a whole checkpoint at {path}, got one that is broken in {what}: move it away to "
         "start anew"
     )
 
 
-def _check_arrays(run: SamplerRun, path: Any, arrays: dict[str, np.ndarray]) -> None:
+def _check_arrays(run: SamplerRun, path: FilePath, arrays: dict[str, np.ndarray]) -> None:
     """Raise unless every array is there, of the right type, and as large as it must be."""
     for name, fresh in _arrays(run).items():
         found = arrays.get(name)
@@ -129,7 +130,7 @@ def _check_arrays(run: SamplerRun, path: Any, arrays: dict[str, np.ndarray]) -> 
         raise _broken(path, "errors")
 
 
-def _check_states(run: SamplerRun, path: Any, chain: Any) -> None:
+def _check_states(run: SamplerRun, path: FilePath, chain: Any) -> None:
     """Raise unless a chain is at a state of the model, and its sums could be."""
     model, state = run.layout.model, chain.state
     most = max(run.layout.width - 1, 1)
@@ -142,7 +143,7 @@ def _check_states(run: SamplerRun, path: Any, chain: Any) -> None:
         raise _broken(path, "the sums of a chain")
 
 
-def _check_record(run: SamplerRun, path: Any, recorder: Any) -> None:
+def _check_record(run: SamplerRun, path: FilePath, recorder: Any) -> None:
     """Raise unless what was recorded could be of so many sweeps."""
     for name, array in recorder.arrays.items():
         if name == "counts" and ((array < 0) | (array > run.recorded)).any():
@@ -153,7 +154,7 @@ def _check_record(run: SamplerRun, path: Any, recorder: Any) -> None:
             raise _broken(path, "recorded states")
 
 
-def _known_points(run: SamplerRun, path: Any, saved: np.ndarray) -> np.ndarray:
+def _known_points(run: SamplerRun, path: FilePath, saved: np.ndarray) -> np.ndarray:
     """Where among `saved` are the points of the error curve that the run has passed."""
     passed = run.points[run.points <= run.recorded]
     if not np.isin(passed, saved).all():

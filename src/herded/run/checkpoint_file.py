@@ -1,4 +1,4 @@
-"""A run on disk: arrays without pickle, written whole or not at all."""
+"""Save a run to a file and read it again: arrays without pickle, written all or nothing."""
 
 import json
 import os
@@ -9,6 +9,7 @@ import numpy as np
 
 from herded.errors import CheckpointError
 from herded.system import atomic
+from herded.system.atomic import FilePath
 
 FORMAT = 1
 
@@ -31,7 +32,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nda
         with np.load(target, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(arrays.pop("header").tobytes())
-    except Exception as error:  # whatever is in that file, and numpy has many ways to say so
+    except Exception as error:  # numpy and zip raise errors of many kinds
         raise CheckpointError(
             f"expected a checkpoint at {target}, got something unreadable: move it away to start "
             "anew"
@@ -44,7 +45,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nda
     return header, arrays
 
 
-def check_same_run(path: Any, header: dict[str, Any], expected: dict[str, Any]) -> None:
+def check_same_run(path: FilePath, header: dict[str, Any], expected: dict[str, Any]) -> None:
     """Raise unless the checkpoint belongs to the run that is about to resume."""
     for name, value in expected.items():
         if header.get(name) != value:

@@ -1,17 +1,16 @@
-"""What a sampler's own run says against it, in plain sentences.
+"""Warnings about a sampler's run that follow from the run itself, as sentences.
 
-Two things can be seen without knowing the answer. Chains that started apart may disagree by more
-than chance explains. And under hard zeros a chain may be walled in: moves of one variable at a
-time cannot reach states that the model allows. Silence proves nothing: chains may share a mode.
+Two problems can be found without knowing the answer. Chains that started apart may disagree by more
+than chance explains. And with hard zeros, moves of one variable at a time may be unable to reach
+states that the model allows. No warning proves nothing: all chains may be in the same mode.
 """
-
-from typing import Any
 
 import numpy as np
 
 from herded.errors import HerdedError
-from herded.models.factor_graph import as_graph, has_factors
+from herded.models.factor_graph import FactorGraph, as_graph, has_factors
 from herded.models.names import called
+from herded.models.protocol import Model
 from herded.models.reach import reach
 from herded.models.support import FEW_TRIES, possible_states, start_state
 from herded.system.stream import stream_key
@@ -29,7 +28,7 @@ SHOWN = 3  # names in a sentence
 # -- chains that disagree -------------------------------------------------------------------------
 
 
-def disagreement(model: Any, frequencies: np.ndarray, sweeps: int) -> str:
+def disagreement(model: Model, frequencies: np.ndarray, sweeps: int) -> str:
     """A sentence about the variable that chains disagree on most, or nothing if they agree."""
     chains = len(frequencies)
     if chains < 2 or sweeps < 1:
@@ -59,7 +58,7 @@ def disagreement(model: Any, frequencies: np.ndarray, sweeps: int) -> str:
 # -- chains that are walled in --------------------------------------------------------------------
 
 
-def confinement(model: Any, states: np.ndarray) -> str:
+def confinement(model: Model, states: np.ndarray) -> str:
     """A sentence about what chains at `states` (C, N) can provably not reach, or nothing."""
     if not (model.has_hard_zeros and model.zeros_tie_variables and has_factors(model)):
         return ""
@@ -87,7 +86,7 @@ def _subject(some: int, of: int) -> str:
     return "this chain" if of == 1 else f"{some} of {of} chains"
 
 
-def _missed(graph: Any, states: np.ndarray, reached: np.ndarray) -> np.ndarray:
+def _missed(graph: FactorGraph, states: np.ndarray, reached: np.ndarray) -> np.ndarray:
     """Which states (C, N, K) occur in some possible state but are out of a chain's reach.
 
     Each is proved by a possible state that has it: where another chain is, or what a search with
@@ -112,7 +111,7 @@ def _missed(graph: Any, states: np.ndarray, reached: np.ndarray) -> np.ndarray:
     return missed
 
 
-def _state(model: Any, i: int, k: int) -> str:
+def _state(model: Model, i: int, k: int) -> str:
     names = getattr(model, "state_names", None)
     return repr(names[i][k]) if names else str(k)
 

@@ -1,7 +1,7 @@
 """Results for other libraries: marginals as a pandas table, samples and more as an xarray tree.
 
 The tree has the groups and the dimensions that ArviZ looks for. Its ESS and R-hat mean nothing for
-herded chains, whose states follow each other by layout and not by chance.
+herded chains, whose states are not random.
 """
 
 from collections.abc import Iterator
@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError, NotKeptError, missing
+from herded.models.protocol import Model
+from herded.run.result import Result
 
 LONGEST_TEXT = 2000  # of an attribute: HDF5 has no room for more than 64 KiB of all of them
-NODE = "node"  # a dimension called "variable" is one too many for ArviZ, which makes one itself
+NODE = "node"  # not "variable": ArviZ makes a dimension of that name itself
 SCORED_AT_ONCE = 2**20  # entries of samples, which scoring widens to 64 bits
 
 Parts = dict[str, tuple[tuple[str, ...], Any]]  # name -> (dimensions, values)
 
 
-def to_pandas(result: Any) -> Any:
+def to_pandas(result: Result) -> Any:
     """One row for each variable; one column for each state, and one for its standard error."""
     try:
         import pandas
@@ -41,7 +43,7 @@ def to_pandas(result: Any) -> Any:
     return pandas.DataFrame(columns, index=index)
 
 
-def to_xarray(result: Any, *, log_score: bool = True) -> Any:
+def to_xarray(result: Result, *, log_score: bool = True) -> Any:
     """A DataTree of what was kept: posterior, sample_stats, marginals and best."""
     try:
         import xarray
@@ -62,7 +64,7 @@ def to_xarray(result: Any, *, log_score: bool = True) -> Any:
     return tree
 
 
-def _groups(result: Any, log_score: bool) -> Iterator[tuple[str, Parts, dict[str, Any]]]:
+def _groups(result: Result, log_score: bool) -> Iterator[tuple[str, Parts, dict[str, Any]]]:
     """Name, arrays and coordinates of each group there is something for."""
     axes, kept = _axes(result), result.kept
     dims, shape = tuple(axes), result.shape
@@ -83,7 +85,7 @@ def _groups(result: Any, log_score: bool) -> Iterator[tuple[str, Parts, dict[str
         yield "best", {"x": (dims, best.state), "log_score": ((), best.log_score)}, axes
 
 
-def _marginals(result: Any, axes: dict[str, Any]) -> tuple[str, Parts, dict[str, Any]]:
+def _marginals(result: Result, axes: dict[str, Any]) -> tuple[str, Parts, dict[str, Any]]:
     model, dims, shape = result.model, (*axes, "state"), result.shape
     chains = _known(result, result.chain_marginals)
     parts: Parts = {"marginal": (dims, chains.mean(axis=0).reshape(*shape, -1))}
@@ -98,7 +100,7 @@ def _marginals(result: Any, axes: dict[str, Any]) -> tuple[str, Parts, dict[str,
     return "marginals", parts, {"chain": np.arange(len(chains)), **axes, "state": _labels(states)}
 
 
-def _axes(result: Any) -> dict[str, Any]:
+def _axes(result: Result) -> dict[str, Any]:
     """The dimensions of the variables, with their labels."""
     names, shape = result.model.names, result.shape
     if len(shape) == 1:
@@ -107,7 +109,7 @@ def _axes(result: Any) -> dict[str, Any]:
     return {dim: np.arange(size) for dim, size in zip(dims, shape, strict=True)}
 
 
-def _states(result: Any) -> list[Any]:
+def _states(result: Result) -> list[Any]:
     """What to call the states: by the names that all variables share, or by number."""
     names, width = result.model.state_names, result.chain_marginals.shape[-1]
     shared = names is not None and len(set(names)) == 1
@@ -123,13 +125,13 @@ def _texts(names: Any) -> np.ndarray:
     return np.array(names, dtype=object)
 
 
-def _known(result: Any, tables: np.ndarray) -> np.ndarray:
+def _known(result: Result, tables: np.ndarray) -> np.ndarray:
     """(..., N, K) tables with NaN for states that a variable does not have."""
     real = np.arange(tables.shape[-1]) < result.model.cardinalities[:, None]
     return np.where(real, tables, np.nan)
 
 
-def _standard_error(result: Any) -> np.ndarray | None:
+def _standard_error(result: Result) -> np.ndarray | None:
     """(N, K), None of one chain, NaN of chains that do not differ: their spread says nothing."""
     tables = result.chain_marginals
     if len(tables) == 1:
@@ -140,7 +142,7 @@ def _standard_error(result: Any) -> np.ndarray | None:
         return np.full(tables.shape[1:], np.nan)
 
 
-def _log_scores(model: Any, samples: np.ndarray) -> np.ndarray:
+def _log_scores(model: Model, samples: np.ndarray) -> np.ndarray:
     chains, draws, n = samples.shape
     scores, step = np.empty((chains, draws)), max(1, SCORED_AT_ONCE // n)
     for chain in range(chains):
@@ -150,7 +152,7 @@ def _log_scores(model: Any, samples: np.ndarray) -> np.ndarray:
     return scores
 
 
-def _attributes(result: Any) -> dict[str, str | int | float]:
+def _attributes(result: Result) -> dict[str, str | int | float]:
     """Where the result came from, in numbers and texts: files hold nothing else."""
     facts = {**result.provenance, "converged": result.converged, "log_z": result.kept.get("log_z")}
     versions = facts.pop("versions")
@@ -159,7 +161,7 @@ def _attributes(result: Any) -> dict[str, str | int | float]:
     return {name: _plain(value) for name, value in facts.items() if value is not None}
 
 
-def _plain(value: Any) -> str | int | float:
+def _plain(value: object) -> str | int | float:
     if isinstance(value, str):
         return value if len(value) <= LONGEST_TEXT else f"{value[:LONGEST_TEXT]}..."
     return int(value) if isinstance(value, (bool, int, np.integer, np.bool_)) else float(value)

@@ -139,7 +139,7 @@ def infer(
     choices = _check_keep(keep)
     if threads is not None:
         _count("threads", threads, 1)
-    if not is_between(checkpoint_every, 0, sys.float_info.max):
+    if checkpoint is not None and not is_between(checkpoint_every, 0, sys.float_info.max):
         raise MethodError(
             f"expected checkpoint_every as seconds of 0 or more, got {shown(checkpoint_every)}"
         )
@@ -243,7 +243,7 @@ def _sweeps(method: object, sweeps: int | None, seconds: float | None) -> int:
     return ENDLESS if sweeps is None else _count("sweeps", sweeps, 1)
 
 
-def _count(name: str, value: Any, least: int) -> int:
+def _count(name: str, value: object, least: int) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # 1e4
     try:

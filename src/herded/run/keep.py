@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
 from herded.errors import MethodError, ModelError
@@ -21,6 +22,7 @@ from herded.methods.options import is_whole
 from herded.models.checks import edge_array, number_array, shown, whole_array
 from herded.models.factor_graph import as_graph
 from herded.models.joint_states import count_joint_states, told_states
+from herded.models.protocol import Model
 from herded.run.sample_counts import (
     AT_HAND,
     count_ones,
@@ -121,7 +123,7 @@ class PairMarginals:
 
 
 class PairRecorder(Recorder):
-    def __init__(self, layout: Layout, edges: Any) -> None:
+    def __init__(self, layout: Layout, edges: ArrayLike) -> None:
         super().__init__(layout)
         self.edges = neighbour_pairs(layout.model) if edges is None else _check_edges(layout, edges)
         size = len(self.edges) * layout.width**2
@@ -139,14 +141,14 @@ class PairRecorder(Recorder):
         return self.arrays["counts"].reshape(-1, k, k) / max(int(self.arrays["sweeps"][0]), 1)
 
 
-def neighbour_pairs(model: Any) -> np.ndarray:
+def neighbour_pairs(model: Model) -> np.ndarray:
     """(E, 2) all pairs i < j that share a factor."""
     start, members = as_graph(model).adjacency
     owner = np.repeat(np.arange(model.n_variables), np.diff(start))
     return np.stack([owner, members], axis=1)[owner < members]
 
 
-def _check_edges(layout: Layout, edges: Any) -> np.ndarray:
+def _check_edges(layout: Layout, edges: ArrayLike) -> np.ndarray:
     pairs = edge_array("edges", edges)
     n = layout.model.n_variables
     if ((pairs < 0) | (pairs >= n)).any():
@@ -273,7 +275,7 @@ class ErrorCurve:
             raise MethodError(f"expected sweeps of 1 or more in at=, got {points[0]}")
         return points[points <= total]
 
-    def check(self, model: Any) -> np.ndarray:
+    def check(self, model: Model) -> np.ndarray:
         """The reference as (N, K), or a clear error."""
         reference = number_array("the reference", self.reference)
         shape = (model.n_variables, int(model.cardinalities.max()))
@@ -283,7 +285,7 @@ class ErrorCurve:
             )
         return reference.reshape(shape)
 
-    def error(self, model: Any, marginals: np.ndarray) -> float:
+    def error(self, model: Model, marginals: np.ndarray) -> float:
         """The mean absolute difference from the reference."""
         reference = self.check(model)
         real = np.arange(marginals.shape[1]) < model.cardinalities[:, None]

@@ -21,7 +21,9 @@ from typing import Any
 
 from herded.errors import HerdedError, MethodError, ModelError
 from herded.io.models import read_model
+from herded.methods.protocol import Method
 from herded.models.checks import described
+from herded.models.protocol import Model
 from herded.run.executors import Workers
 from herded.run.infer import infer
 from herded.run.interrupts import interrupted_together
@@ -36,7 +38,7 @@ OF_ONE = ("callback", "checkpoint", "layout", "start")  # options that are about
 
 def infer_many(
     models: Iterable[Any],
-    method: Any = None,
+    method: Method = None,
     *,
     executor: Executor | None = None,
     progress: bool | None = None,
@@ -87,7 +89,7 @@ def infer_many(
 
 def infer_as_completed(
     models: Iterable[Any],
-    method: Any = None,
+    method: Method = None,
     *,
     executor: Executor | None = None,
     progress: bool | None = None,
@@ -145,7 +147,7 @@ def _check_options(options: dict[str, Any]) -> None:
 
 def _as_completed(
     models: Iterable[Any],
-    method: Any,
+    method: Method,
     executor: Executor | None,
     progress: bool | None,
     options: dict[str, Any],
@@ -209,7 +211,7 @@ class _Batches:
 def infer_batch(
     first: int,
     models: list[Any],
-    method: Any,
+    method: Method,
     options: dict[str, Any],
     turn: AbstractContextManager[Any] | None,
 ) -> tuple[float, list[Any]]:
@@ -238,17 +240,17 @@ def infer_batch(
     return time.perf_counter() - began - waited, found
 
 
-def _is_small(model: Any, result: Result) -> bool:
+def _is_small(model: Model, result: Result) -> bool:
     """Whether it was a sampler's run of few updates."""
     sweeps = result.sweeps + result.provenance.get("burn_in", 0)
     return 0 < len(result.state) * sweeps * model.n_variables < SMALL
 
 
-def _is_file(model: Any) -> bool:
+def _is_file(model: Model) -> bool:
     return isinstance(model, (str, os.PathLike))
 
 
-def _about(number: int, model: Any, error: HerdedError) -> HerdedError:
+def _about(number: int, model: Model, error: HerdedError) -> HerdedError:
     """The same error, and which model it is about."""
     name = f" ({os.fspath(model)})" if _is_file(model) else ""
     return type(error)(f"model {number}{name}: {error}")

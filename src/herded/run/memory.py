@@ -1,12 +1,11 @@
-"""What a run takes of memory beyond its model: estimated before any of it is taken.
+"""Estimate the memory of a run, beyond its model, before any of it is allocated.
 
 `Layout.memory` is tables and weights; a run also has the factors laid out, its chains' samples and
-counts, and what it gives back. The estimate is meant to be an upper bound, so that it can be told
-and held against a limit; hashed weights, which grow as contexts are met, count at their most.
+counts, and its result. The estimate is meant to be an upper bound, to be shown and compared with a
+limit; hashed weights, which grow as contexts are met, count with their largest size.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from herded.layouts.protocol import Proposal
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_order import MAX_AXES, EliminationOrder, elimination_order
 from herded.methods.exact import MAX_JOINT, Exact
-from herded.methods.protocol import Sampler
+from herded.methods.protocol import Method, Sampler
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
 from herded.run.sampling import BLOCK
@@ -28,7 +27,7 @@ OBJECT = 600.0  # one of Python's, such as a small array in a dict
 
 def run_memory(
     model: Model,
-    method: Any,
+    method: Method,
     *,
     chains: int = 1,
     max_memory: Size | None = None,
@@ -67,11 +66,11 @@ def exact_memory(model: Model, order: EliminationOrder) -> float:
 
 
 def _table(graph: FactorGraph) -> float:
-    """All marginals."""
+    """Bytes of all marginals."""
     return NUMBER * graph.n_variables * int(graph.cardinalities.max())
 
 
-def _weights(model: Model, method: Any, chains: int, proposal: Proposal) -> float:
+def _weights(model: Model, method: Method, chains: int, proposal: Proposal) -> float:
     """Tables, and the weights of all chains."""
     each = proposal.chain_memory
     need = proposal.memory + (chains - 1) * each
@@ -101,7 +100,7 @@ def _factors(graph: FactorGraph) -> float:
 
 
 def _block(proposal: Proposal, graph: FactorGraph) -> float:
-    """Samples of one chain between two looks at them."""
+    """Bytes of the block of samples of one chain."""
     width = int(graph.cardinalities.max())
     return max(BLOCK, proposal.least_block * graph.n_variables) * (
         1.0 if width <= 256 else 2.0 if width <= 65536 else 8.0

@@ -1,13 +1,14 @@
-"""A model part by part: what it takes to score a component of a sample by itself.
+"""Arrays to score each connected component of a sample by itself.
 
-Parts are the components of the free variables, and last what is clamped and the factors of nothing
-else.
+Parts are the components of the free variables. The last part has the clamped variables and the
+factors that are over nothing else.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from herded.models.factor_graph import FactorGraph
 from herded.system.arrays import lock
 
 
@@ -24,7 +25,7 @@ class PartArrays(NamedTuple):
     member: np.ndarray
 
 
-def compile_parts(graph: Any, part: np.ndarray, n_parts: int) -> PartArrays:
+def compile_parts(graph: FactorGraph, part: np.ndarray, n_parts: int) -> PartArrays:
     """Sort a `FactorGraph` by `part` (N,): the number of each variable's part."""
     arity = np.diff(graph.factor_start)
     slot_factor = np.repeat(np.arange(graph.n_factors), arity)

@@ -1,4 +1,4 @@
-"""Arrays as kernels like them: read-only, contiguous, and beginning at a cache line."""
+"""Arrays for kernels: read-only, contiguous, and aligned to cache lines."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ CACHE_LINE = 64  # bytes
 
 
 def starts(counts: np.ndarray) -> np.ndarray:
-    """Where parts of so many entries start, one after another; and the end of the last."""
+    """The offsets of consecutive parts with these sizes, and the end of the last."""
     start = np.zeros(len(counts) + 1, np.int64)
     counts.cumsum(out=start[1:])
     return start
@@ -39,7 +39,7 @@ def arrays_in(part: Any) -> Iterator[np.ndarray]:
 
 
 def aligned(shape: tuple[int, ...], kind: Any) -> np.ndarray:
-    """Zeros that begin where a cache line does: a vector that lies in two costs twice."""
+    """Zeros aligned to a cache line: a vector that lies in two lines takes longer to load."""
     size = int(np.prod(shape)) * np.dtype(kind).itemsize
     room = np.zeros(size + CACHE_LINE, np.uint8)
     first = -room.ctypes.data % CACHE_LINE
@@ -47,7 +47,7 @@ def aligned(shape: tuple[int, ...], kind: Any) -> np.ndarray:
 
 
 def aligned_copy(array: np.ndarray) -> np.ndarray:
-    """One that begins where a cache line does, too."""
+    """A copy that is aligned to a cache line."""
     copy = aligned(array.shape, array.dtype)
     copy[...] = array
     return copy

@@ -16,6 +16,7 @@ division. Both are within 0.52 units in the last place (ulp); where exp is subno
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.system.exp_tables import LOG_2, ONE, PARTS, exp_table, log_table, split
 from herded.system.jit import jit
@@ -139,17 +140,17 @@ def log_add_exp(a, b):
     return top + (log(one) + (ratio - (one - 1.0)) / one)
 
 
-def exp_array(values: Any, out: np.ndarray | None = None) -> np.ndarray:
+def exp_array(values: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
     """exp of every number, as doubles, into `out` if it is given (which may be `values`)."""
     return _each(_exp_each, values, out)
 
 
-def log_array(values: Any, out: np.ndarray | None = None) -> np.ndarray:
+def log_array(values: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
     """log of every number, the same way; no warning at 0."""
     return _each(_log_each, values, out)
 
 
-def _each(kernel: Any, values: Any, out: np.ndarray | None) -> np.ndarray:
+def _each(kernel: Any, values: ArrayLike, out: np.ndarray | None) -> np.ndarray:
     if out is None:
         out = np.array(values, np.float64, order="C")
     elif out is not values:

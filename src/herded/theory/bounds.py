@@ -13,11 +13,11 @@ binary variables these are the paper's own numbers.
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from herded.errors import MethodError
+from herded.models.protocol import Model
 from herded.theory.states import check_small, conditional, support
 from herded.theory.transition import dobrushin, gibbs_sweep_kernel
 
@@ -88,7 +88,7 @@ class Constants:
         return self.T_star + self.tau_star(self.T_star)
 
 
-def constants(model: Any) -> Constants:
+def constants(model: Model) -> Constants:
     """pi_min, t*, l, B, eta, lambda and T* of a small model, for the scan 0, 1, .., N-1.
 
     Parameters

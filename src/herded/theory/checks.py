@@ -15,11 +15,12 @@ for tau > ceil(tau*(T)); the second is what is checked.
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import MethodError
+from herded.models.protocol import Model
 from herded.run.infer import infer
 from herded.run.keep import Joint
 from herded.theory.bounds import Constants, constants
@@ -70,7 +71,7 @@ class Check:
         )
 
 
-def is_complete(model: Any) -> bool:
+def is_complete(model: Model) -> bool:
     """Whether every two variables share a factor, so that N(i) is all the others.
 
     Parameters
@@ -93,7 +94,9 @@ def is_complete(model: Any) -> bool:
     return all(len(model.neighbours(i)) == n - 1 for i in range(n))
 
 
-def check_lemma1(model: Any, sweeps: int = 1000, *, path: Any = None, seed: int = 0) -> Check:
+def check_lemma1(
+    model: Model, sweeps: int = 1000, *, path: ArrayLike = None, seed: int = 0
+) -> Check:
     """Check Lemma 1: counts of every weight are within 1 of their expectation, in any window.
 
     On any graph, in integers. With K states counts are within K - 1; the worst share of that is
@@ -140,10 +143,10 @@ def check_lemma1(model: Any, sweeps: int = 1000, *, path: Any = None, seed: int 
 
 
 def check_proposition1(
-    model: Any,
+    model: Model,
     T: int | None = None,
     *,
-    path: Any = None,
+    path: ArrayLike = None,
     weights: str = "blanket",
     seed: int = 0,
 ) -> Check:
@@ -191,11 +194,11 @@ def check_proposition1(
 
 
 def check_proposition2(
-    model: Any,
+    model: Model,
     T: int | None = None,
     tau: int = 0,
     *,
-    path: Any = None,
+    path: ArrayLike = None,
     weights: str = "blanket",
     seed: int = 0,
 ) -> Check:
@@ -234,11 +237,11 @@ def check_proposition2(
 
 
 def check_theorem2(
-    model: Any,
+    model: Model,
     T: int | None = None,
     tau: int | None = None,
     *,
-    samples: Any = None,
+    samples: ArrayLike = None,
     weights: str = "blanket",
     seed: int = 0,
 ) -> Check:
@@ -289,10 +292,10 @@ def check_theorem2(
 
 
 def check_corollary(
-    model: Any,
+    model: Model,
     T: int | None = None,
     *,
-    samples: Any = None,
+    samples: ArrayLike = None,
     weights: str = "blanket",
     seed: int = 0,
 ) -> Check:
@@ -329,7 +332,7 @@ def check_corollary(
     return Check("Corollary, d_v(P_T - pi)", measured, known.corollary_bound(T), T, 0)
 
 
-def _joint(model: Any, T: int, burn_in: int, weights: str, seed: int) -> np.ndarray:
+def _joint(model: Model, T: int, burn_in: int, weights: str, seed: int) -> np.ndarray:
     result = infer(
         model,
         paper_method(weights, seed=seed),
@@ -342,7 +345,7 @@ def _joint(model: Any, T: int, burn_in: int, weights: str, seed: int) -> np.ndar
     return result.joint
 
 
-def _covered(model: Any, weights: str) -> Constants:
+def _covered(model: Model, weights: str) -> Constants:
     """The constants, if the theorems cover this model with these weights."""
     check_small(model)
     if weights != "full" and not is_complete(model):

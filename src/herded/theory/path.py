@@ -9,12 +9,14 @@ import itertools
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
 from herded.draws.phases import HALF
 from herded.errors import MethodError
 from herded.layouts.protocol import Layout
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.models.protocol import Model
 from herded.models.support import check_start, start_state
 from herded.run.infer import infer
 from herded.run.keep import Samples
@@ -34,7 +36,7 @@ def paper_method(weights: str = "blanket", phases: str = "half", seed: int = 0) 
     return HerdedGibbs(weights=weights, scan="sequential", phases=phases, seed=seed)
 
 
-def starting_state(model: Any, seed: int = 0) -> np.ndarray:
+def starting_state(model: Model, seed: int = 0) -> np.ndarray:
     """X^(0) as `infer` chooses it."""
     return start_state(model, stream_key(seed, 0, 3))
 
@@ -68,13 +70,13 @@ class Tables:
 
 
 def within_sweep_path(
-    model: Any,
+    model: Model,
     sweeps: int,
     *,
     weights: str = "blanket",
     phases: str = "half",
     seed: int = 0,
-    state: Any = None,
+    state: ArrayLike = None,
 ) -> np.ndarray:
     """The state after every single update of Algorithm 1, with the scan of the proofs.
 
@@ -141,7 +143,7 @@ def _rest(p: list[int]) -> list[int]:
     return [int(HALF)] if len(p) == 1 else [0] * len(p)
 
 
-def path_of_samples(start: Any, samples: Any) -> np.ndarray:
+def path_of_samples(start: ArrayLike, samples: ArrayLike) -> np.ndarray:
     """The states within sweeps, from the states at their ends.
 
     After i steps of a sweep the first i variables have their new values and the others their old.
@@ -170,7 +172,7 @@ def path_of_samples(start: Any, samples: Any) -> np.ndarray:
     return np.concatenate([ends[:1], within])
 
 
-def run_path(model: Any, sweeps: int, *, weights: str = "blanket", seed: int = 0) -> np.ndarray:
+def run_path(model: Model, sweeps: int, *, weights: str = "blanket", seed: int = 0) -> np.ndarray:
     """The same path as `within_sweep_path`, from the compiled kernels."""
     result = infer(
         model,

@@ -18,11 +18,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import MethodError
 from herded.methods.exact import Exact
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.models.protocol import Model
 from herded.run.infer import infer
 from herded.run.keep import ErrorCurve, Samples
 
@@ -103,7 +105,7 @@ class Plateau:
 
 
 def plateau_predictor(
-    model: Any, sweeps: int = 100_000, seed: int = 0, *, shuffles: int = 4
+    model: Model, sweeps: int = 100_000, seed: int = 0, *, shuffles: int = 4
 ) -> Prediction:
     """Predict whether herded Gibbs has a plateau, from a run of plain Gibbs.
 
@@ -154,7 +156,7 @@ def plateau_predictor(
     return Prediction(float(distance / weight), float(floor / weight), gaps, sweeps)
 
 
-def measured_plateau(model: Any, sweeps: int = 2**18, *, reference: Any = None) -> Plateau:
+def measured_plateau(model: Model, sweeps: int = 2**18, *, reference: ArrayLike = None) -> Plateau:
     """Run Algorithm 1 and split the error of its marginals into b + c / T.
 
     Parameters
@@ -271,12 +273,12 @@ def plateau_table(
     return rows
 
 
-def _all(model: Any) -> range:
+def _all(model: Model) -> range:
     return range(model.n_variables)
 
 
 def _one_variable(
-    model: Any, samples: np.ndarray, i: int, rng: np.random.Generator, shuffles: int
+    model: Model, samples: np.ndarray, i: int, rng: np.random.Generator, shuffles: int
 ) -> tuple[float, float, float]:
     """(weight, weighted distance, weighted floor), summed over the weights of variable i."""
     cards = [int(k) for k in model.cardinalities]

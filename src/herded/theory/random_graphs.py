@@ -162,7 +162,7 @@ def format_rows(rows: Sequence[Any]) -> str:
     )
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "NO"
     return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -21,13 +21,14 @@ marginal is exact.
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
 from herded.errors import ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.models.protocol import Model
 
 MAX_TRIALS = 50_000_000
 WORTH_A_WARNING = 0.005  # in the joint probability of a few variables
@@ -70,7 +71,7 @@ class Relation:
 
 
 def rational_dependence(
-    probabilities: Any,
+    probabilities: ArrayLike,
     max_coefficient: int = 6,
     *,
     max_terms: int = 3,
@@ -153,7 +154,7 @@ def _relation(pi: np.ndarray, chosen: tuple[int, ...], a: np.ndarray, constant: 
     return Relation(tuple(chosen), tuple(int(v) for v in a), constant, residual, bias)
 
 
-def warn_if_locked(model: Any, sweeps: int | None = None) -> str | None:
+def warn_if_locked(model: Model, sweeps: int | None = None) -> str | None:
     """A sentence if variables without neighbours will move in lockstep, else None.
 
     Looks at the free variables that have no free neighbours (all of them, on an empty graph).

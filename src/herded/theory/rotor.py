@@ -13,11 +13,11 @@ There are no weights here and no herding: rotors and stacks only. Both visit the
 the same order, because the weight of Algorithm 1 after n visits *is* 1/2 + n p - exits taken.
 """
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import MethodError
+from herded.models.protocol import Model
 from herded.theory.checks import is_complete
 from herded.theory.path import LARGEST, Tables, paper_method, starting_state
 from herded.theory.states import check_small
@@ -38,7 +38,9 @@ def exit_of_many(n: int, p: list[int], taken: list[int], bits: int) -> int:
     return max(possible, key=lambda k: (n * p[k] - (taken[k] << bits), -k))
 
 
-def rotor_router(model: Any, sweeps: int, *, seed: int = 0, state: Any = None) -> np.ndarray:
+def rotor_router(
+    model: Model, sweeps: int, *, seed: int = 0, state: ArrayLike = None
+) -> np.ndarray:
     """The states that a rotor-router walk visits: those of herded Gibbs on a complete graph.
 
     On a sparse graph herded Gibbs shares a rotor between places, and is no longer a rotor-router

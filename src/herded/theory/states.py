@@ -7,18 +7,18 @@ Small models only: every distribution is an array with one axis per variable, an
 numbered in its C order (the last variable varies fastest).
 """
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import InfeasibleError, MethodError, ModelError
 from herded.models.joint_states import count_joint_states, told_states
+from herded.models.protocol import Model
 from herded.system.exp import exp_array
 
 MAX_STATES = 2048  # of a model whose kernels are written out as matrices
 
 
-def check_small(model: Any, limit: int = MAX_STATES) -> tuple[int, ...]:
+def check_small(model: Model, limit: int = MAX_STATES) -> tuple[int, ...]:
     """The cardinalities of a model whose joint states can be listed, all of them free."""
     cards = tuple(int(k) for k in model.cardinalities)
     if count_joint_states(cards, limit) is None:
@@ -34,13 +34,13 @@ def check_small(model: Any, limit: int = MAX_STATES) -> tuple[int, ...]:
     return cards
 
 
-def all_states(cardinalities: Any) -> np.ndarray:
+def all_states(cardinalities: ArrayLike) -> np.ndarray:
     """Every joint state, (S, N), in C order."""
     cards = tuple(int(k) for k in cardinalities)
     return np.stack(np.unravel_index(np.arange(int(np.prod(cards))), cards), axis=1)
 
 
-def log_scores(model: Any) -> np.ndarray:
+def log_scores(model: Model) -> np.ndarray:
     """log pi up to a constant, with one axis per variable; -inf outside the support."""
     cards = check_small(model)
     scores = np.asarray(model.log_score(all_states(cards))).reshape(cards)
@@ -49,7 +49,7 @@ def log_scores(model: Any) -> np.ndarray:
     return scores
 
 
-def target(model: Any) -> np.ndarray:
+def target(model: Model) -> np.ndarray:
     """pi, the distribution of a small model.
 
     Parameters
@@ -74,7 +74,7 @@ def target(model: Any) -> np.ndarray:
     return joint / joint.sum()
 
 
-def support(model: Any) -> np.ndarray:
+def support(model: Model) -> np.ndarray:
     """X_+, the states of positive probability of a small model.
 
     Parameters
@@ -97,7 +97,7 @@ def support(model: Any) -> np.ndarray:
     return np.isfinite(log_scores(model))
 
 
-def conditional(model: Any, i: int) -> np.ndarray:
+def conditional(model: Model, i: int) -> np.ndarray:
     """pi(x_i | x_-i) at every x, with one axis per variable; uniform where it is undefined.
 
     "If pi(x_-i) = 0, the conditional probability is undefined and we set it with an arbitrary
@@ -112,7 +112,12 @@ def conditional(model: Any, i: int) -> np.ndarray:
 
 
 def empirical(
-    samples: Any, cardinalities: Any, tau: int = 1, T: int | None = None, *, first: int = 1
+    samples: ArrayLike,
+    cardinalities: ArrayLike,
+    tau: int = 1,
+    T: int | None = None,
+    *,
+    first: int = 1,
 ) -> np.ndarray:
     """P_T^(tau) of Definition 1: how often each joint state was met at the ends of T sweeps.
 
@@ -150,7 +155,9 @@ def empirical(
     return _frequencies(rows, cardinalities)
 
 
-def empirical_within(path: Any, cardinalities: Any, i: int, tau: int, T: int) -> np.ndarray:
+def empirical_within(
+    path: ArrayLike, cardinalities: ArrayLike, i: int, tau: int, T: int
+) -> np.ndarray:
     """P_T,i^(tau): how often each joint state was met after i steps of T sweeps.
 
     Parameters
@@ -184,7 +191,7 @@ def empirical_within(path: Any, cardinalities: Any, i: int, tau: int, T: int) ->
     return _frequencies(_window(states[i::n], tau, T), cardinalities)
 
 
-def total_variation(p: Any, q: Any) -> float:
+def total_variation(p: ArrayLike, q: ArrayLike) -> float:
     """d_v(p - q) = 1/2 ||p - q||_1, the distance of Theorem 2.
 
     Parameters
@@ -207,7 +214,7 @@ def total_variation(p: Any, q: Any) -> float:
     return 0.5 * float(np.abs(a - b).sum())
 
 
-def codes(states: np.ndarray, cardinalities: Any) -> np.ndarray:
+def codes(states: np.ndarray, cardinalities: ArrayLike) -> np.ndarray:
     """The number of each joint state (..., N), in C order."""
     cards = tuple(int(k) for k in cardinalities)
     x = np.asarray(states)
@@ -226,7 +233,7 @@ def _window(rows: np.ndarray, start: int, T: int | None) -> np.ndarray:
     return rows[start : start + length]
 
 
-def _frequencies(rows: np.ndarray, cardinalities: Any) -> np.ndarray:
+def _frequencies(rows: np.ndarray, cardinalities: ArrayLike) -> np.ndarray:
     cards = tuple(int(k) for k in cardinalities)
     counts = np.bincount(codes(rows, cards), minlength=int(np.prod(cards)))
     return (counts / len(rows)).reshape(cards)

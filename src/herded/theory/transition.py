@@ -8,15 +8,16 @@ Distributions are row vectors. (The paper once writes T pi for pi T.)
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import MethodError, ModelError
+from herded.models.protocol import Model
 from herded.theory.states import MAX_STATES, all_states, check_small, codes, conditional
 
 
-def gibbs_kernel(model: Any, i: int) -> np.ndarray:
+def gibbs_kernel(model: Model, i: int) -> np.ndarray:
     """T_i: the transition matrix of a step of Gibbs sampling that updates variable i.
 
     Parameters
@@ -46,7 +47,7 @@ def gibbs_kernel(model: Any, i: int) -> np.ndarray:
     return _matrix(conditional(model, i), i)
 
 
-def gibbs_sweep_kernel(model: Any, order: Sequence[int] | None = None) -> np.ndarray:
+def gibbs_sweep_kernel(model: Model, order: Sequence[int] | None = None) -> np.ndarray:
     """T: the transition matrix of one sweep of Gibbs sampling.
 
     Parameters
@@ -76,7 +77,7 @@ def gibbs_sweep_kernel(model: Any, order: Sequence[int] | None = None) -> np.nda
     return kernel
 
 
-def dobrushin(T: Any, support: Any = None) -> float:
+def dobrushin(T: ArrayLike, support: ArrayLike = None) -> float:
     """eta = 1/2 max_(x, y) ||T(x, .) - T(y, .)||_1, the Dobrushin coefficient of a kernel.
 
     T reduces the distance of any two distributions to eta times what it was, or less.
@@ -111,7 +112,7 @@ def dobrushin(T: Any, support: Any = None) -> float:
 
 
 def herded_kernel(
-    path: Any, cardinalities: Any, i: int, tau: int, T: int, *, model: Any = None
+    path: ArrayLike, cardinalities: ArrayLike, i: int, tau: int, T: int, *, model: Model = None
 ) -> np.ndarray:
     """T~_T,i^(tau): how often variable i took each value after each x_-i, as a transition matrix.
 
@@ -157,7 +158,7 @@ def herded_kernel(
 
 
 def herded_sweep_kernel(
-    path: Any, cardinalities: Any, tau: int, T: int, *, model: Any = None
+    path: ArrayLike, cardinalities: ArrayLike, tau: int, T: int, *, model: Model = None
 ) -> np.ndarray:
     """T~_T^(tau): the product of the kernels of all steps, so that P^(tau+1) = P^(tau) T~.
 

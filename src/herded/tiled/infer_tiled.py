@@ -189,7 +189,7 @@ def _default(lattice: StoredLattice) -> HerdedGibbs:
     return HerdedGibbs(weights="shared" if equal else "blanket")
 
 
-def _whole(name: str, value: Any, least: int) -> int:
+def _whole(name: str, value: object, least: int) -> int:
     if not is_whole(value, least):
         raise MethodError(f"expected {name} as a whole number of {least} or more, got {value!r}")
     return int(value)

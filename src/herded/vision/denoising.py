@@ -11,7 +11,7 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.protocol import Sampler
+from herded.methods.protocol import Method, Sampler
 from herded.models.checks import float_array, number, number_array, shown
 from herded.models.lattice import Lattice, denoising_model, potts_grid
 from herded.run.infer import infer
@@ -63,7 +63,7 @@ def denoise(
     coupling: float | str = 1.0,
     *,
     levels: int | Sequence[float] | None = None,
-    method: Any = None,
+    method: Method = None,
     sweeps: int = 30,
 ) -> np.ndarray:
     """A clean version of a noisy picture.
@@ -118,7 +118,7 @@ def restore(
     coupling: float | str = 1.0,
     *,
     levels: int | Sequence[float] | None = None,
-    method: Any = None,
+    method: Method = None,
     sweeps: int = 30,
     progress: bool | None = False,
 ) -> Denoised:

@@ -11,6 +11,7 @@ import numpy as np
 from herded.errors import ModelError
 from herded.models.checks import number, number_array
 from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.protocol import Model
 
 VALUES = {"SPIN": (-1, 1), "BINARY": (0, 1)}
 
@@ -77,7 +78,7 @@ def from_bqm(bqm: Any, *, beta: float = 1.0) -> FactorGraph:
     )
 
 
-def to_bqm(model: Any, *, beta: float = 1.0, vartype: str = "BINARY") -> Any:
+def to_bqm(model: Model, *, beta: float = 1.0, vartype: str = "BINARY") -> Any:
     """The energy E(x) = -log_score(x) / beta of a model as a binary quadratic model.
 
     Parameters
