@@ -128,7 +128,7 @@ def test_info_of_what_is_no_model(capsys):
 def test_compare_against_the_exact_answer(capsys, monkeypatch):
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     ticking(monkeypatch, 0.002)
-    monkeypatch.setattr("herded.run.loop.BLOCK", 16 * 200)  # two hundred sweeps between looks
+    monkeypatch.setattr("herded.run.sampling.BLOCK", 16 * 200)  # two hundred sweeps between looks
     methods = "herded,gibbs,pooled,bp,mean-field,exact"
     options = ("--methods", methods, "--seconds", "0.4", "--out", "here/there")
     code, out, err = run(capsys, "compare", "grid.uai", *options)
