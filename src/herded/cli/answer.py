@@ -157,7 +157,7 @@ def answered(
         "sweeps": result.sweeps,
         "seconds": float(result.provenance["seconds"]),
         "interrupted": bool(result.provenance["interrupted"]),
-        "warnings": (*shown, *result.warnings, *_doubts(setup, result)),
+        "warnings": (*shown, *result.warnings, *_warnings(setup, result)),
     }
     if options.task == "pr":
         return Answered(model, setup, options, log_z=result.log_z, **common)
@@ -176,7 +176,7 @@ def answered(
     )
 
 
-def _doubts(setup: Setup, result: Result) -> list[str]:
+def _warnings(setup: Setup, result: Result) -> list[str]:
     """What speaks against an answer, and only this command or a solver is to blame for."""
     if setup.out_of_time and setup.begun is not None:
         return [

@@ -74,8 +74,8 @@ class Setup:
     def settings(self) -> dict[str, Any]:
         """Its options, as plain values."""
         values = {field.name: getattr(self.method, field.name) for field in fields(self.method)}
-        told = {k: v for k, v in values.items() if k != "max_weights" and v is not None}
-        return {k: v if isinstance(v, (int, float, str)) else repr(v) for k, v in told.items()}
+        given = {k: v for k, v in values.items() if k != "max_weights" and v is not None}
+        return {k: v if isinstance(v, (int, float, str)) else repr(v) for k, v in given.items()}
 
     def run_described(self) -> str:
         """How long, and how many."""

@@ -39,8 +39,8 @@ class FieldLayout(SiteLayout):
         return tuple(self.arrays)
 
     def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
-        told = self.contexts, self.scan, step, None
-        return partial(scalar_sweeps, None, None, self.arrays, *told)
+        common = self.contexts, self.scan, step, None
+        return partial(scalar_sweeps, None, None, self.arrays, *common)
 
     def many_kernel(self) -> Callable[..., None]:
         return field_together

@@ -80,10 +80,10 @@ class TableLayout(SiteLayout):
         return starts, widths[first]
 
     def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
-        told = self.contexts, self.scan, step, None
+        common = self.contexts, self.scan, step, None
         if self.scalar:
-            return partial(scalar_sweeps, self.arrays, None, None, *told)
-        return partial(vector_sweeps, self.arrays, None, *told)
+            return partial(scalar_sweeps, self.arrays, None, None, *common)
+        return partial(vector_sweeps, self.arrays, None, *common)
 
     def many_kernel(self) -> Callable[..., None]:
         return table_together
