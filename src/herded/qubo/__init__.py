@@ -8,7 +8,7 @@ __getattr__, __dir__, __all__ = attach(
     "herded.qubo",
     {
         "herded.qubo.sampler": ["HerdedSampler"],
-        "herded.models.convert.networkx.bqm": ["from_bqm", "to_bqm"],
+        "herded.models.convert.bqm": ["from_bqm", "to_bqm"],
     },
     extras=["HerdedSampler"],  # is a class of dimod
 )
