@@ -73,7 +73,7 @@ def read_marginals(path: FilePath) -> tuple[np.ndarray, np.ndarray]:
     return marginals, cards
 
 
-def write_mar(marginals: ArrayLike, path: FilePath, cardinalities: ArrayLike = None) -> None:
+def write_mar(marginals: ArrayLike, path: FilePath, cardinalities: ArrayLike | None = None) -> None:
     """Write marginals as a UAI .MAR file.
 
     Parameters

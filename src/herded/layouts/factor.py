@@ -8,6 +8,7 @@ import numpy as np
 
 from herded.draws.protocol import Step
 from herded.errors import MethodError
+from herded.layouts.arrays import ChainArrays
 from herded.layouts.factor_sweeps import factor_scalar, factor_vector
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.sites import SiteLayout, weights_memory
@@ -46,7 +47,9 @@ class FactorLayout(SiteLayout):
     def kernel(self, step: Step, betas: np.ndarray | None) -> Callable[..., None]:
         sweeps = factor_scalar if self.scalar else factor_vector
 
-        def run(arrays, block, done, first, last) -> None:
+        def run(
+            arrays: ChainArrays, block: np.ndarray, done: np.ndarray, first: int, last: int
+        ) -> None:
             inverse = np.ones(len(block)) if betas is None else betas
             sweeps(
                 self.arrays, self.contexts, self.scan, step, inverse,

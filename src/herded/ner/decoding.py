@@ -5,9 +5,8 @@ of a skip-chain. The best sample of a whole document would be one that is good b
 sentence at once, and there is none.
 """
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import MethodError
 from herded.methods.gibbs import Gibbs
@@ -71,7 +70,7 @@ def decode(
     ties: Ties | None = None,
     sweeps: int = 400,
     seed: int = 0,
-    start: Any = None,
+    start: ArrayLike | None = None,
 ) -> np.ndarray:
     """(N,) labels of the batch's words.
 
@@ -98,7 +97,9 @@ def decode(
     return best_sample(model, SAMPLERS[decoder](seed, ties is not None), sweeps, first)
 
 
-def best_sample(model: FactorGraph, method: Method, sweeps: int, start: Any) -> np.ndarray:
+def best_sample(
+    model: FactorGraph, method: Method, sweeps: int, start: ArrayLike | None
+) -> np.ndarray:
     """The best state that each connected component was in."""
     found = infer(model, method, sweeps=sweeps, start=start, keep=[BestState()])
     return found.best.state

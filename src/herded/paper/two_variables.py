@@ -6,8 +6,8 @@ The smaller eps, the harder to move between (0,0) and (1,1). Theorem 2 covers it
 herded Gibbs falls as 1 / T, that of Gibbs as 1 / sqrt(T).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -76,7 +76,7 @@ def _estimates(model: FactorGraph, method: Method, sweeps: int, start: np.ndarra
     return np.cumsum(samples[0, :, 0], dtype=np.int64) / np.arange(1, sweeps + 1)
 
 
-def section(size: str, progress: Any) -> Section:
+def section(size: str, progress: Callable[[str], None]) -> Section:
     """The experiment at one of SIZES."""
     sweeps, runs = SIZES[size]
     curves = []

@@ -70,7 +70,7 @@ def _table(graph: FactorGraph) -> float:
     return NUMBER * graph.n_variables * int(graph.cardinalities.max())
 
 
-def _weights(model: Model, method: Method, chains: int, proposal: Proposal) -> float:
+def _weights(model: Model, method: Sampler, chains: int, proposal: Proposal) -> float:
     """Tables, and the weights of all chains."""
     each = proposal.chain_memory
     need = proposal.memory + (chains - 1) * each
@@ -80,7 +80,7 @@ def _weights(model: Model, method: Method, chains: int, proposal: Proposal) -> f
         need += 5 * NUMBER * each / (4.0 * int(states.min(initial=2)))
     if proposal.grows:
         # Tables that grow have twice the room they need, and are copied from one to the other.
-        met = min(float(method.max_weights), proposal.contexts)
+        met = min(float(getattr(method, "max_weights", np.inf)), proposal.contexts)
         need += chains * 4.0 * met * (8.0 + 4.0 * int(model.cardinalities.max()))
     return need
 

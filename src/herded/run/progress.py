@@ -104,7 +104,13 @@ class Progress:
 
     def _open(self, done: int, note: str) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Task,
+            TextColumn,
+            TimeRemainingColumn,
+        )
         from rich.progress import Progress as Bar
         from rich.text import Text
 
@@ -113,7 +119,7 @@ class Progress:
         class Note(TextColumn):
             """What the run says of itself, unless its compilers have the word."""
 
-            def render(self, task: Any) -> Any:
+            def render(self, task: Task) -> Text:
                 return Text(COMPILING) if is_compiling() else super().render(task)
 
         self.bar = Bar(

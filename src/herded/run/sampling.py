@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import MethodError
 from herded.layouts.protocol import Layout
@@ -303,7 +304,12 @@ def _groups(run: SamplerRun, workers: int) -> list[tuple[int, SideBySide]]:
 
 
 def first_states(
-    layout: Layout, method: Sampler, chains: int, start: Any, keep: dict[type, Any], total: int
+    layout: Layout,
+    method: Sampler,
+    chains: int,
+    start: ArrayLike | State | Sequence[State] | None,
+    keep: dict[type, Any],
+    total: int,
 ) -> list[State]:
     """The chains' states: continued, or new at given or random places of the support."""
     tally = any(getattr(choice, "rao_blackwell", False) for choice in keep.values())
@@ -330,7 +336,7 @@ def _continued(
     return fresh
 
 
-def _places(layout: Layout, method: Sampler, chains: int, start: Any) -> list[np.ndarray]:
+def _places(layout: Layout, method: Sampler, chains: int, start: object) -> list[np.ndarray]:
     model = layout.model
     if start is None:
         return dispersed_starts(model, [stream_key(method.seed, c, 3) for c in range(chains)])

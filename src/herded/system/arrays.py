@@ -1,10 +1,12 @@
 """Arrays as kernels like them: read-only, contiguous, and beginning at a cache line."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 CACHE_LINE = 64  # bytes
+Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 
 
 def starts(counts: np.ndarray) -> np.ndarray:
@@ -14,7 +16,7 @@ def starts(counts: np.ndarray) -> np.ndarray:
     return start
 
 
-def lock(arrays):
+def lock(arrays: Arrays) -> Arrays:
     """The same tuple with contiguous, read-only arrays."""
     kept = []
     for array in arrays:
@@ -25,7 +27,7 @@ def lock(arrays):
     return type(arrays)(*kept)
 
 
-def aligned(shape: tuple[int, ...], kind: Any) -> np.ndarray:
+def aligned(shape: tuple[int, ...], kind: DTypeLike) -> np.ndarray:
     """Zeros that begin where a cache line does: a vector that lies in two costs twice."""
     size = int(np.prod(shape)) * np.dtype(kind).itemsize
     room = np.zeros(size + CACHE_LINE, np.uint8)

@@ -76,7 +76,7 @@ def within_sweep_path(
     weights: str = "blanket",
     phases: str = "half",
     seed: int = 0,
-    state: ArrayLike = None,
+    state: ArrayLike | None = None,
 ) -> np.ndarray:
     """The state after every single update of Algorithm 1, with the scan of the proofs.
 

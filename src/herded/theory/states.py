@@ -36,7 +36,7 @@ def check_small(model: Model, limit: int = MAX_STATES) -> tuple[int, ...]:
 
 def all_states(cardinalities: ArrayLike) -> np.ndarray:
     """Every joint state, (S, N), in C order."""
-    cards = tuple(int(k) for k in cardinalities)
+    cards = tuple(int(k) for k in np.asarray(cardinalities))
     return np.stack(np.unravel_index(np.arange(int(np.prod(cards))), cards), axis=1)
 
 
@@ -216,7 +216,7 @@ def total_variation(p: ArrayLike, q: ArrayLike) -> float:
 
 def codes(states: np.ndarray, cardinalities: ArrayLike) -> np.ndarray:
     """The number of each joint state (..., N), in C order."""
-    cards = tuple(int(k) for k in cardinalities)
+    cards = tuple(int(k) for k in np.asarray(cardinalities))
     x = np.asarray(states)
     if x.shape[-1:] != (len(cards),):
         raise ModelError(f"expected states of {len(cards)} variables, got shape {x.shape}")
@@ -234,6 +234,6 @@ def _window(rows: np.ndarray, start: int, T: int | None) -> np.ndarray:
 
 
 def _frequencies(rows: np.ndarray, cardinalities: ArrayLike) -> np.ndarray:
-    cards = tuple(int(k) for k in cardinalities)
+    cards = tuple(int(k) for k in np.asarray(cardinalities))
     counts = np.bincount(codes(rows, cards), minlength=int(np.prod(cards)))
     return (counts / len(rows)).reshape(cards)
