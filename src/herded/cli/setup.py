@@ -188,7 +188,8 @@ def _check_counts(options: argparse.Namespace) -> None:
 
 def _sweeps(choice: Choice, options: argparse.Namespace, begun: "Begun | None") -> int | None:
     if options.sweeps is not None or options.seconds is not None:
-        return options.sweeps
+        found: int | None = options.sweeps
+        return found
     if not isinstance(choice.method, Sampler):
         return 1000
     return SWEEPS if begun is None else max(SWEEPS, begun.recorded)
@@ -201,7 +202,8 @@ def _burn_in(choice: Choice, options: argparse.Namespace, begun: "Begun | None")
             raise MethodError("expected no --burn-in with --task map, which anneals: drop it")
         return 0
     if options.burn_in is not None:
-        return options.burn_in
+        found: int = options.burn_in
+        return found
     if begun is not None:
         return begun.burn_in
     if options.seconds is not None:

@@ -50,11 +50,13 @@ class PackedLayout(SweptLayout):
     @cached_property
     def n_stored(self) -> int:
         """A packed lattice may have a spare column."""
-        return 2 * self.arrays.height * self.arrays.columns
+        found: int = 2 * self.arrays.height * self.arrays.columns
+        return found
 
     @property
     def parts(self) -> int:
-        return self.arrays.strips
+        found: int = self.arrays.strips
+        return found
 
     def store(self, states: np.ndarray) -> np.ndarray:
         pictures = states.reshape(*states.shape[:-1], *self.model.shape)
@@ -73,7 +75,8 @@ class PackedLayout(SweptLayout):
         """Nothing: a sweep writes known sites too."""
 
     def tables(self) -> tuple[np.ndarray, ...]:
-        return self.arrays.tables
+        found: tuple[np.ndarray, ...] = self.arrays.tables
+        return found
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         stored = with_border(self.store(x), self.arrays, self.model.shape[0])

@@ -34,7 +34,8 @@ class ScanArrays(NamedTuple):
     @property
     def segments(self) -> np.ndarray:
         """How many variables each segment has."""
-        return self.segment_start[1:] - self.segment_start[:-1]
+        found: np.ndarray = self.segment_start[1:] - self.segment_start[:-1]
+        return found
 
 
 def compile_scan(scan: Scan, factors: FactorArrays, free: np.ndarray, whole: bool) -> ScanArrays:

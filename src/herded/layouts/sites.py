@@ -78,7 +78,8 @@ class SiteLayout(SweptLayout):
         return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
 
     def components(self) -> np.ndarray | None:
-        return components(self.factors, self.model.evidence < 0)
+        found: np.ndarray | None = components(self.factors, self.model.evidence < 0)
+        return found
 
     # -- one chain ---------------------------------------------------------------------------
 

@@ -56,4 +56,5 @@ def method_named(name: str, **options: Any) -> "Method":
             raise MethodError(f"expected a method out of {', '.join(method_names())}, got {name!r}")
         made, fixed = points[0].load(), {}
     known = getattr(made, "__dataclass_fields__", options)
-    return made(**fixed, **{key: value for key, value in options.items() if key in known})
+    found: Method = made(**fixed, **{key: value for key, value in options.items() if key in known})
+    return found

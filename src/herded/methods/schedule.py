@@ -51,7 +51,10 @@ def inverse_temperatures(schedule: Schedule, state: State, sweeps: int) -> np.nd
     many short chains takes longer than the chains.
     """
     if hasattr(schedule, "betas"):
-        return schedule.betas(np.arange(state.sweep, state.sweep + sweeps), state.total)
+        found: np.ndarray = schedule.betas(
+            np.arange(state.sweep, state.sweep + sweeps), state.total
+        )
+        return found
     temperature = schedule if callable(schedule) else linear
     return np.array(
         [

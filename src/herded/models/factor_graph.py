@@ -401,7 +401,8 @@ def as_graph(model: Model) -> FactorGraph:
             f"expected a factor graph, or a model that can be written as one, got "
             f"{described(model)}: use a sampler that works on such models"
         )
-    return written_out()
+    found: FactorGraph = written_out()
+    return found
 
 
 def check_model(model: object) -> None:

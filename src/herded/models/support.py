@@ -41,7 +41,7 @@ def start_state(model: Model, key: np.uint64, *, tries: int = 100_000) -> np.nda
     """
     if model.has_hard_zeros and not model.zeros_tie_variables:
         return _possible_pixels(cast("Lattice", model), np.uint64(key))
-    x = uniform_state(np.uint64(key), model.cardinalities, model.evidence)
+    x: np.ndarray = uniform_state(np.uint64(key), model.cardinalities, model.evidence)
     if not model.has_hard_zeros:
         return x
     graph = as_graph(model)

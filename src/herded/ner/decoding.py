@@ -5,13 +5,15 @@ of a skip-chain. The best sample of a whole document would be one that is good b
 sentence at once, and there is none.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import MethodError
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.protocol import Method
+from herded.methods.protocol import Method, Sampler
 from herded.models.factor_graph import FactorGraph
 from herded.ner.batch import Batch
 from herded.ner.chain import Chain
@@ -31,7 +33,7 @@ def _herded(seed: int, linked: bool) -> HerdedGibbs:
     return HerdedGibbs("lazy" if linked else "blanket", phases="half", seed=seed)
 
 
-SAMPLERS = {
+SAMPLERS: dict[str, Callable[[int, bool], Sampler]] = {
     "herded": _herded,
     "gibbs": lambda seed, linked: Gibbs(seed=seed),
     "annealed": lambda seed, linked: Gibbs(seed=seed, schedule="linear"),
@@ -87,13 +89,15 @@ def decode(
             return viterbi_rounds(chain, batch, scores, ties)
         return chain.best(scores, batch.starts)
     if decoder == "max-marginals" and ties is None:
-        return chain.marginals(scores, batch.starts).argmax(axis=1)
+        likely: np.ndarray = chain.marginals(scores, batch.starts).argmax(axis=1)
+        return likely
     model = graph(chain, batch, scores, ties)
     first = chain.best(scores, batch.starts) if start is None else start
     if decoder == "max-marginals":
         method = _herded(seed, True)
         found = infer(model, method, sweeps=sweeps, start=first, keep=[Marginals()])
-        return found.marginals.argmax(axis=1)
+        best: np.ndarray = found.marginals.argmax(axis=1)
+        return best
     return best_sample(model, SAMPLERS[decoder](seed, ties is not None), sweeps, first)
 
 

@@ -71,7 +71,8 @@ class Errors:
 
     def last(self, method: str) -> np.ndarray:
         """Mean over the images after the last sweep, one for each sigma."""
-        return self.errors[method][:, :, -1].mean(axis=1)
+        found: np.ndarray = self.errors[method][:, :, -1].mean(axis=1)
+        return found
 
 
 def drawn_picture(side: int) -> np.ndarray:
@@ -83,7 +84,8 @@ def drawn_picture(side: int) -> np.ndarray:
     square = (np.abs(x - 0.72) < 0.17) & (np.abs(y - 0.28) < 0.17)
     triangle = (y > 0.58) & (y < 0.92) & (np.abs(x - 0.3) < (y - 0.58) * 0.7)
     bar = (np.abs(x - 0.73) < 0.2) & (np.abs(y - 0.76) < 0.09)
-    return ring | square | triangle | bar
+    found: np.ndarray = ring | square | triangle | bar
+    return found
 
 
 def errors_over_sweeps(

@@ -40,7 +40,8 @@ class Curves:
     @property
     def gibbs_error(self) -> np.ndarray:
         """Mean absolute error over the runs."""
-        return np.abs(self.gibbs - TRUTH).mean(axis=0)
+        found: np.ndarray = np.abs(self.gibbs - TRUTH).mean(axis=0)
+        return found
 
     def slope(self, errors: np.ndarray) -> float:
         """Of log error over log sweeps, once the chain has had time to cross: 10 / eps sweeps."""

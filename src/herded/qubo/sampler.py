@@ -186,7 +186,8 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
             ) from error
         given = parsed.initial_states
         columns = [given.variables.index(label) for label in bqm.variables]
-        return (given.record.sample[:, columns] == 1).astype(np.int64)
+        found: np.ndarray = (given.record.sample[:, columns] == 1).astype(np.int64)
+        return found
 
 
 def _checked_seed(seed: int | None) -> int:

@@ -184,7 +184,8 @@ class JointRecorder(Recorder):
 
     def joint(self) -> np.ndarray:
         counts = self.arrays["counts"]
-        return (counts / max(counts.sum(), 1)).reshape(self.layout.model.cardinalities)
+        found: np.ndarray = (counts / max(counts.sum(), 1)).reshape(self.layout.model.cardinalities)
+        return found
 
 
 @dataclass(frozen=True)

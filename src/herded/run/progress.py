@@ -111,7 +111,9 @@ class Progress:
             TextColumn,
             TimeRemainingColumn,
         )
-        from rich.progress import Progress as Bar
+        from rich.progress import (
+            Progress as Bar,
+        )
         from rich.text import Text
 
         from herded.system.jit import is_compiling

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,7 +45,7 @@ class Chain:
 
     def estimate(self, rao_blackwell: bool) -> np.ndarray:
         """The chain's marginals (N, K) so far."""
-        recorder: Any = self.recorders[Marginals]
+        recorder = cast(MarginalRecorder, self.recorders[Marginals])
         return recorder.rao_blackwell(self.state) if rao_blackwell else recorder.frequencies()
 
     def record(self, sweeps: int, pool: Executor | None = None) -> None:
@@ -176,7 +176,7 @@ class SamplerRun:
         return self.burn_in + int(later[0]) if len(later) else self.total
 
     def _error(self, chain: Chain) -> float:
-        curve = self.keep[ErrorCurve]
+        curve: ErrorCurve = self.keep[ErrorCurve]
         return curve.error(self.layout.model, chain.estimate(curve.rao_blackwell))
 
     # -- around the loop ---------------------------------------------------------------------

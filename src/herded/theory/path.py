@@ -61,7 +61,8 @@ class Tables:
         row = 0
         for j, k in self._near[i]:
             row = row * k + x[j]
-        return self._start[i] + row * self._width[i]
+        found: int = self._start[i] + row * self._width[i]
+        return found
 
     def p(self, i: int, x: list[int]) -> list[int]:
         """(p_1) at scale 2^31 with the scalar rule, (p_0, .., p_(K-1)) at 2^24 with the other."""

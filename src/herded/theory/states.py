@@ -71,7 +71,8 @@ def target(model: Model) -> np.ndarray:
     """
     scores = log_scores(model)
     joint = exp_array(scores - scores.max())
-    return joint / joint.sum()
+    found: np.ndarray = joint / joint.sum()
+    return found
 
 
 def support(model: Model) -> np.ndarray:
@@ -94,7 +95,8 @@ def support(model: Model) -> np.ndarray:
     array([[False,  True],
            [ True, False]])
     """
-    return np.isfinite(log_scores(model))
+    found: np.ndarray = np.isfinite(log_scores(model))
+    return found
 
 
 def conditional(model: Model, i: int) -> np.ndarray:
@@ -108,7 +110,8 @@ def conditional(model: Model, i: int) -> np.ndarray:
     defined = np.isfinite(top)
     weights = exp_array(scores - np.where(defined, top, 0.0))
     weights = np.where(defined, weights, 1.0)
-    return weights / weights.sum(axis=i, keepdims=True)
+    found: np.ndarray = weights / weights.sum(axis=i, keepdims=True)
+    return found
 
 
 def empirical(
@@ -220,7 +223,8 @@ def codes(states: np.ndarray, cardinalities: ArrayLike) -> np.ndarray:
     x = np.asarray(states)
     if x.shape[-1:] != (len(cards),):
         raise ModelError(f"expected states of {len(cards)} variables, got shape {x.shape}")
-    return np.ravel_multi_index(tuple(np.moveaxis(x.astype(np.int64), -1, 0)), cards)
+    found: np.ndarray = np.ravel_multi_index(tuple(np.moveaxis(x.astype(np.int64), -1, 0)), cards)
+    return found
 
 
 def _window(rows: np.ndarray, start: int, T: int | None) -> np.ndarray:

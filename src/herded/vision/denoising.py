@@ -251,6 +251,7 @@ def _picture(result: Result, levels: np.ndarray, two_valued: bool) -> np.ndarray
     marginals = result.marginals
     if len(levels) > 2:
         parts = marginals * levels  # no product of matrices: BLAS adds as it likes
-        return parts.sum(axis=-1)
+        found: np.ndarray = parts.sum(axis=-1)
+        return found
     chosen = marginals[..., 1] > 0.5
     return chosen if two_valued else levels[chosen.astype(np.int64)]
