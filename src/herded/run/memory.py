@@ -6,6 +6,7 @@ and held against a limit; hashed weights, which grow as contexts are met, count 
 """
 
 import math
+from typing import Any, cast
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def run_memory(
     graph = as_graph(model)
     table, fixed = _table(graph), SMALL_THINGS + _written_out(model, graph)
     if isinstance(method, Sampler):
-        found = proposal or method.propose(model, max_memory=max_memory)  # type: ignore[attr-defined]
+        found = proposal or cast(Any, method).propose(model, max_memory=max_memory)
         weights, block = _weights(model, method, chains, found), _block(found, graph)
         return fixed + weights + _factors(graph) + chains * (3 * block + 8 * table)
     messages = NUMBER * len(graph.factor_variables) * int(graph.cardinalities.max())
