@@ -96,7 +96,8 @@ class Answered:
     def _free(self, table: np.ndarray) -> np.ndarray:
         """The entries that stand for something unknown."""
         real = np.arange(table.shape[1]) < self.model.cardinalities[:, None]
-        return table[real & (self.model.evidence < 0)[:, None]]
+        found: np.ndarray = table[real & (self.model.evidence < 0)[:, None]]
+        return found
 
     def as_json(self) -> str:
         """Everything, as one object."""

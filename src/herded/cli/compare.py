@@ -83,7 +83,7 @@ def _names(text: str) -> list[str]:
     return names
 
 
-def _method(name: str, model: Model, options: argparse.Namespace) -> Any:
+def _method(name: str, model: Model, options: argparse.Namespace) -> Method:
     if name in WEIGHTS:
         slack = options.slack if options.slack is not None else SLACK if name == "pooled" else 0.0
         return HerdedGibbs(weights=name, slack=slack, seed=options.seed)

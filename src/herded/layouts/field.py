@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class FieldLayout(SiteLayout):
         if task.draw.vector:
             return "slack needs weight vectors"
 
-        def arrays(couplings: Couplings) -> tuple:
+        def arrays(couplings: Couplings) -> tuple[Any, ...]:
             return compile_field(couplings, task.order)
 
         return propose_linked(cls, task, forced, field_couplings, arrays)

@@ -18,6 +18,7 @@ from herded.layouts.protocol import SweptLayout, Task
 from herded.layouts.scan import JACOBI, SEQUENTIAL, ScanArrays, components
 from herded.layouts.side_by_side import MOST_CHAINS, SideBySide
 from herded.layouts.state import NOTHING, State
+from herded.layouts.table_arrays import TableArrays
 from herded.layouts.weights import ContextArrays, compile_contexts, weight_bytes
 from herded.system.arrays import arrays_in
 from herded.system.threads import run_parts
@@ -41,7 +42,13 @@ class SiteLayout(SweptLayout):
     many_modes: ClassVar[tuple[int, ...]] = ()  # modes that there is a kernel for
 
     @classmethod
-    def of(cls, task: Task, arrays: Any, tables: Any = None, **facts: Any) -> "SiteLayout":
+    def of(
+        cls,
+        task: Task,
+        arrays: tuple[Any, ...],
+        tables: TableArrays | None = None,
+        **facts: Any,
+    ) -> "SiteLayout":
         """The layout of a task with these arrays; contexts are those of `tables`."""
         contexts = compile_contexts(task.draw.weights, tables, task.width)
         return cls(
@@ -72,7 +79,8 @@ class SiteLayout(SweptLayout):
         return sum(array.nbytes for array in arrays_in(parts))
 
     def components(self) -> np.ndarray | None:
-        return components(self.factors, self.model.evidence < 0)
+        found: np.ndarray | None = components(self.factors, self.model.evidence < 0)
+        return found
 
     # -- one chain ---------------------------------------------------------------------------
 
