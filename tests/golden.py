@@ -116,11 +116,11 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
 PAIRED = ("table", "field")
 FEW = (  # every layout and every method, where all runs would take long to compile
     "grid | auto | HerdedGibbs() | 1",
-    "Potts | auto | HerdedGibbs(weights='pooled') | 2",
+    "Potts | auto | Gibbs() | 2",
     "binary graph | table | HerdedGibbs() | 1",
     "binary graph | field | Gibbs() | 9",
     "binary graph | auto | Gibbs(schedule='linear') | 1",
-    "three states | pairs | HerdedGibbs(weights='pooled') | 1",
+    "three states | pairs | Gibbs() | 1",
     "chain | auto | MeanField() | 1",
     "chain | auto | BeliefPropagation() | 1",
     "chain | auto | Exact() | 1",

@@ -24,6 +24,7 @@ from herded.methods.options import is_between
 from herded.methods.protocol import Answer, SolverLayout
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
+from herded.system import memory
 from herded.system.memory import Size
 
 
@@ -93,7 +94,10 @@ class MeanField:
         if kind not in (None, "factor"):
             raise MethodError(f'expected the layout "factor" for mean field, got {kind!r}')
         scan = "checkerboard" if self.updates == "checkerboard" else "sequential"
-        return SolverLayout(model=model, method=self, arrays=factors_in_order(model, scan))
+        need = 8.0 * model.n_variables * int(model.cardinalities.max())
+        memory.check(need, max_memory, "marginals")
+        arrays = factors_in_order(model, scan)
+        return SolverLayout(model=model, method=self, arrays=arrays, memory=need)
 
     def init(self, layout: Layout) -> MeanFieldState:
         """Every variable as its unary factors alone would have it."""
