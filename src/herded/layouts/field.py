@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.protocol import Step
-from herded.layouts.chain_sweeps import field_together
+from herded.layouts.chain_sweeps import scalar_together
 from herded.layouts.field_arrays import Couplings, compile_field, field_couplings
 from herded.layouts.linked import propose_linked
 from herded.layouts.protocol import Proposal, Task
@@ -42,5 +42,5 @@ class FieldLayout(SiteLayout):
         common = self.contexts, self.scan, step, None
         return partial(scalar_sweeps, None, None, self.arrays, *common)
 
-    def many_kernel(self) -> Callable[..., None]:
-        return field_together
+    def many_kernel(self, slack: int) -> Callable[..., None]:
+        return partial(scalar_together, None, self.arrays)

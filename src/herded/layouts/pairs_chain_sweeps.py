@@ -23,8 +23,8 @@ _LANES, _1, _2, _3, _4, _8, _40 = (np.uint64(u) for u in (LANES, 1, 2, 3, 4, 8, 
 
 
 @jit
-def pairs_together(q, c, order, sweep, sweeps, keys, slack, x, w, tally, blocks):
-    """Pooled weights, or draws; the arrays are those of `together.table_together`."""
+def pairs_together(q, slack, c, order, sweep, sweeps, keys, x, w, tally, blocks):
+    """Pooled weights, or draws; the arrays are those of `scalar_together`."""
     for first in range(0, len(x), LANES):
         part = slice(first, min(first + LANES, len(x)))
         common = q, c, order, sweep, sweeps, keys[part], slack

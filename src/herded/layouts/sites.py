@@ -177,7 +177,7 @@ class SiteLayout(SweptLayout):
         """Whether so many chains side by side are faster than one by one."""
         return self.scalar and chains >= self.few_chains
 
-    def many_kernel(self) -> Callable[..., None]:
+    def many_kernel(self, slack: int) -> Callable[..., None]:
         """The compiled sweeps of several chains."""
         raise NotImplementedError
 
@@ -185,14 +185,12 @@ class SiteLayout(SweptLayout):
         self, chains: SideBySide, blocks: np.ndarray, sweeps: int, steps: list[Step]
     ) -> None:
         first, keys = steps[0], np.array([step.key for step in steps], np.uint64)
-        self.many_kernel()(
-            self.arrays,
+        self.many_kernel(first.slack)(
             self.contexts,
             self.scan.order,
             first.sweep,
             sweeps,
             keys,
-            first.slack,
             chains.x,
             chains.w,
             chains.tally,
