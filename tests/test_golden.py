@@ -1,6 +1,10 @@
 """The bits of every layout and method are those on file."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import golden
 import pytest
@@ -17,3 +21,39 @@ def test_every_run_is_on_file():
 def test_bits(label):
     """If they changed, and rightly so: python -m tests.golden --write"""
     assert CASES[label]() == EXPECTED[label]
+
+
+@pytest.mark.parametrize(
+    ("settings", "which"),
+    [
+        ({"NUMBA_DISABLE_JIT": "1"}, []),
+        ({"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}, ["few"]),
+        ({"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma"}, ["few"]),
+    ],
+    ids=["uncompiled", "generic", "haswell"],
+)
+def test_bits_elsewhere(settings, which):
+    """Without a compiler, and for processors without vectors beyond SSE2, or with fused sums."""
+    if settings.get("NUMBA_CPU_NAME") == "haswell" and not has_fused_sums():
+        pytest.skip("this processor could not run it")
+    root = Path(__file__).parent.parent
+    command = [sys.executable, "-m", "tests.golden", *which]
+    environment = {**os.environ, **settings}
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def has_fused_sums():
+    """Whether this processor has the instructions of a Haswell that are asked for."""
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features()
+    return bool(features.get("avx2") and features.get("fma"))
+
+
+def test_a_few_runs_have_every_layout_and_every_method():
+    runs = [label.split(" | ") for label in golden.FEW]
+    assert set(golden.FEW) <= CASES.keys()
+    assert {kind for _, kind, *_ in runs} >= {"auto", "table", "field", "pairs"}
+    methods = {method.partition("(")[0] for _, _, method, _ in runs}
+    assert methods == {label.split(" | ")[2].partition("(")[0] for label in CASES}

@@ -50,6 +50,9 @@ def test_large_plans_are_let_go():
     first = cached_layout(model, hd.HerdedGibbs(), None, None)
     assert first.arrays.p.nbytes > SMALL
     assert cached_layout(model, hd.HerdedGibbs(), None, None) is not first
+    for solver in (hd.MeanField(), hd.BeliefPropagation()):
+        first = cached_layout(model, solver, None, None)
+        assert first.bytes > SMALL and cached_layout(model, solver, None, None) is not first
 
 
 def test_few_plans_are_kept():

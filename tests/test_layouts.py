@@ -13,6 +13,7 @@ from herded.errors import MemoryLimitError, MethodError
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.scan import colour, components
 from herded.system import memory
+from herded.system.arrays import arrays_in
 
 RNG = np.random.default_rng(0)
 GRID = hd.ising_grid(RNG.normal(size=(4, 5)), 0.4)
@@ -344,28 +345,39 @@ def test_a_layout_belongs_to_its_model_and_method():
 
 
 @pytest.mark.parametrize(
-    ("method", "model"),
+    ("method", "model", "kind"),
     [
-        (hd.HerdedGibbs(), GRID),
-        (hd.HerdedGibbs(weights="pooled"), POTTS),
-        (hd.HerdedGibbs(weights="pooled"), CHAIN),
-        (hd.Gibbs(), star()),
-        (hd.Gibbs(schedule="linear"), GRID),
+        (hd.HerdedGibbs(), GRID, "grid"),
+        (hd.HerdedGibbs(weights="pooled"), POTTS, "grid"),
+        (hd.HerdedGibbs(weights="pooled"), CHAIN, "table"),
+        (hd.Gibbs(), star(), "field"),
+        (hd.HerdedGibbs(weights="pooled"), CHAIN, "pairs"),
+        (hd.Gibbs(schedule="linear"), GRID, "factor"),
+        (hd.MeanField(), CHAIN, "factor"),
+        (hd.BeliefPropagation(), CHAIN, "factor"),
+        (hd.Viterbi(), CHAIN, "factor"),
     ],
 )
-def test_a_plan_that_was_sent_has_the_types_of_the_first(method, model):
+def test_a_layout_that_was_sent_has_the_types_of_the_first(method, model, kind):
     """Else kernels would be compiled once more on every worker."""
-    layout = method.compile(model)
+    layout = method.compile(model, kind=kind)
     sent = pickle.loads(pickle.dumps(layout))
-    parts = [name for name in vars(layout) if isinstance(getattr(layout, name), tuple)]
-    pairs = [
-        z for name in parts for z in zip(getattr(layout, name), getattr(sent, name), strict=True)
-    ]
-    arrays = [(one, other) for one, other in pairs if isinstance(one, np.ndarray)]
-    assert arrays
-    for one, other in arrays:
+    assert type(sent) is type(layout) and sent.kind == kind and sent.hash == layout.hash
+    assert vars(sent).keys() - {"hash"} == vars(layout).keys() - {"hash"}
+    pairs = list(zip(arrays_in(vars(layout)), arrays_in(vars(sent)), strict=True))
+    assert pairs
+    for one, other in pairs:
         assert one.dtype == other.dtype and one.flags.c_contiguous == other.flags.c_contiguous
         assert not one.flags.writeable and not other.flags.writeable
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_layout_of_ones_own_is_sent_too():
+    own = hd.Layout(model=CHAIN, arrays={"order": [np.arange(3), (np.zeros(2),)]})
+    assert own.bytes == 3 * 8 + 2 * 8
+    sent = pickle.loads(pickle.dumps(own))
+    assert [array.flags.writeable for array in arrays_in(sent.arrays)] == [False, False]
+    assert (sent.kind, sent.hash, sent.parts, sent.grows) == ("own", "none", 1, False)
 
 
 # -- memory -----------------------------------------------------------------------------------

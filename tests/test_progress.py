@@ -107,6 +107,8 @@ def test_the_bar_says_that_kernels_are_compiled_until_they_are():
 
 def test_brief_runs_look_for_no_compilers(monkeypatch):
     looked = []
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(herded.run.progress, "PATIENCE", 3600)
     monkeypatch.setattr(Progress, "expect_compilers", lambda bar: looked.append(bar))
     hd.infer(MODEL, hd.Gibbs(), sweeps=BRIEF // MODEL.n_variables)
     hd.infer(MODEL, hd.MeanField(), sweeps=9)

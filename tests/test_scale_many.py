@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from herded.run.starts import first_states
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +20,7 @@ from herded.run.executors import Workers, _checked
 from herded.run.keep import Marginals
 from herded.run.loop import run_all
 from herded.run.remote_chains import RemoteChains
-from herded.run.sampling import SamplerRun
+from herded.run.sampling import SamplerRun, first_states
 from tests.command import small_grid
 from tests.deadly import Deadly
 from tests.patience import HANGS, ticking

@@ -60,13 +60,14 @@ def test_ties_go_to_the_lowest_state_along_the_chain(model):
     layout = Viterbi().compile(model)
     state = Viterbi().init(layout)
     Viterbi().advance(layout, state, 1)
-    starts = layout.scan.segment_start
+    scan = layout.arrays.scan
+    starts = scan.segment_start
     for first, last in zip(starts[:-1], starts[1:] - 1, strict=True):
-        assert layout.scan.order[first] <= layout.scan.order[last]
+        assert scan.order[first] <= scan.order[last]
     # Whole log-potentials add up exactly: all best states are known, and so is the first.
     scores = naive_log_scores(model)
-    best = np.argwhere(scores == scores.max())[:, layout.scan.order]
-    assert state.x[layout.scan.order].tolist() == min(best.tolist())
+    best = np.argwhere(scores == scores.max())[:, scan.order]
+    assert state.x[scan.order].tolist() == min(best.tolist())
 
 
 def test_many_long_chains_agree_with_exact():

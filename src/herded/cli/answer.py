@@ -55,25 +55,25 @@ class Answered:
             lines = _state_lines(self.model, self.state)
         else:
             lines = []
-        told = [*facts([("time", self._time())]), *lines, *facts(self._judged())]
-        return "\n".join(told).rstrip()
+        text = [*facts([("time", self._time())]), *lines, *facts(self._judged())]
+        return "\n".join(text).rstrip()
 
     def _time(self) -> str:
         done = f"{self.sweeps:,} sweeps in " if self.setup.choice.name != "exact" else ""
         return f"{done}{self.seconds:.2f} s"
 
     def _judged(self) -> list[tuple[str, str]]:
-        told = []
+        named = []
         if self.log_score is not None:
             proved = "the best there is" if self.setup.choice.name == "exact" else "the best found"
-            told.append(("log-score", f"{self.log_score:.10g}, {proved}"))
+            named.append(("log-score", f"{self.log_score:.10g}, {proved}"))
         if self.log_z is not None:
             kind = KINDS[self.setup.choice.name]
-            told.append(("log10 Z", f"{self.log_z / math.log(10):.10g}, {kind}"))
-            told.append(("log Z", f"{self.log_z:.10g}"))
+            named.append(("log10 Z", f"{self.log_z / math.log(10):.10g}, {kind}"))
+            named.append(("log Z", f"{self.log_z:.10g}"))
         if self.standard_error is not None:
             spread = self._free(self.standard_error)
-            told.append(
+            named.append(
                 (
                     "error",
                     f"standard error {spread.mean():.2g} on average, {spread.max():.2g} at most, "
@@ -81,17 +81,17 @@ class Answered:
                 )
             )
         elif self.marginals is not None and self.setup.samples:
-            told.append(("error", UNKNOWN[self.setup.chains > 1]))
+            named.append(("error", UNKNOWN[self.setup.chains > 1]))
         if self.errors is not None:
             e = self.errors
-            told.append(
+            named.append(
                 (
                     "reference",
                     f"mean absolute error {e.mean_absolute:.3g}, at most {e.largest:.3g}, "
                     f"Hellinger {e.hellinger:.3g}",
                 )
             )
-        return told + [("warning", safe(text, len(text))) for text in self.warnings]
+        return named + [("warning", safe(text, len(text))) for text in self.warnings]
 
     def _free(self, table: np.ndarray) -> np.ndarray:
         """The entries that stand for something unknown."""
@@ -151,14 +151,14 @@ def answered(
     options: argparse.Namespace,
     result: Result,
     reference: Reference | None,
-    told: list[str],
+    shown: list[str],
 ) -> Answered:
     """What the task asked for, taken from a result."""
     common: dict[str, Any] = {
         "sweeps": result.sweeps,
         "seconds": float(result.provenance["seconds"]),
         "interrupted": bool(result.provenance["interrupted"]),
-        "warnings": (*told, *result.warnings, *_doubts(setup, result)),
+        "warnings": (*shown, *result.warnings, *_warnings(setup, result)),
     }
     if options.task == "pr":
         return Answered(model, setup, options, log_z=result.log_z, **common)
@@ -177,7 +177,7 @@ def answered(
     )
 
 
-def _doubts(setup: Setup, result: Result) -> list[str]:
+def _warnings(setup: Setup, result: Result) -> list[str]:
     """What speaks against an answer, and only this command or a solver is to blame for."""
     if setup.out_of_time and setup.begun is not None:
         return [

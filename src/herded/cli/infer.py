@@ -42,22 +42,22 @@ def infer(options: argparse.Namespace) -> int:
         setup = set_up(model, options)
     if not options.json:
         say(*facts(_heading(options, model, setup)))
-    with _told() as told, _engine(setup, options) as executor:
+    with _warnings_shown() as shown, _engine(setup, options) as executor:
         result = run_setup(model, setup, options, watcher(model, reference), executor)
     if result.provenance["interrupted"] and not result.sweeps:
-        raise KeyboardInterrupt(f" before anything was found{_how_to_go_on(options, setup, told)}")
-    found = answered(model, setup, options, result, reference, told)
+        raise KeyboardInterrupt(f" before anything was found{_how_to_go_on(options, setup, shown)}")
+    found = answered(model, setup, options, result, reference, shown)
     problem = _write(options, model, found)
     say(found.as_json() if options.json else found.as_text())
     if options.json:  # where a person may not look
-        for text in found.warnings[len(told) :]:
+        for text in found.warnings[len(shown) :]:
             _warn(text)
     if problem is not None:
         raise problem
     if options.out and not options.json:
         say(f"wrote {options.out}")
     if found.interrupted:
-        raise KeyboardInterrupt(_so_far(options, setup, result, told))
+        raise KeyboardInterrupt(_so_far(options, setup, result, shown))
     return 0
 
 
@@ -95,18 +95,18 @@ def _heading(options: argparse.Namespace, model: Model, setup: Setup) -> Iterato
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[list[str]]:
-    """What the library warns of while it runs: said at once, and kept for the answer."""
-    told: list[str] = []
+def _warnings_shown() -> Iterator[list[str]]:
+    """Print the library's warnings as they come, and collect them for the answer."""
+    shown: list[str] = []
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        told.append(str(message))
+        shown.append(str(message))
         _warn(str(message))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HerdedWarning)  # a result has them too
         warnings.showwarning = show
-        yield told
+        yield shown
 
 
 def _warn(text: str) -> None:
@@ -176,14 +176,14 @@ def _write(options: argparse.Namespace, model: Model, found: Answered) -> Herded
     return None
 
 
-def _so_far(options: argparse.Namespace, setup: Setup, result: Result, told: list[str]) -> str:
+def _so_far(options: argparse.Namespace, setup: Setup, result: Result, shown: list[str]) -> str:
     """What an interrupted run has left."""
     length = f" of {setup.sweeps:,}" if setup.sweeps is not None else ""
     out = f"; {options.out} holds the answer of these" if options.out else ""
-    return f" after {result.sweeps:,}{length} sweeps{out}{_how_to_go_on(options, setup, told)}"
+    return f" after {result.sweeps:,}{length} sweeps{out}{_how_to_go_on(options, setup, shown)}"
 
 
-def _how_to_go_on(options: argparse.Namespace, setup: Setup, told: list[str]) -> str:
-    if not (options.checkpoint and setup.samples) or any("checkpoint" in text for text in told):
+def _how_to_go_on(options: argparse.Namespace, setup: Setup, shown: list[str]) -> str:
+    if not (options.checkpoint and setup.samples) or any("checkpoint" in text for text in shown):
         return ""
     return f"; run the same command again to go on from {options.checkpoint}"

@@ -36,14 +36,14 @@ class Answer(NamedTuple):
 
 
 def many(options: argparse.Namespace) -> int:
-    """Read, run and write every model; a model that fails is told of, and the others go on."""
+    """Read, run and write every model; a model that fails is reported, and the others continue."""
     targets = _targets(options)
     engines.check(options.engine, options.workers)
     workers = options.workers or os.cpu_count() or 1
-    told = copy.copy(options)
-    told.engine = told.workers = None  # a worker does what it gets
+    job_options = copy.copy(options)
+    job_options.engine = job_options.workers = None  # a worker does its jobs in its own process
     if options.max_memory is None:
-        told.max_memory = memory.default_limit() / (1 if options.engine else workers)
+        job_options.max_memory = memory.default_limit() / (1 if options.engine else workers)
     where = engines.described(options.engine, options.workers if options.engine else workers)
     say(*facts([("models", f"{len(targets):,} on {where}")]))
     failed: list[type[HerdedError]] = []
@@ -54,7 +54,7 @@ def many(options: argparse.Namespace) -> int:
         Workers(pool) as crew,
         closing(bar),
     ):
-        jobs = ((path, told) for path in targets)
+        jobs = ((path, job_options) for path in targets)
         for done, ((path, _), found) in enumerate(crew.completed(answer_file, jobs), 1):
             failed += [type(found)] if isinstance(found, HerdedError) else []
             for line in _tell(path, targets[path], found, options):

@@ -53,7 +53,7 @@ def _add_eval(actions: "Commands") -> None:
     )
     evaluate.add_argument("corpus", metavar="CORPUS", help="a file, gzipped or not, or a folder")
     evaluate.add_argument(
-        "--format", choices=["conll", "ieer"], help="told from the files if not given"
+        "--format", choices=["conll", "ieer"], help="recognised from the files if not given"
     )
     _add_column(evaluate, -1)
     _add_decoding(evaluate)

@@ -64,18 +64,18 @@ class Setup:
     def described(self) -> str:
         """The method with its settings, and why."""
         shown = {name: value for name, value in self.settings().items() if name in SHOWN}
-        told = [f"{name} {value}" for name, value in shown.items() if name == "seed" or value]
+        parts = [f"{name} {value}" for name, value in shown.items() if name == "seed" or value]
         if is_annealed(self.method):
-            told.append(f"annealed from temperature {self.method.schedule.temperature:g}")
+            parts.append(f"annealed from temperature {self.method.schedule.temperature:g}")
         reason = f": {self.choice.reason}" if self.choice.reason else ""
-        settings = f" ({', '.join(told)})" if told else ""
+        settings = f" ({', '.join(parts)})" if parts else ""
         return f"{self.choice.name}{settings}{reason}"
 
     def settings(self) -> dict[str, Any]:
         """Its options, as plain values."""
         values = {field.name: getattr(self.method, field.name) for field in fields(self.method)}
-        told = {k: v for k, v in values.items() if k != "max_weights" and v is not None}
-        return {k: v if isinstance(v, (int, float, str)) else repr(v) for k, v in told.items()}
+        given = {k: v for k, v in values.items() if k != "max_weights" and v is not None}
+        return {k: v if isinstance(v, (int, float, str)) else repr(v) for k, v in given.items()}
 
     def run_described(self) -> str:
         """How long, and how many."""
@@ -125,10 +125,10 @@ def set_up(model: Model, options: argparse.Namespace) -> Setup:
 
 
 def _choice(model: Model, options: argparse.Namespace) -> Choice:
-    name, told = options.method, options.weights is not None or options.slack is not None
-    if told and name not in ("auto", "herded"):
+    name, has_weights = options.method, options.weights is not None or options.slack is not None
+    if has_weights and name not in ("auto", "herded"):
         raise MethodError(f"expected --weights and --slack with --method herded, got {name!r}")
-    if name == "auto" and told:
+    if name == "auto" and has_weights:
         name = "herded"
     if name == "auto":
         return choose(
@@ -149,7 +149,7 @@ def _choice(model: Model, options: argparse.Namespace) -> Choice:
 
 
 def _herded(model: Model, options: argparse.Namespace) -> Method:
-    """As told, and the rest as it suits the model."""
+    """Herded Gibbs with the given options; the others suit the model."""
     weights, slack, seed = options.weights, options.slack, options.seed
     if options.task == "map":
         if slack is not None:

@@ -35,7 +35,10 @@ def cached_layout(
     kept = getattr(model, "_layouts", None)
     if kept is None:
         kept = LayoutCache()
-        object.__setattr__(model, "_layouts", kept)
+        try:
+            object.__setattr__(model, "_layouts", kept)
+        except (AttributeError, TypeError):  # somebody's own, that has no room
+            return method.compile(model, kind=kind, max_memory=max_memory)
     key = _key(method, kind, max_memory)
     layout = kept.get(key) if key else None
     if layout is None or layout.model is not model:  # another's, where a model was copied with it

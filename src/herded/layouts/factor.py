@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from herded.draws.protocol import Step
 from herded.errors import MethodError
-from herded.layouts.arrays import ChainArrays
-from herded.layouts.factor_sweeps import factor_scalar, factor_vector
 from herded.layouts.protocol import Proposal, Task
+from herded.layouts.site_sweeps import scalar_sweeps, vector_sweeps
 from herded.layouts.sites import SiteLayout, weights_memory
 from herded.layouts.weights import TABULATED, is_hashed
 
@@ -44,16 +44,9 @@ class FactorLayout(SiteLayout):
             ),
         )
 
-    def kernel(self, step: Step, betas: np.ndarray | None) -> Callable[..., None]:
-        sweeps = factor_scalar if self.scalar else factor_vector
-
-        def run(
-            arrays: ChainArrays, block: np.ndarray, done: np.ndarray, first: int, last: int
-        ) -> None:
-            inverse = np.ones(len(block)) if betas is None else betas
-            sweeps(
-                self.arrays, self.contexts, self.scan, step, inverse,
-                arrays, block, done, first, last,
-            )  # fmt: skip
-
-        return run
+    def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
+        inverse = np.ones(sweeps) if betas is None else betas
+        common = self.contexts, self.scan, step, inverse
+        if self.scalar:
+            return partial(scalar_sweeps, None, self.arrays, None, *common)
+        return partial(vector_sweeps, None, self.arrays, *common)

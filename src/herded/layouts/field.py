@@ -10,9 +10,9 @@ import numpy as np
 from herded.draws.protocol import Step
 from herded.layouts.chain_sweeps import field_together
 from herded.layouts.field_arrays import Couplings, compile_field, field_couplings
-from herded.layouts.field_sweeps import field_scalar
 from herded.layouts.linked import propose_linked
 from herded.layouts.protocol import Proposal, Task
+from herded.layouts.site_sweeps import scalar_sweeps
 from herded.layouts.sites import DRAWN_OR_POOLED, SiteLayout
 
 
@@ -38,8 +38,9 @@ class FieldLayout(SiteLayout):
     def tables(self) -> tuple[np.ndarray, ...]:
         return tuple(self.arrays)
 
-    def kernel(self, step: Step, betas: np.ndarray | None) -> Callable[..., None]:
-        return partial(field_scalar, self.arrays, self.contexts, self.scan, step)
+    def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
+        common = self.contexts, self.scan, step, None
+        return partial(scalar_sweeps, None, None, self.arrays, *common)
 
     def many_kernel(self) -> Callable[..., None]:
         return field_together

@@ -1,5 +1,6 @@
 """Layout "grid" of two states: 4-neighbour grids packed by colour, swept in strips."""
 
+import math
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -50,22 +51,26 @@ class PackedLayout(SweptLayout):
     @cached_property
     def n_stored(self) -> int:
         """A packed lattice may have a spare column."""
-        found: int = 2 * self.arrays.height * self.arrays.columns
-        return found
+        return math.prod(self.halves)
 
-    @property
+    @cached_property
     def parts(self) -> int:
+        """Strips: threads share them."""
         found: int = self.arrays.strips
         return found
 
+    @cached_property
+    def halves(self) -> tuple[int, int, int]:
+        """The shape of a stored state without its border: colours, rows, columns."""
+        return 2, self.arrays.height, self.arrays.columns
+
     def store(self, states: np.ndarray) -> np.ndarray:
         pictures = states.reshape(*states.shape[:-1], *self.model.shape)
-        packed = pack(pictures, self.arrays.height).astype(self.state_type)
+        packed = pack(pictures, self.halves[1]).astype(self.state_type)
         return packed.reshape(*states.shape[:-1], self.n_stored)
 
     def unstore(self, stored: np.ndarray) -> np.ndarray:
-        halves = (2, self.arrays.height, self.arrays.columns)
-        pictures = unpack(stored.reshape(*stored.shape[:-1], *halves), *self.model.shape)
+        pictures = unpack(stored.reshape(*stored.shape[:-1], *self.halves), *self.model.shape)
         return pictures.reshape(*stored.shape[:-1], self.model.n_variables)
 
     def values(self, state: State) -> np.ndarray:
@@ -101,10 +106,10 @@ class PackedLayout(SweptLayout):
         frame = self.model.shape[0], grid.periodic
         where = grid.rows, frame, step.sweep, step.key
         sweep = partial(kernel, *where, state.x, w, state.tally, block)
-        length = wave_length(near // (2 * grid.strips))
+        length = wave_length(near // (2 * self.parts))
         threads = 1 if pool is None else workers(pool, len(block) * self.n_stored)
         halves = 2 * len(block)
-        for jobs in schedule(grid.strips, halves, length, grid.periodic, threads):
+        for jobs in schedule(self.parts, halves, length, grid.periodic, threads):
             if threads == 1:
                 sweep(jobs[0])
             else:
@@ -170,7 +175,7 @@ class GridLayout(PackedLayout):
         return {"w": phases}
 
     def kernel(self, state: State) -> tuple[Any, np.ndarray, int]:
-        p = self.arrays.p.reshape(2, self.arrays.strips, -1)
+        p = self.arrays.p.reshape(2, self.parts, -1)
         weights = state.own.get("w")
         w = np.empty((2, 0, 0), np.uint32) if weights is None else weights.reshape(p.shape)
         sweeps = partial(lattice_sweeps, p, self.arrays.contexts, state.ones)

@@ -19,6 +19,11 @@ from herded.draws.phases import HALF
 Tables = dict[str, np.ndarray]
 
 
+def are_in(own: Mapping[str, np.ndarray]) -> bool:
+    """Whether what a chain keeps are hash tables, and not a method's own arrays of like names."""
+    return {"w", "keys", "slot_start", "slots", "filled"} <= own.keys()
+
+
 def first_slots(segments: np.ndarray) -> np.ndarray:
     """Slots of the tables of segments of so many variables: a sweep fills at most a quarter."""
     found: np.ndarray = 4 << np.ceil(np.log2(segments)).astype(np.int64)

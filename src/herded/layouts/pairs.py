@@ -39,7 +39,7 @@ class PairsLayout(SiteLayout):
     def tables(self) -> tuple[np.ndarray, ...]:
         return tuple(self.arrays[1:])
 
-    def kernel(self, step: Step, betas: np.ndarray | None) -> Callable[..., None]:
+    def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
         return partial(pair_sweeps, self.arrays, self.contexts, self.scan, step)
 
     def is_worth_it(self, chains: int) -> bool:

@@ -27,8 +27,8 @@ def pairs_together(q, c, order, sweep, sweeps, keys, slack, x, w, tally, blocks)
     """Pooled weights, or draws; the arrays are those of `together.table_together`."""
     for first in range(0, len(x), LANES):
         part = slice(first, min(first + LANES, len(x)))
-        told = q, c, order, sweep, sweeps, keys[part], slack
-        _advance_lanes(*told, x[part], w[part], tally[part], blocks[part])
+        common = q, c, order, sweep, sweeps, keys[part], slack
+        _advance_lanes(*common, x[part], w[part], tally[part], blocks[part])
 
 
 @jit

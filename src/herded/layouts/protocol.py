@@ -21,6 +21,7 @@ from herded.layouts.state import State
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
 from herded.system import memory
+from herded.system.arrays import arrays_in
 from herded.system.memory import Size
 
 
@@ -65,10 +66,8 @@ class Layout:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Pickles forget what is read-only, a part of types: workers would compile anew."""
-        for part in state.values():
-            for array in part if isinstance(part, tuple) else ():
-                if isinstance(array, np.ndarray):
-                    array.flags.writeable = False
+        for array in arrays_in(state):
+            array.flags.writeable = False
         self.__dict__.update(state)
 
     @cached_property
@@ -136,8 +135,7 @@ class Layout:
     @cached_property
     def bytes(self) -> int:
         """What its arrays take."""
-        parts = self.arrays if isinstance(self.arrays, tuple) else (self.arrays,)
-        return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
+        return sum(array.nbytes for array in arrays_in(self.arrays))
 
 
 class SweptLayout(Layout):
@@ -192,8 +190,7 @@ class Proposal:
 
     def build(self) -> SweptLayout:
         """The layout, unless it takes more memory than it may."""
-        if self.memory > memory.LITTLE:  # less always fits
-            self.check()
+        self.check()
         return self.make()
 
 
@@ -250,5 +247,7 @@ class Task:
         return compile_scan(self.scan, self.factors, self.free, whole=whole)
 
     def limit(self, need: float, what: str) -> Callable[[], None]:
-        """Raises where `what` is above the limit."""
+        """Raises where `what` is above the limit; a little always fits."""
+        if self.max_memory is None and need <= memory.LITTLE:
+            return lambda: None
         return lambda: memory.check(need, self.max_memory, what)

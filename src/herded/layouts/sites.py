@@ -20,6 +20,7 @@ from herded.layouts.side_by_side import MOST_CHAINS, SideBySide
 from herded.layouts.state import NOTHING, State
 from herded.layouts.table_arrays import TableArrays
 from herded.layouts.weights import ContextArrays, compile_contexts, weight_bytes
+from herded.system.arrays import arrays_in
 from herded.system.threads import run_parts
 
 NO_KEYS = np.zeros(0, np.uint64)
@@ -74,8 +75,8 @@ class SiteLayout(SweptLayout):
 
     @property
     def bytes(self) -> int:
-        parts = (*self.arrays, *self.factors, *self.scan, *self.contexts)
-        return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
+        parts = self.arrays, self.factors, self.scan, self.contexts
+        return sum(array.nbytes for array in arrays_in(parts))
 
     def components(self) -> np.ndarray | None:
         found: np.ndarray | None = components(self.factors, self.model.evidence < 0)
@@ -132,7 +133,7 @@ class SiteLayout(SweptLayout):
             filled=own.get("filled", NOTHING),
         )
 
-    def kernel(self, step: Step, betas: np.ndarray | None) -> Callable[..., None]:
+    def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
         """The compiled sweeps, told all but (chain arrays, block, done, first, last)."""
         raise NotImplementedError
 
@@ -145,7 +146,7 @@ class SiteLayout(SweptLayout):
         pool: Executor | None = None,
     ) -> None:
         done = np.zeros(self.scan.n_segments, np.int64)
-        kernel = self.kernel(step, betas)
+        kernel = self.kernel(step, len(block), betas)
 
         def left() -> np.ndarray:
             return self.scan.segments * (len(block) - done)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from herded.errors import CheckpointError
-from herded.layouts.hash_tables import are_possible, without_gaps
+from herded.layouts.hash_tables import are_in, are_possible, without_gaps
 from herded.system.arrays import aligned_copy
 
 NOTHING = np.zeros(0, np.int64)  # of what a state does not have
@@ -58,25 +58,33 @@ class State:
         """Everything, as arrays with names."""
         numbers = np.array([self.sweep, self.chain, self.total])
         own = self.own
-        if "keys" in own:
+        if are_in(own):
             own = without_gaps(own, int(own["slots"].sum()))
         return {"numbers": numbers, "x": self.x, "tally": self.tally, **own}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Become the state that `arrays` was taken from."""
         mine = {"x": self.x, "tally": self.tally, **self.own}
+        hashed = are_in(self.own)
+        unknown = sorted(arrays.keys() - mine.keys() - {"numbers"})
+        if unknown or len(arrays.get("numbers", ())) != 3:
+            got = f"also {unknown[0]}" if unknown else "no numbers"
+            raise CheckpointError(
+                f"expected {', '.join(mine)} as a state of this run, got {got}: the state is of "
+                "another run"
+            )
         for name, old in mine.items():
             found, shape = arrays.get(name), old.shape
-            if name in ("keys", "w") and "keys" in mine:  # hash tables may have grown
+            if name in ("keys", "w") and hashed:  # hash tables may have grown
                 slots = int(np.sum(arrays.get("slots", 0)))
-                shape = (len(old) // len(mine["keys"]) * slots,)
+                shape = (len(old) // max(1, len(mine["keys"])) * slots,)
             if found is None or found.shape != shape or found.dtype != old.dtype:
                 got = "nothing" if found is None else f"{found.shape} {found.dtype}"
                 raise CheckpointError(
                     f"expected {shape} {old.dtype} as {name} of a state of this run, got {got}: "
                     "the state is of another run"
                 )
-        if "keys" in mine and not are_possible(mine, arrays):
+        if hashed and not are_possible(mine, arrays):
             raise CheckpointError(
                 "expected tables of hashed weights that grew from those of this run, got others: "
                 "the state is of another run"

@@ -11,9 +11,9 @@ from herded.draws.modes import BLANKET
 from herded.draws.protocol import Step
 from herded.layouts.chain_sweeps import table_together
 from herded.layouts.protocol import Proposal, Task
+from herded.layouts.site_sweeps import scalar_sweeps, vector_sweeps
 from herded.layouts.sites import EVERY_TABULATED, SiteLayout, weights_memory
 from herded.layouts.table_arrays import check_tables, compile_table, row_entries
-from herded.layouts.table_sweeps import table_scalar, table_vector
 from herded.layouts.weights import TABULATED, is_hashed
 from herded.models.names import called
 from herded.system import memory
@@ -79,9 +79,11 @@ class TableLayout(SiteLayout):
         starts, first = np.unique(self.contexts.shared, return_index=True)
         return starts, widths[first]
 
-    def kernel(self, step: Step, betas: np.ndarray | None) -> Callable[..., None]:
-        sweeps = table_scalar if self.scalar else table_vector
-        return partial(sweeps, self.arrays, self.contexts, self.scan, step)
+    def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
+        common = self.contexts, self.scan, step, None
+        if self.scalar:
+            return partial(scalar_sweeps, self.arrays, None, None, *common)
+        return partial(vector_sweeps, self.arrays, None, *common)
 
     def many_kernel(self) -> Callable[..., None]:
         return table_together

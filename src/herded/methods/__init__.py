@@ -1,1 +1,1 @@
-"""Methods: one word, one file, one shape."""
+"""Methods: one file for each sampler and each solver, all with the same interface."""

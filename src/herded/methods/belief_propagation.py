@@ -19,7 +19,7 @@ from herded.layouts.protocol import Layout
 from herded.methods import belief_propagation_kernel as kernel
 from herded.methods.factors_in_order import factors_in_order
 from herded.methods.options import is_between
-from herded.methods.protocol import Answer
+from herded.methods.protocol import Answer, SolverLayout
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.names import called
 from herded.models.protocol import Model
@@ -94,7 +94,7 @@ class BeliefPropagation:
         arrays = factors_in_order(model, "sequential")
         need = 8.0 * len(arrays.factors.table_base) * int(model.cardinalities.max())
         memory.check(need, max_memory, "messages")
-        return Layout(model=model, method=self, arrays=arrays, memory=need)
+        return SolverLayout(model=model, method=self, arrays=arrays, memory=need)
 
     def init(self, layout: Layout) -> BeliefPropagationState:
         """No message says anything yet but those of unary factors."""

@@ -1,8 +1,8 @@
-"""In which order are variables summed out? The cheapest of several that heuristics propose.
+"""Choose the order in which variables are summed out: the cheapest that several heuristics find.
 
 The best order is NP-hard to find. Min-fill is good on most graphs, but ties are many and matter, so
-it is run several times with ties broken otherwise; on grids a sweep from one end to the other is
-far better. An order that is cheap already is taken as it is.
+it is run several times with ties broken in other ways; on grids a sweep from one end to the other
+is far better. If the first order is cheap, no others are tried.
 """
 
 import heapq

@@ -29,7 +29,7 @@ from herded.methods.elimination_order import (
     elimination_order,
     fixed_states,
 )
-from herded.methods.protocol import Answer
+from herded.methods.protocol import Answer, SolverLayout
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
 from herded.system import memory
@@ -86,7 +86,7 @@ class Exact:
 
     def in_order(self, model: Model, found: EliminationOrder) -> Layout:
         """The layout of an order that was found already."""
-        return Layout(model=model, method=self, arrays=found.order, memory=found.memory)
+        return SolverLayout(model=model, method=self, arrays=found.order, memory=found.memory)
 
     def init(self, layout: Layout) -> ExactState:
         """Nothing yet."""

@@ -21,7 +21,7 @@ from herded.layouts.protocol import Layout
 from herded.methods import mean_field_kernel as kernel
 from herded.methods.factors_in_order import factors_in_order
 from herded.methods.options import is_between
-from herded.methods.protocol import Answer
+from herded.methods.protocol import Answer, SolverLayout
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
 from herded.system.memory import Size
@@ -93,7 +93,7 @@ class MeanField:
         if kind not in (None, "factor"):
             raise MethodError(f'expected the layout "factor" for mean field, got {kind!r}')
         scan = "checkerboard" if self.updates == "checkerboard" else "sequential"
-        return Layout(model=model, method=self, arrays=factors_in_order(model, scan))
+        return SolverLayout(model=model, method=self, arrays=factors_in_order(model, scan))
 
     def init(self, layout: Layout) -> MeanFieldState:
         """Every variable as its unary factors alone would have it."""

@@ -114,4 +114,10 @@ class Solver(Protocol):
         """What is known at this sweep."""
 
 
+class SolverLayout(Layout):
+    """The layout of solvers that read the factors themselves."""
+
+    kind: ClassVar[str] = "factor"
+
+
 Method = Sampler | Solver

@@ -15,7 +15,7 @@ from herded.layouts.factor_arrays import FactorArrays, compile_factors
 from herded.layouts.protocol import Layout
 from herded.layouts.scan import SEQUENTIAL, ScanArrays
 from herded.methods import viterbi_kernel as kernel
-from herded.methods.protocol import Answer
+from herded.methods.protocol import Answer, SolverLayout
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
 from herded.system import memory
@@ -75,7 +75,7 @@ class Viterbi:
         memory.check(need, max_memory, "a table of the best choices")
         factors = compile_factors(graph)
         scan = _walk(model, factors, graph.evidence < 0)
-        return Layout(model=model, method=self, arrays=Chains(factors, scan), memory=need)
+        return SolverLayout(model=model, method=self, arrays=Chains(factors, scan), memory=need)
 
     def init(self, layout: Layout) -> ViterbiState:
         """The evidence, and zeros."""

@@ -21,7 +21,7 @@ from herded.models.domains import (
     search_all,
     whole_domains,
 )
-from herded.models.factor_graph import as_graph, check_states
+from herded.models.factor_graph import as_graph, check_states, has_factors
 from herded.models.names import called
 from herded.models.protocol import Model
 from herded.system.jit import jit
@@ -39,6 +39,11 @@ def start_state(model: Model, key: np.uint64, *, tries: int = 100_000) -> np.nda
 
     The key of a random stream decides which. A search gives up after `tries` dead ends.
     """
+    if model.has_hard_zeros and not has_factors(model):
+        raise InfeasibleError(
+            "expected start= (a state of your own) for a model with hard zeros that is not made of "
+            "factors, among which a start could be searched for"
+        )
     if model.has_hard_zeros and not model.zeros_tie_variables:
         return _possible_pixels(cast("Lattice", model), np.uint64(key))
     x: np.ndarray = uniform_state(np.uint64(key), model.cardinalities, model.evidence)
@@ -105,7 +110,7 @@ def _elsewhere(model: Model, starts: list[np.ndarray], key: np.uint64) -> np.nda
 
 def check_support(model: Model) -> None:
     """Raise where a short search proves that no state is possible."""
-    if model.has_hard_zeros and model.zeros_tie_variables:
+    if model.has_hard_zeros and model.zeros_tie_variables and has_factors(model):
         graph = as_graph(model)
         hard = compile_hard(graph)
         domains = whole_domains(graph, hard)
@@ -155,6 +160,11 @@ def check_start(model: Model, state: ArrayLike) -> np.ndarray:
         )
     if model.log_score(x) > -np.inf:
         return x
+    if not has_factors(model):
+        raise ModelError(
+            "expected a start of positive probability, got one whose log-score is -inf: correct "
+            "the start"
+        )
     graph = as_graph(model)
     for factors, variables, strides in graph.by_arity():
         entries = graph.table_start[factors] + (x[variables] * strides).sum(axis=1)

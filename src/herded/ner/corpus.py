@@ -1,6 +1,6 @@
 """Corpora on disk, read one document at a time: columns (CoNLL), IE-ER, and plain text.
 
-Files are UTF-8, gzipped or not; bytes that are not UTF-8 are replaced, never fatal.
+Files are UTF-8, gzipped or not; bytes that are not UTF-8 are replaced.
 """
 
 import itertools
@@ -26,17 +26,42 @@ _BEGINNING = re.compile(r"-DOCSTART-(?!\S)|# docno\s+(\S*)|# newdoc\b(?:\s+id\s*
 _BLANKS = re.compile(r"[ \t]+")
 _DOCUMENT = re.compile(r"^[ \t]*<DOC>", re.MULTILINE)
 _COLUMNED = frozenset({".conll", ".bio", ".iob", ".iob2"})
-_SAMPLE = 1 << 16  # characters to tell a format by
+_SAMPLE = 1 << 16  # characters that are read to recognise a format
 
 
 def read_conll(
     path: FilePath, *, column: int = -1, mapping: Mapping[str, str] | None = None
 ) -> Iterator[Document]:
-    """Documents of a file with a word and its label per line, and a blank line after a sentence.
+    r"""Read a file with a word and its label per line, and a blank line after a sentence.
 
-    Columns are split by tabs or, in a line without any, by spaces; the word is the first and
-    `column` the label. "-DOCSTART-", "# docno NAME" and "# newdoc id = NAME" begin documents. With
-    a `mapping` (such as `herded.ner.labels.CLASSES`) kinds are renamed, and "O" if it lacks them.
+    "-DOCSTART-", "# docno NAME" and "# newdoc id = NAME" begin documents.
+
+    Parameters
+    ----------
+    path : path-like
+        UTF-8, gzipped or not. Columns are split by tabs or, in a line without any, by spaces.
+    column : int
+        The column of the label; the word is the first.
+    mapping : mapping, optional
+        New names for kinds, such as `herded.ner.labels.CLASSES`; kinds that it lacks become "O".
+
+    Yields
+    ------
+    Document
+        One at a time.
+
+    Raises
+    ------
+    CorpusError
+        If the file cannot be read, or a line has no label.
+
+    Examples
+    --------
+    >>> with open("story.conll", "w") as file:
+    ...     _ = file.write("Tim B-PER\nRoth I-PER\nlaughed O\n")
+    >>> document = next(hd.ner.read_conll("story.conll", mapping={"PER": "PERSON"}))
+    >>> document.sentences[0].labels
+    ('B-PERSON', 'I-PERSON', 'O')
     """
     name, count = "", 1
     parts: list[Sentence] = []
@@ -111,7 +136,25 @@ def _word_and_label(columns: list[str], column: int, where: str) -> tuple[str, s
 
 
 def read_text(path: FilePath) -> Iterator[Document]:
-    """Plain text, split into words and sentences: a document for each file."""
+    """Read plain text, and split it into sentences and words.
+
+    Parameters
+    ----------
+    path : path-like
+        A file, or a folder of them.
+
+    Yields
+    ------
+    Document
+        One for each file, without labels.
+
+    Examples
+    --------
+    >>> with open("story.txt", "w") as file:
+    ...     _ = file.write("Tim Roth laughed. He left.")
+    >>> [len(document.sentences) for document in hd.ner.read_text("story.txt")]
+    [2]
+    """
     for file in files_of(path):
         with open_text(file, newline="") as opened:  # offsets count line ends as they are
             text = opened.read()
@@ -119,7 +162,24 @@ def read_text(path: FilePath) -> Iterator[Document]:
 
 
 def document_of(text: str, name: str = "text") -> Document:
-    """A text as a document, split into words and sentences."""
+    """Split a text into sentences and words.
+
+    Parameters
+    ----------
+    text : str
+    name : str
+        The name of the document.
+
+    Returns
+    -------
+    Document
+
+    Examples
+    --------
+    >>> document = hd.ner.document_of("Mr. Roth didn't laugh. He left.")
+    >>> [sentence.words for sentence in document.sentences]
+    [('Mr.', 'Roth', 'did', "n't", 'laugh', '.'), ('He', 'left', '.')]
+    """
     parts = [
         Sentence(
             tuple(text[start:end] for start, end in spans),
@@ -137,10 +197,32 @@ def read_corpus(
     column: int = -1,
     mapping: Mapping[str, str] | None = None,
 ) -> Iterator[Document]:
-    """Documents of a file or of all files in a folder.
+    r"""Read the documents of a file, or of all files in a folder.
 
-    `format` is "conll" (for which `column` and `mapping` are), "ieer" or "text"; None tells it for
-    each file from what is in it.
+    Parameters
+    ----------
+    path : path-like
+    format : {"conll", "ieer", "text"}, optional
+        By default it is recognised for each file by its content.
+    column, mapping
+        For "conll", as in `read_conll`.
+
+    Yields
+    ------
+    Document
+        One at a time.
+
+    Raises
+    ------
+    CorpusError
+        If a file cannot be read.
+
+    Examples
+    --------
+    >>> with open("story.conll", "w") as file:
+    ...     _ = file.write("Tim PERSON\nlaughed O\n")
+    >>> [document.n_words for document in hd.ner.read_corpus("story.conll")]
+    [2]
     """
     if format not in (None, *FORMATS):
         raise CorpusError(f"expected a format of {', '.join(FORMATS)} or None, got {format!r}")
@@ -155,7 +237,7 @@ def read_corpus(
 
 
 def format_of(path: FilePath, column: int = -1) -> str:
-    """Tell IE-ER by its <DOC> marks, columns by their labels or the file's ending; else "text"."""
+    """ "ieer" for files with <DOC> marks, "conll" by labels or the file's ending, else "text"."""
     with open_text(path) as file:
         sample = file.read(_SAMPLE)
     if _DOCUMENT.search(sample):

@@ -1,4 +1,4 @@
-"""The estimator: a linear-chain CRF over hashed features, with scikit-learn's habits."""
+"""The estimator: a linear-chain CRF over hashed features, with scikit-learn's conventions."""
 
 import inspect
 import os
@@ -27,23 +27,50 @@ SCHEMES = {"io": to_io, "bio": to_bio}
 
 
 class CRF:
-    """Labels the words of sentences.
+    """A linear-chain CRF over hashed features that labels the words of sentences.
 
-    scheme    "io": a label for each kind of name, as in the paper; "bio": one for a name's first
-              word and one for the others, so that neighbours of one kind stay apart
-    epochs    most visits to each sentence; fewer if a development set stops getting better
-    rate      of AdaGrad's steps
-    l2        weight of the penalty on squared weights
-    dropout   share of the features that are left out at each visit
-    patience  epochs without a better F1 on the development set before training stops
-    bits      2^bits rows of weights
-    lexicon   lists of names, or None
-    seed      of the order of sentences and of the dropout
-    progress  a bar on a terminal: when it takes a while (None), or never (False)
+    It follows scikit-learn's conventions. Wherever X is asked for, give a list of `Document`, whose
+    sentences may have their labels, or a list of sentences, each a list of words. With documents,
+    what other sentences say of a word counts, too.
 
-    Wherever X is asked for, give a list of `Document`s, whose sentences may carry their labels,
-    or a list of sentences, each a list of words. With documents, what other sentences say of a
-    word counts, too.
+    Parameters
+    ----------
+    scheme : "io" or "bio"
+        One label for each kind of name, as in the paper; or one for a name's first word and one
+        for the others, so that neighbours of one kind stay apart.
+    epochs : int
+        Most visits to each sentence; fewer if a development set stops getting better.
+    rate : float
+        Of AdaGrad's steps.
+    l2 : float
+        The weight of the penalty on squared weights.
+    dropout : float
+        The share of the features that are left out at each visit.
+    patience : int
+        Epochs without a better F1 on the development set before training stops.
+    bits : int
+        There are 2^bits rows of weights.
+    lexicon : Lexicon, optional
+        Lists of names.
+    seed : int
+        Of the order of sentences and of the dropout.
+    progress : bool, optional
+        A bar on a terminal: when it takes a while (None), or never (False).
+
+    Attributes
+    ----------
+    chain_ : herded.ner.chain.Chain
+        What was learned, after `fit`.
+    history_ : list of dict
+        The loss of each epoch, and the F1 on the development set.
+
+    Examples
+    --------
+    >>> train = [["Tim", "met", "Amanda"], ["Amanda", "left"], ["He", "met", "Tim"]]
+    >>> labels = [["PERSON", "O", "PERSON"], ["PERSON", "O"], ["O", "O", "PERSON"]]
+    >>> crf = hd.ner.CRF(epochs=20, bits=12).fit(train, labels)
+    >>> crf.predict([["Amanda", "met", "Tim"]])
+    [('PERSON', 'O', 'PERSON')]
     """
 
     def __init__(
@@ -72,7 +99,7 @@ class CRF:
         self.progress = progress
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments this was made with: what `sklearn.clone` reads."""
+        """The arguments that this was made with; `sklearn.clone` reads them."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **values: Any) -> "CRF":
@@ -92,11 +119,31 @@ class CRF:
         dev: Texts | Pair | None = None,
         kinds: Sequence[str] = (),
     ) -> "CRF":
-        """Learn from labelled sentences; `dev` (documents, or a pair X, y) says when to stop.
+        """Learn from labelled sentences.
 
-        `kinds` of names are known even if none occurs.
-        Sets `chain_`, what was learned, and `history_`, a dict for each epoch. Ctrl-C ends the
-        training with what the last whole epoch gave.
+        Ctrl-C ends the training with what the last whole epoch gave.
+
+        Parameters
+        ----------
+        X : list of Document or of list of str
+        y : list of sequence of str, optional
+            Labels for each sentence, where X has none.
+        dev : optional
+            A development set, documents or a pair (X, y), which decides when to stop.
+        kinds : sequence of str
+            Kinds of names that are known even if none occurs.
+
+        Returns
+        -------
+        CRF
+            Itself, with `chain_` and `history_`.
+
+        Raises
+        ------
+        CorpusError
+            If there are no words, or labels are missing.
+        MethodError
+            If an option is out of range, or training diverges.
         """
         self._check()
         documents, given = labelled(X, y)
@@ -202,7 +249,7 @@ class CRF:
         return _f1(chain, batch, labelled(X, y)[1])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write what was learned as arrays, whole or not at all; `CRF.load` reads it."""
+        """Write what was learned to a file for `CRF.load`; it appears when it is complete."""
         save_chain(self._chain(), path)
 
     @classmethod

@@ -1,8 +1,8 @@
-"""From a model of documents to labels: exact where there is a way, sampled where there is not.
+"""Label the words of documents: exactly in chains, by sampling in skip-chains.
 
 The best sample is kept per connected component: a sentence of a chain, a set of linked sentences
-of a skip-chain. The best sample of a whole document would be one that is good by chance in every
-sentence at once, and there is none.
+of a skip-chain. The best sample of a whole document would have to be good in every sentence at
+once, which no sample is.
 """
 
 from collections.abc import Callable

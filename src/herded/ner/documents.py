@@ -7,7 +7,27 @@ from herded.errors import CorpusError
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words in order; per word a label ("O", "PERSON" or "B-PERSON") and where it starts."""
+    """The words of a sentence, with their labels and places where these are known.
+
+    Parameters
+    ----------
+    words : tuple of str
+    labels : tuple of str, optional
+        For each word "O", a kind such as "PERSON", or one with a prefix such as "B-PERSON".
+    starts : tuple of int, optional
+        Where each word starts in the document's text, in characters.
+
+    Raises
+    ------
+    CorpusError
+        If there are not as many labels or starts as words.
+
+    Examples
+    --------
+    >>> sentence = hd.ner.Sentence(("Tim", "Roth", "laughed"), ("PERSON", "PERSON", "O"))
+    >>> hd.ner.spans(sentence.labels)
+    [(0, 2, 'PERSON')]
+    """
 
     words: tuple[str, ...]
     labels: tuple[str, ...] | None = None
@@ -25,7 +45,20 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Document:
-    """Sentences that belong together, and the text they were split from, if there is one."""
+    """Sentences that belong together, and the text they were split from, if there is one.
+
+    Parameters
+    ----------
+    name : str
+    sentences : tuple of Sentence
+    text : str, optional
+
+    Examples
+    --------
+    >>> document = hd.ner.document_of("Tim Roth laughed. He left.", name="story")
+    >>> len(document.sentences), document.n_words
+    (2, 7)
+    """
 
     name: str
     sentences: tuple[Sentence, ...]
@@ -33,5 +66,5 @@ class Document:
 
     @property
     def n_words(self) -> int:
-        """Words in all sentences."""
+        """The number of words in all sentences."""
         return sum(len(sentence.words) for sentence in self.sentences)

@@ -1,4 +1,4 @@
-"""Text files, opened kindly: gzipped or not, in good UTF-8 or not, and one sentence if not text."""
+"""Open text files, gzipped or not, replacing bytes that are not UTF-8."""
 
 import contextlib
 import gzip

@@ -28,7 +28,35 @@ Entity = tuple[int, int, str]  # characters from, up to, kind
 
 
 def read_ieer(path: FilePath) -> Iterator[Document]:
-    """Documents of a file or folder, with BIO labels for persons, organizations and locations."""
+    """Read NIST IE-ER newswire, the corpus of the paper.
+
+    Parameters
+    ----------
+    path : path-like
+        A file, or a folder of them.
+
+    Yields
+    ------
+    Document
+        With BIO labels for persons, organizations and locations.
+
+    Raises
+    ------
+    CorpusError
+        If there are no IE-ER documents.
+
+    Examples
+    --------
+    >>> with open("wire", "w") as file:
+    ...     _ = file.write(
+    ...         "<DOC><DOCNO> A1 </DOCNO><TEXT>"
+    ...         '<b_enamex type="PERSON">Tim Roth<e_enamex> laughed.'
+    ...         "</TEXT></DOC>"
+    ...     )
+    >>> document = next(hd.ner.read_ieer("wire"))
+    >>> document.name, document.sentences[0].labels
+    ('A1', ('B-PERSON', 'I-PERSON', 'O', 'O'))
+    """
     empty = True
     for file in files_of(path):
         with open_text(file) as lines:

@@ -1,4 +1,4 @@
-"""What people hand to a recogniser: documents, or bare sentences."""
+"""Convert what a recogniser is given: documents, or sentences alone."""
 
 from collections.abc import Sequence
 from typing import Any, TypeGuard, cast

@@ -2,7 +2,7 @@
 
 Three ways to write the same are read alike, even mixed: IO ("PERSON": neighbours of one kind are
 one entity), BIO ("B-PERSON" begins, "I-PERSON" goes on) and IOB1 ("B-" only between neighbours of
-one kind). What goes on after nothing, or after another kind, begins. "E-" and "S-" end an entity.
+one kind). An "I-" label after "O" or after another kind begins an entity. "E-" and "S-" end one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,25 @@ Span = tuple[int, int, str]  # first word, one past the last word, kind
 
 
 def spans(labels: Iterable[str]) -> list[Span]:
-    """The entities, in order."""
+    """The entities that a sentence's labels spell.
+
+    Parameters
+    ----------
+    labels : iterable of str
+        IO, BIO or IOB1 labels, even mixed.
+
+    Returns
+    -------
+    list of (int, int, str)
+        First word, one past the last word, and kind of each entity, in order.
+
+    Examples
+    --------
+    >>> hd.ner.spans(["PERSON", "PERSON", "O", "LOCATION"])
+    [(0, 2, 'PERSON'), (3, 4, 'LOCATION')]
+    >>> hd.ner.spans(["B-PERSON", "B-PERSON", "I-PERSON"])
+    [(0, 1, 'PERSON'), (1, 3, 'PERSON')]
+    """
     found: list[Span] = []
     first, kind = 0, ""  # of the entity under way; no kind: there is none
     at = -1

@@ -19,7 +19,24 @@ _32 = np.uint64(32)
 
 
 class Lexicon:
-    """At most four lists of names; list l is bit l of a word's or a phrase's kinds."""
+    """At most four lists of names, which tell a `CRF` what words and phrases are known to be.
+
+    Names are kept as 31-bit hashes of their lower case, so that the lists cannot be read back from
+    a model. Use `Lexicon.from_lists`; the constructor takes what a file holds.
+
+    Parameters
+    ----------
+    keys : ndarray of uint32
+        The hash of each name.
+    kinds : ndarray of uint8
+        Bit l is set where the name is in list l.
+
+    Examples
+    --------
+    >>> lexicon = hd.ner.Lexicon.from_lists([["Tim", "Amanda"], ["Amsterdam", "New York"]])
+    >>> len(lexicon.keys)
+    4
+    """
 
     def __init__(self, keys: np.ndarray, kinds: np.ndarray) -> None:
         self.keys, self.kinds = keys, kinds  # what a file holds: one entry for each phrase
@@ -29,7 +46,22 @@ class Lexicon:
 
     @classmethod
     def from_lists(cls, lists: Sequence[Iterable[str]]) -> "Lexicon":
-        """Lists of names of one to four words; longer names are left out."""
+        """A lexicon of lists of names.
+
+        Parameters
+        ----------
+        lists : sequence of iterables of str
+            At most four. Names of more than four words are left out.
+
+        Returns
+        -------
+        Lexicon
+
+        Raises
+        ------
+        CorpusError
+            If there are more lists, or something is no string.
+        """
         if len(lists) > MOST_LISTS:
             raise CorpusError(f"expected at most {MOST_LISTS} lists of names, got {len(lists)}")
         lists = [_names(names) for names in lists]
@@ -47,7 +79,7 @@ class Lexicon:
         return cls(unique, kinds)
 
     def look_up(self, types: np.ndarray, starts: np.ndarray, atoms: np.ndarray) -> np.ndarray:
-        """What the lists say of each word, alone and as a part of phrases."""
+        """Bits for each word: the lists that it is in, alone and as a part of phrases."""
         found = np.zeros(len(types), np.int64)
         look_up(types, starts, atoms, *self._table, found)
         return found

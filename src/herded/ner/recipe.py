@@ -1,4 +1,4 @@
-"""What `herded ner train` does: read corpora, train, write a model, say how good it is."""
+"""Train a model for `herded ner train`: read corpora, train, save and score it."""
 
 import os
 from collections.abc import Sequence

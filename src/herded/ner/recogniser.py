@@ -1,4 +1,4 @@
-"""Names in a text: split it, label its words, give the spans."""
+"""Find names in a text: split it into words, label them, and collect the spans."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,12 +23,28 @@ from herded.ner.skip import Ties
 from herded.ner.store import HUGE, TINY, read_model, save_chain
 from herded.ner.words import Vocabulary
 
-BATCH = 2**15  # words: enough for compiled code, little memory
+BATCH = 2**15  # words, so that batches take little memory
 
 
 @dataclass(frozen=True)
 class Entity:
-    """A name in a text."""
+    """A name in a text, as `Recogniser.tag` finds it.
+
+    Attributes
+    ----------
+    start, end : int
+        Its place in characters: ``text[start:end]``.
+    kind : str
+    text : str
+    probability : float
+        That its words have these labels, by the chain.
+
+    Examples
+    --------
+    >>> entity = hd.ner.load().tag("She lives in Amsterdam.")[0]
+    >>> entity.start, entity.end, entity.kind, entity.text
+    (13, 22, 'LOCATION', 'Amsterdam')
+    """
 
     start: int  # character offsets: text[start:end]
     end: int
@@ -38,7 +54,25 @@ class Entity:
 
 
 class Recogniser:
-    """A trained chain, with or without ties between mentions."""
+    """A trained model that finds names in texts; `load` gives one.
+
+    Parameters
+    ----------
+    chain : herded.ner.chain.Chain
+        The linear chain, such as `CRF().fit(...).chain_`.
+    ties : herded.ner.skip.Ties, optional
+        Ties between mentions of a word, for skip-chains.
+    card : dict, optional
+        Data, licences and scores.
+
+    Examples
+    --------
+    >>> recogniser = hd.ner.load()
+    >>> recogniser.kinds
+    ('LOCATION', 'ORGANIZATION', 'PERSON')
+    >>> [entity.text for entity in recogniser.tag("Tim Roth met Amanda Plummer in Amsterdam.")]
+    ['Tim Roth', 'Amanda Plummer', 'Amsterdam']
+    """
 
     def __init__(
         self, chain: Chain, ties: Ties | None = None, card: Mapping[str, Any] | None = None
@@ -66,9 +100,34 @@ class Recogniser:
     ) -> list[Entity]:
         """The names in a text, in order.
 
-        skip      tie a name to its other mentions in the text; else every sentence stands alone
-        decoder   one of `DECODERS`; by default "viterbi", and "annealed-herded" with skip
-        sweeps    of a sampler
+        Parameters
+        ----------
+        text : str
+        decoder : str, optional
+            One of `DECODERS`; by default "viterbi", and "annealed-herded" with `skip`.
+        skip : bool
+            Whether to tie a name to its other mentions in the text; otherwise every sentence is
+            labelled by itself.
+        sweeps : int
+            Of a sampler.
+        seed : int
+            Of a sampler.
+
+        Returns
+        -------
+        list of Entity
+
+        Raises
+        ------
+        CorpusError
+            If `text` is no string, or the model has no ties for `skip`.
+        MethodError
+            If there is no such decoder.
+
+        Examples
+        --------
+        >>> [(e.text, e.kind) for e in hd.ner.load().tag("Tim Roth flew to Paris.")]
+        [('Tim Roth', 'PERSON'), ('Paris', 'LOCATION')]
         """
         if not isinstance(text, str):
             raise CorpusError(f"expected a text, got {text!r:.80}")
@@ -77,16 +136,20 @@ class Recogniser:
         return next(iter(self.find([document], **options)))
 
     def find(self, documents: Iterable[Document], **options: Any) -> Iterator[list[Entity]]:
-        """For each document, which must have its text, the names in it."""
+        """The names in each of several documents, which must have their texts.
+
+        The options are those of `tag`. Yields a list of `Entity` for each document.
+        """
         for part, batch, scores, labels in self._batches(documents, **options):
             yield from self._entities(part, batch, scores, labels)
 
     def tag_documents(
         self, documents: Iterable[Document], **options: Any
     ) -> Iterator[list[tuple[str, ...]]]:
-        """For each document a tuple of BIO labels for each sentence.
+        """The labels of each of several documents.
 
-        The options are those of `tag`. A batch of documents is in memory at a time.
+        The options are those of `tag`. Yields for each document a list with a tuple of BIO labels
+        for each sentence. A batch of documents is in memory at a time.
         """
         for part, batch, _, labels in self._batches(documents, **options):
             words = [self.chain.labels[k] for k in labels]
@@ -146,7 +209,7 @@ class Recogniser:
     def _chances(
         self, places: list[Any], batch: Batch, scores: np.ndarray, labels: np.ndarray
     ) -> np.ndarray:
-        """The probability of each span; trust, fitted on unseen text, makes them honest."""
+        """The probability of each span, calibrated by `trust`, which was fitted on unseen text."""
         trust = 1.0 if self.ties is None else self.ties.trust
         table = np.array([place[:3] for place in places], np.int64).reshape(-1, 3)
         ends = np.stack([batch.starts[table[:, 0]], batch.starts[table[:, 0] + 1]], axis=1)
@@ -158,7 +221,7 @@ class Recogniser:
         return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything as arrays, whole or not at all; `load` reads it."""
+        """Write the model to a file that `load` reads; it appears when it is complete."""
         extra: dict[str, Any] = {"card": self.card}
         if self.ties is not None:
             extra |= {"ties": self.ties.table, "trust": self.ties.trust, "rule": self.ties.rule}
@@ -166,7 +229,30 @@ class Recogniser:
 
 
 def load(path: str | os.PathLike[str] | None = None) -> Recogniser:
-    """The recogniser in a file; without one, the English model that comes with the package."""
+    """Load a recogniser.
+
+    Parameters
+    ----------
+    path : path-like, optional
+        A file that `Recogniser.save` wrote; by default the English model that comes with the
+        package.
+
+    Returns
+    -------
+    Recogniser
+
+    Raises
+    ------
+    CorpusError
+        If the file holds no such model.
+
+    Examples
+    --------
+    >>> recogniser = hd.ner.load()
+    >>> recogniser.save("english.npz")
+    >>> hd.ner.load("english.npz").kinds == recogniser.kinds
+    True
+    """
     if path is None:
         with as_file(files("herded.ner") / "data" / "english.npz") as bundled:
             return _load(bundled)

@@ -2,7 +2,7 @@
 
 All take the text block by block, each with its entities, and give pieces to be written one after
 another: a text of any length needs the memory of one block. What stands between the entities is
-kept as it is; but characters that steer a terminal are written as escapes, so that no text can.
+kept as it is, except that characters which control a terminal are written as escapes.
 """
 
 import html
@@ -98,7 +98,7 @@ def coloured(blocks: Iterable[Block], kinds: Sequence[str], colours: str) -> Ite
 
 
 def colours_of(file: TextIO) -> str | None:
-    """What colours the file shows; None if it is no terminal, or none are wanted (NO_COLOR)."""
+    """The colours that the file can show; None if it is no terminal, or NO_COLOR is set."""
     from rich.console import Console
 
     console = Console(file=file)

@@ -1,8 +1,9 @@
 """Viterbi for each sentence in turn, given the labels that its links have by now.
 
-A cheap baseline for skip-chains: every step raises the score, and it ends where no sentence alone
-can do better. The best labelling of the document may be elsewhere. Of two linked words of one
-sentence the later looks at what the earlier had; what that leads to is taken only if it is better.
+A cheap baseline for skip-chains: every step raises the score, and it ends where no change within
+one sentence raises it further, which may be a local optimum. Where two words of one sentence are
+linked, the later uses the earlier's old label; the new labelling is kept only if its score is
+higher.
 """
 
 import numpy as np

@@ -21,7 +21,16 @@ LARGEST = 1 << 22  # numbers drawn at once by the bootstrap
 
 @dataclass(frozen=True)
 class Score:
-    """Of all entities, and in `kinds` of each kind."""
+    """Precision, recall and F1 over whole entities, and in `kinds` for each kind.
+
+    Attributes
+    ----------
+    found : int
+        Entities that are true and were guessed.
+    true, guessed : int
+    kinds : dict
+        From kinds to their scores.
+    """
 
     found: int  # entities that are true and were guessed
     true: int
@@ -60,7 +69,36 @@ class Score:
 
 
 def score(truth: Sequence[Labels], guess: Sequence[Labels]) -> Score:
-    """Compare labels, a sequence for each sentence; either may be IO or BIO."""
+    """Compare guessed labels with the true ones, entity by entity.
+
+    An entity is found if its first word, its last word and its kind are right. What would divide by
+    zero is 0.
+
+    Parameters
+    ----------
+    truth, guess : sequence of sequence of str
+        Labels for each sentence; IO or BIO.
+
+    Returns
+    -------
+    Score
+        With `precision`, `recall`, `f1` and `kinds`; printed, it is a table.
+
+    Raises
+    ------
+    CorpusError
+        If there are not as many guessed labels as true ones.
+
+    Examples
+    --------
+    >>> truth = [["PERSON", "PERSON", "O", "LOCATION"], ["O", "PERSON"]]
+    >>> guess = [["PERSON", "PERSON", "O", "O"], ["O", "PERSON"]]
+    >>> print(hd.ner.score(truth, guess))
+              precision  recall      F1  support
+    LOCATION     0.0000  0.0000  0.0000        1
+    PERSON       1.0000  1.0000  1.0000        2
+    all          1.0000  0.6667  0.8000        3
+    """
     found: Counter[str] = Counter()
     true: Counter[str] = Counter()
     guessed: Counter[str] = Counter()
@@ -85,11 +123,37 @@ def bootstrap(
     resamples: int = 1000,
     seed: int = 0,
 ) -> "Interval":
-    """How much F1 owes to the choice of documents: an interval that holds 95 % of resamples.
+    """An interval that holds 95 % of the F1 scores of resampled documents.
 
-    Labels are given by document, then by sentence. Documents are drawn with replacement, as many
-    as there are. With `other`, a second guess, the interval is of its F1 less that of `guess`, both
-    on the same documents: one that leaves out 0 tells the guesses apart.
+    Documents are drawn with replacement, as many as there are.
+
+    Parameters
+    ----------
+    truth, guess : sequence of sequence of sequence of str
+        Labels by document, then by sentence.
+    other : optional
+        A second guess. The interval is then of its F1 less that of `guess`, on the same documents:
+        one without 0 tells the guesses apart.
+    resamples : int
+    seed : int
+
+    Returns
+    -------
+    Interval
+        With `value`, `low` and `high`.
+
+    Raises
+    ------
+    CorpusError
+        If there is no document, or the sizes differ.
+
+    Examples
+    --------
+    >>> truth = [[["PERSON", "O"]], [["O", "LOCATION"]], [["PERSON", "O"]]]
+    >>> guess = [[["PERSON", "O"]], [["O", "O"]], [["PERSON", "O"]]]
+    >>> interval = hd.ner.bootstrap(truth, guess, seed=0)
+    >>> round(interval.value, 2), interval.low <= interval.value <= interval.high
+    (0.8, True)
     """
     if resamples < 1:
         raise CorpusError(f"expected at least 1 resample, got {resamples}")

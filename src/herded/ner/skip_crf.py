@@ -20,13 +20,41 @@ from herded.ner.words import Vocabulary
 
 
 class SkipCRF:
-    """A CRF whose words are tied to their other mentions in a document.
+    """A CRF whose words are tied to their other mentions in a document: section 4.3 of the paper.
 
-    crf       the chain's estimator, not fitted yet
-    folds     parts of the documents: each is labelled by a chain trained without it, and the
-              ties are fitted to what those chains say
-    rule      which words are linked: "next" (a name and its next mention) or "all"
-    decoder   how to label: see `herded.ner.decoding`; with as many `sweeps`
+    Parameters
+    ----------
+    crf : CRF, optional
+        The estimator of the chain, not fitted yet.
+    folds : int
+        The documents are cut into so many parts. Each is labelled by a chain trained without it,
+        and the ties are fitted to what these chains say.
+    rule : "next" or "all"
+        Which words are linked: a name and its next mention, or all mentions.
+    decoder : str
+        How to label: one of `DECODERS`.
+    sweeps : int
+        Of the decoder.
+
+    Attributes
+    ----------
+    recogniser_ : Recogniser
+        After `fit`.
+    crf_ : CRF
+        The chain, fitted on everything.
+
+    Examples
+    --------
+    >>> def story(name, words, labels):
+    ...     return hd.ner.Document(name, (hd.ner.Sentence(words, labels),))
+    >>> train = [
+    ...     story("a", ("Tim", "met", "Tim"), ("PERSON", "O", "PERSON")),
+    ...     story("b", ("Ann", "left", "Ann"), ("PERSON", "O", "PERSON")),
+    ...     story("c", ("He", "met", "Tim"), ("O", "O", "PERSON")),
+    ... ]
+    >>> crf = hd.ner.SkipCRF(hd.ner.CRF(epochs=20, bits=12), decoder="viterbi").fit(train)
+    >>> crf.predict(train[:1])
+    [[('B-PERSON', 'O', 'B-PERSON')]]
     """
 
     def __init__(
@@ -55,11 +83,24 @@ class SkipCRF:
         extra: Sequence[Document] = (),
         dev: Texts | Pair | None = None,
     ) -> "SkipCRF":
-        """Learn from labelled documents, each as if it were there `repeats` times.
+        """Learn from labelled documents.
 
-        `extra` documents train the chain in every fold, but not the ties: short texts, or others'.
+        Parameters
+        ----------
+        X : list of Document
+        y : optional
+            Labels for each sentence, where X has none.
+        repeats : int
+            Each document counts as if it were there so often.
+        extra : list of Document
+            Documents that train the chain in every fold, but not the ties, such as short texts.
+        dev : optional
+            A development set, as in `CRF.fit`.
 
-        Sets `recogniser_`, and `crf_`, the chain fitted on everything.
+        Returns
+        -------
+        SkipCRF
+            Itself, with `recogniser_` and `crf_`.
         """
         if not are_documents(X):
             raise CorpusError(f"expected a list of documents, got {X!r:.80}")

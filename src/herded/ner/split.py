@@ -3,7 +3,7 @@
 Words are cut as in the Penn Treebank (punctuation, "'s" and "n't" stand alone; abbreviations,
 numbers, hyphenated words, @users, #tags, addresses and emoji stay whole), sentences at full stops
 that are not part of an abbreviation, and at the ends of paragraphs: blank or indented lines. Any
-text at all will do, in linear time: nothing is lost but blanks and characters that do not print.
+text can be split, in linear time; only blanks and characters that do not print are dropped.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""A recogniser on disk: arrays and a JSON header in one .npz, without pickle.
+"""Save and load recognisers: arrays and a JSON header in one .npz, without pickle.
 
 Rows of weights that are zero are not written: `present` has a bit for each row, `weights` the
 others, label by label, which compresses well.
@@ -19,7 +19,7 @@ from herded.system import atomic
 
 FORMAT = 1
 MOST_BITS = 28
-TINY, HUGE = 1e-60, 1e60  # of any number in a model: beyond, sums are no numbers any more
+TINY, HUGE = 1e-60, 1e60  # largest number in a model: sums of larger ones could overflow
 
 
 def save_chain(chain: Chain, path: str | os.PathLike[str], **extra: Any) -> None:
@@ -60,7 +60,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Chain, dict[str, Any], dic
         return _chain(header, arrays), header, arrays
     except FileNotFoundError as error:
         raise CorpusError(f"expected a model at {target}, but there is no such file") from error
-    except Exception as error:  # whatever is in that file, and numpy has many ways to say so
+    except Exception as error:  # numpy and zip raise errors of many kinds
         raise CorpusError(
             f"expected a model written by `herded ner train` at {target}, got something else"
         ) from error

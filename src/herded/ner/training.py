@@ -4,8 +4,8 @@ minimise  - sum_s log P(y_s | x_s) + l2 / 2 * |w|^2   (Lafferty et al. 2001; Duc
 
 The L2 penalty of a row of weights is spread over the visits that an epoch makes to it, so that
 nothing but the rows of the sentence at hand is ever touched. Dropout leaves out each feature of
-each word at random: the words of the corpus are then not enough, and shapes and contexts, which
-carry over to other texts, are learned as well.
+each word at random, so that training cannot rely on the words of the corpus alone and also learns
+shapes and contexts, which other texts share.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from herded.system.jit import jit
 from herded.system.stream import draw, stream_key
 
 START = 1.0  # of the sums of squared gradients: larger would slow down the first steps
-PIECE = 4096  # sentences between two looks at the progress and at Ctrl-C
+PIECE = 4096  # sentences between two calls of `watch`
 
 
 @dataclass
@@ -53,9 +53,10 @@ class Learner:
         return self.learned[:, : self.transitions.shape[1]]
 
     def epoch(self, watch: Callable[[int], bool]) -> float | None:
-        """Visit every sentence once; gives the mean loss of a word, or None if told to stop.
+        """Visit every sentence once; gives the mean loss of a word, or None if it was stopped.
 
-        `watch(sentences)` is told now and then how many are done, and says whether to stop.
+        `watch(sentences)` is called now and then with the number of visits so far; training stops
+        if it returns True.
         """
         n = len(self.batch.starts) - 1
         order = np.argsort(_bits(stream_key(self.seed, self.done, 1), n), kind="stable")

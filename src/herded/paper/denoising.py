@@ -215,12 +215,12 @@ def _verdict(found: Errors) -> str:
 
 def _rivals_verdict(found: Errors) -> str:
     """Where mean field and herded Gibbs stand to each other, here and there."""
-    told = []
+    places = []
     for method in ("Herded Gibbs", "Herded Gibbs, shared"):
         ours = found.last("Mean field, D = 1") < found.last(method)
         theirs = _mean(PAPER["Mean field, D = 1"]) < _mean(PAPER[method])
-        told.append(f"{method} at sigma = {_where(ours)} (paper: {_where(theirs)})")
-    return f"Mean field with D = 1 has a lower error than {' and than '.join(told)}."
+        places.append(f"{method} at sigma = {_where(ours)} (paper: {_where(theirs)})")
+    return f"Mean field with D = 1 has a lower error than {' and than '.join(places)}."
 
 
 def _where(found: np.ndarray) -> str:
@@ -239,14 +239,16 @@ def _mean_field_verdict(found: Errors) -> str:
     ):
         one, half = (found.last(f"Mean field, D = {d}{suffix}") for d in ("1", "0.5"))
         gains[schedule] = (one / half)[noisy]
-    told = ", ".join(f"{name} {' '.join(f'{g:.2f}' for g in gain)}" for name, gain in gains.items())
+    listed = ", ".join(
+        f"{name} {' '.join(f'{g:.2f}' for g in gain)}" for name, gain in gains.items()
+    )
     distance = {
         name: float(np.abs(np.log(gain / gains["the paper"])).mean())
         for name, gain in gains.items()
         if name != "the paper"
     }
     return (
-        f"Mean field's error at D = 1 over that at D = 0.5, sigma = 4, 6, 8: {told}. Nearest to "
+        f"Mean field's error at D = 1 over that at D = 0.5, sigma = 4, 6, 8: {listed}. Nearest to "
         f"the paper is updating {min(distance, key=lambda name: distance[name])}."
     )
 

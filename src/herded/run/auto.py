@@ -1,4 +1,4 @@
-"""Which method for a model, and why: what `herded infer --method auto` does.
+"""Choose a method for a model, and say why: `herded infer --method auto`.
 
 Exact where elimination fits in memory and time; else herded Gibbs with the weights that are
 recommended for the model. For the most probable state it anneals, and for log Z it takes Bethe's

@@ -1,4 +1,4 @@
-"""A run on disk: arrays without pickle, written whole or not at all."""
+"""Save a run to a file and read it again: arrays without pickle, written all or nothing."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nda
         with np.load(target, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(arrays.pop("header").tobytes())
-    except Exception as error:  # whatever is in that file, and numpy has many ways to say so
+    except Exception as error:  # numpy and zip raise errors of many kinds
         raise CheckpointError(
             f"expected a checkpoint at {target}, got something unreadable: move it away to start "
             "anew"

@@ -1,14 +1,14 @@
-"""What a sampler's own run says against it, in plain sentences.
+"""Warnings about a sampler's run that follow from the run itself, as sentences.
 
-Two things can be seen without knowing the answer. Chains that started apart may disagree by more
-than chance explains. And under hard zeros a chain may be walled in: moves of one variable at a
-time cannot reach states that the model allows. Silence proves nothing: chains may share a mode.
+Two problems can be found without knowing the answer. Chains that started apart may disagree by more
+than chance explains. And with hard zeros, moves of one variable at a time may be unable to reach
+states that the model allows. No warning proves nothing: all chains may be in the same mode.
 """
 
 import numpy as np
 
 from herded.errors import HerdedError
-from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.factor_graph import FactorGraph, as_graph, has_factors
 from herded.models.names import called
 from herded.models.protocol import Model
 from herded.models.reach import reach
@@ -16,8 +16,8 @@ from herded.models.support import FEW_TRIES, possible_states, start_state
 from herded.system.stream import stream_key
 
 # Chains disagree when their standard error is above TOLERANCE, and each strays DRAWS times further
-# than that many independent draws would. `python -m benchmarks --only doubts` prints how often they
-# do, and are right.
+# than that many independent draws would. `python -m benchmarks --only caution` prints how often
+# they do, and are right.
 TOLERANCE = 0.025
 DRAWS = 4.0
 
@@ -60,7 +60,7 @@ def disagreement(model: Model, frequencies: np.ndarray, sweeps: int) -> str:
 
 def confinement(model: Model, states: np.ndarray) -> str:
     """A sentence about what chains at `states` (C, N) can provably not reach, or nothing."""
-    if not (model.has_hard_zeros and model.zeros_tie_variables):
+    if not (model.has_hard_zeros and model.zeros_tie_variables and has_factors(model)):
         return ""
     graph = as_graph(model)
     reached = np.stack([reach(graph, x) for x in states])

@@ -1,7 +1,7 @@
 """Results for other libraries: marginals as a pandas table, samples and more as an xarray tree.
 
 The tree has the groups and the dimensions that ArviZ looks for. Its ESS and R-hat mean nothing for
-herded chains, whose states follow each other by layout and not by chance.
+herded chains, whose states are not random.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from herded.models.protocol import Model
 from herded.run.result import Result
 
 LONGEST_TEXT = 2000  # of an attribute: HDF5 has no room for more than 64 KiB of all of them
-NODE = "node"  # a dimension called "variable" is one too many for ArviZ, which makes one itself
+NODE = "node"  # not "variable": ArviZ makes a dimension of that name itself
 SCORED_AT_ONCE = 2**20  # entries of samples, which scoring widens to 64 bits
 
 Parts = dict[str, tuple[tuple[str, ...], Any]]  # name -> (dimensions, values)

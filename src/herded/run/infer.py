@@ -1,6 +1,7 @@
 """infer(model, method, sweeps=...): run a method on a model and give what is to be kept."""
 
 import operator
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
@@ -140,7 +141,7 @@ def infer(
     choices = _check_keep(keep)
     if threads is not None:
         _count("threads", threads, 1)
-    if not 0 <= checkpoint_every < np.inf:
+    if checkpoint is not None and not is_between(checkpoint_every, 0, sys.float_info.max):
         raise MethodError(
             f"expected checkpoint_every as seconds of 0 or more, got {shown(checkpoint_every)}"
         )
@@ -184,13 +185,13 @@ def infer(
             seconds=seconds,
             progress=progress,
             callback=callback,
-            save=None if checkpoint is None else lambda: _try_to_save(run, checkpoint),
+            save=None if checkpoint is None else lambda: _try_to_save(run, checkpoint, 5),
             save_every=checkpoint_every,
             is_brief=is_brief,
         )
     run.has_compiled()
     if checkpoint is not None:
-        _try_to_save(run, checkpoint)
+        _try_to_save(run, checkpoint, 3)
     if not run.recorded and not run.interrupted:
         raise MethodError(
             f"expected seconds enough for the burn-in of {burn_in} sweeps and one more, but after "
@@ -301,9 +302,9 @@ def _refuse_for_solver(
             )
 
 
-def _try_to_save(run: SamplerRun, path: str | PathLike[str]) -> None:
+def _try_to_save(run: SamplerRun, path: str | PathLike[str], stacklevel: int) -> None:
     """A full disk must not cost the run: it goes on, and says so."""
     try:
         save(run, path)
     except CheckpointError as error:
-        warnings.warn(f"{error}; the run goes on without this checkpoint", stacklevel=4)
+        warnings.warn(f"{error}; the run goes on without this checkpoint", stacklevel=stacklevel)

@@ -15,9 +15,9 @@ _stop: threading.Event | None = None
 def interrupted_together() -> Iterator[None]:
     """Within it Ctrl-C ends all runs, also those in threads, with a KeyboardInterrupt.
 
-    For work of many runs, of which a part is no use. The signal sets an event that every run looks
-    at: an exception raised by the handler itself could get lost in a callback of a compiler. One
-    within another shares its event; in a thread that is not the main one there are no signals.
+    For work that consists of many runs and is of no use in part. The signal sets an event that
+    every run checks, since an exception raised by the handler itself could get lost in a callback
+    of a compiler. Nested uses share one event. Other threads than the main one get no signals.
     """
     global _halt
     if _halt is not None or threading.current_thread() is not threading.main_thread():
@@ -34,7 +34,7 @@ def interrupted_together() -> Iterator[None]:
 
 
 def raise_if_halted() -> None:
-    """What a loop over many runs calls now and then."""
+    """Raise KeyboardInterrupt if Ctrl-C was pressed; loops over many runs call it."""
     if _halt is not None:
         _raise_if(_halt)
 
@@ -48,8 +48,8 @@ def _raise_if(event: threading.Event) -> None:
 def interruptible(*, brief: bool = False) -> Iterator[threading.Event]:
     """An event that Ctrl-C sets instead of raising; a second Ctrl-C raises as usual.
 
-    One within another shares its event. A `brief` one of its own sets no handlers: they would take
-    longer than what they wait for, and in a loop of such runs Ctrl-C should end the loop.
+    Nested uses share one event. With `brief`, no handlers are set unless it is nested: setting
+    them would take longer than the run, and in a loop of such runs Ctrl-C should end the loop.
     """
     global _stop
     if _halt is not None:
@@ -74,8 +74,8 @@ def interruptible(*, brief: bool = False) -> Iterator[threading.Event]:
 def interrupted_afterwards() -> Iterator[threading.Event]:
     """Let Ctrl-C raise its KeyboardInterrupt at the end of the block, not within it.
 
-    For imports and compilers, which may lose an exception or turn it into another one, and make
-    Python forget that it was handled. Within an `interruptible` it is up to that.
+    For imports and compilers, which may lose an exception or turn it into another one. Inside
+    `interruptible` that decides what Ctrl-C does.
     """
     within = _stop is not None
     with interruptible() as stop:
@@ -88,7 +88,7 @@ def interrupted_afterwards() -> Iterator[threading.Event]:
 def _setting(event: threading.Event, *, once: bool) -> Iterator[None]:
     """Let SIGINT set `event`, and SIGTERM too where the program's handler of it interrupts.
 
-    What is ignored stays so: that is how a shell starts what it runs in the background.
+    A signal that is ignored stays ignored, as in programs that a shell starts in the background.
     """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 

@@ -126,7 +126,7 @@ def infer_as_completed(
 
 def _check_models(models: object) -> None:
     """Raise unless `models` is a collection: one model or one file name is refused."""
-    if _is_file(models) or hasattr(models, "as_factor_graph") or not hasattr(models, "__iter__"):
+    if _is_file(models) or hasattr(models, "content_hash") or not hasattr(models, "__iter__"):
         raise ModelError(
             f"expected a list of models or of files for infer_many, got {described(models)}: put "
             "it into a list, or use infer"

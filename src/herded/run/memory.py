@@ -1,8 +1,8 @@
-"""What a run takes of memory beyond its model: estimated before any of it is taken.
+"""Estimate the memory of a run, beyond its model, before any of it is allocated.
 
 `Layout.memory` is tables and weights; a run also has the factors laid out, its chains' samples and
-counts, and what it gives back. The estimate is meant to be an upper bound, so that it can be told
-and held against a limit; hashed weights, which grow as contexts are met, count at their most.
+counts, and its result. The estimate is meant to be an upper bound, to be shown and compared with a
+limit; hashed weights, which grow as contexts are met, count with their largest size.
 """
 
 import math
@@ -67,7 +67,7 @@ def exact_memory(model: Model, order: EliminationOrder) -> float:
 
 
 def _table(graph: FactorGraph) -> float:
-    """All marginals."""
+    """Bytes of all marginals."""
     return NUMBER * graph.n_variables * int(graph.cardinalities.max())
 
 
@@ -101,7 +101,7 @@ def _factors(graph: FactorGraph) -> float:
 
 
 def _block(proposal: Proposal, graph: FactorGraph) -> float:
-    """Samples of one chain between two looks at them."""
+    """Bytes of the block of samples of one chain."""
     width = int(graph.cardinalities.max())
     return max(BLOCK, proposal.least_block * graph.n_variables) * (
         1.0 if width <= 256 else 2.0 if width <= 65536 else 8.0

@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, nothing in a pipe."""
+"""A progress bar, shown on a terminal only."""
 
 import sys
 import threading
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-PATIENCE = 0.5  # seconds before a bar appears: short runs stay silent and quick
+PATIENCE = 0.5  # seconds before a bar appears, so that short runs show none
 COMPILING = "compiling, once"
 
 
@@ -48,7 +48,7 @@ Callback = Callable[[Snapshot], str | None]
 
 
 class Progress:
-    """Shows how far a run is, if anybody is watching and it takes a while."""
+    """Shows how far a run is, if stderr is a terminal and the run takes a while."""
 
     def __init__(
         self, wanted: bool | None, total: int | None, what: str, units: str = "sweeps"
@@ -60,13 +60,13 @@ class Progress:
         self.bar: Any = None
         self.task: Any = None
         self.opening = threading.Lock()
-        self.begun: threading.Event | None = None  # for who waits for the first update
+        self.begun: threading.Event | None = None  # set at the first update
 
     @classmethod
     def of_run(
         cls, wanted: bool | None, what: str, sweeps: int, seconds: float | None, *, brief: bool
     ) -> "Progress":
-        """Over sweeps, or over the seconds of a run that the clock ends."""
+        """A bar over sweeps, or over seconds for a run with a time limit."""
         units = "sweeps" if seconds is None else "seconds"
         bar = cls(wanted, sweeps if seconds is None else int(seconds), what, units)
         if not brief:
@@ -76,7 +76,7 @@ class Progress:
     def expect_compilers(self) -> None:
         """Show the bar also before the first update, if kernels are being compiled then.
 
-        It takes a thread to look, so a run that is over at once does without.
+        This needs a thread, so very short runs do not use it.
         """
         if self.watched:
             self.begun = threading.Event()
@@ -119,7 +119,7 @@ class Progress:
         from herded.system.jit import is_compiling
 
         class Note(TextColumn):
-            """What the run says of itself, unless its compilers have the word."""
+            """The text beside the bar: a note of the run, or that kernels are being compiled."""
 
             def render(self, task: Task) -> Text:
                 return Text(COMPILING) if is_compiling() else super().render(task)

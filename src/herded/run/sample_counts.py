@@ -1,4 +1,4 @@
-"""What is computed from a block of samples: counts, pair counts and the best of each part."""
+"""Compute counts, pair counts and the best state of each part from a block of samples."""
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def add_row(block, s, start, n, part):
 
 @jit
 def take_ones(ones, counts):
-    """counts += ones, and nothing is left of these."""
+    """counts += ones, and set ones to 0."""
     for i in range(len(ones)):
         counts[i] += ones[i]
         ones[i] = 0

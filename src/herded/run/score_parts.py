@@ -1,7 +1,7 @@
-"""A model part by part: what it takes to score a component of a sample by itself.
+"""Arrays to score each connected component of a sample by itself.
 
-Parts are the components of the free variables, and last what is clamped and the factors of nothing
-else.
+Parts are the components of the free variables. The last part has the clamped variables and the
+factors that are over nothing else.
 """
 
 from typing import NamedTuple

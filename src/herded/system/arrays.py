@@ -1,5 +1,6 @@
-"""Arrays as kernels like them: read-only, contiguous, and beginning at a cache line."""
+"""Arrays for kernels: read-only, contiguous, and aligned to cache lines."""
 
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,7 +11,7 @@ Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 
 
 def starts(counts: np.ndarray) -> np.ndarray:
-    """Where parts of so many entries start, one after another; and the end of the last."""
+    """The offsets of consecutive parts with these sizes, and the end of the last."""
     start = np.zeros(len(counts) + 1, np.int64)
     counts.cumsum(out=start[1:])
     return start
@@ -27,8 +28,20 @@ def lock(arrays: Arrays) -> Arrays:
     return type(arrays)(*kept)
 
 
+def arrays_in(part: object) -> Iterator[np.ndarray]:
+    """All arrays of tuples, lists and dicts, however deep."""
+    if isinstance(part, np.ndarray):
+        yield part
+    elif isinstance(part, (tuple, list)):
+        for inner in part:
+            yield from arrays_in(inner)
+    elif isinstance(part, dict):
+        for inner in part.values():
+            yield from arrays_in(inner)
+
+
 def aligned(shape: tuple[int, ...], kind: DTypeLike) -> np.ndarray:
-    """Zeros that begin where a cache line does: a vector that lies in two costs twice."""
+    """Zeros aligned to a cache line: a vector that lies in two lines takes longer to load."""
     size = int(np.prod(shape)) * np.dtype(kind).itemsize
     room = np.zeros(size + CACHE_LINE, np.uint8)
     first = -room.ctypes.data % CACHE_LINE
@@ -36,7 +49,7 @@ def aligned(shape: tuple[int, ...], kind: DTypeLike) -> np.ndarray:
 
 
 def aligned_copy(array: np.ndarray) -> np.ndarray:
-    """One that begins where a cache line does, too."""
+    """A copy that is aligned to a cache line."""
     copy = aligned(array.shape, array.dtype)
     copy[...] = array
     return copy

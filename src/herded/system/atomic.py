@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Write files completely or not at all."""
 
 import contextlib
 import os
@@ -17,9 +17,9 @@ FilePath = str | os.PathLike[str]
 def replacing(path: FilePath, error: type[HerdedError], what: str) -> Iterator[BinaryIO]:
     """A new file that takes the place of `path` once it is complete and on the disk.
 
-    A reader sees the old file or the new one, never a part of either. What goes wrong is raised
-    as `error`; `what` names the argument that gave the path. A device or a pipe is written to as
-    it is: nothing there may be replaced.
+    A reader sees the old file or the new one, never a part of either. Failures are raised
+    as `error`; `what` names the argument that gave the path. A device or a pipe is written to
+    directly.
     """
     target = target_path(path, error, what)
     try:
@@ -48,7 +48,7 @@ def _beside(target: Path, error: type[HerdedError]) -> Iterator[BinaryIO]:
 
 
 def _followed(target: Path) -> Path:
-    """A link stays one: what it leads to is replaced."""
+    """The file that a link points to: it is replaced, and the link stays."""
     return Path(os.path.realpath(target)) if target.is_symlink() else target
 
 
@@ -62,7 +62,7 @@ def _is_special(target: Path) -> bool:
 
 
 def target_path(path: FilePath, error: type[HerdedError], what: str) -> Path:
-    """`path` as a path, or the sentence that it is none."""
+    """`path` as a Path; raises `error` if it is none."""
     name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(name, str) or not Path(name).name or "\0" in name:
         raise error(f"expected {what} as the name of a file, got {path!r}")
@@ -82,7 +82,7 @@ def open_beside(target: Path, error: type[HerdedError]) -> tuple[int, Path]:
 
 
 def check_writable(path: FilePath, error: type[HerdedError], what: str) -> None:
-    """Raise now what `replacing` would raise after the work of hours."""
+    """Raise before a long run what `replacing` would raise after it."""
     target = target_path(path, error, what)
     if target.is_dir():
         raise error(

@@ -141,7 +141,7 @@ def _folder(module: str, chosen: str) -> str:
 
 
 class _Compilers(event.Listener):
-    """Counts those at work. What comes from the disk cache is not compiled."""
+    """Counts the compilations that are running; kernels from the disk cache do not count."""
 
     def __init__(self) -> None:
         self.working = 0
@@ -165,7 +165,7 @@ def is_compiling() -> bool:
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` when it is first called.
 
-    With NUMBA_DISABLE_JIT=1 it stays plain Python, whose whole numbers wrap as silently.
+    With NUMBA_DISABLE_JIT=1 it stays plain Python, with integers that overflow as silently.
     """
     if SETTINGS.DISABLE_JIT:
         return np.errstate(over="ignore")(function)

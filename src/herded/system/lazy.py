@@ -1,4 +1,4 @@
-"""Names of a package that are imported when first used: a program starts with what it needs."""
+"""Import the public names of a package when they are first used, so that programs start fast."""
 
 import importlib
 import sys
@@ -25,7 +25,7 @@ def attach(package: str, homes: Mapping[str, Sequence[str]], extras: Sequence[st
             value = getattr(importlib.import_module(home_of[name]), name)
         else:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        # Next time it is found at once, also where a module of that name was imported meanwhile.
+        # Stored, so that it is found at once, also where a module of that name was imported since.
         setattr(sys.modules[package], name, value)
         return value
 

@@ -1,4 +1,4 @@
-"""Memory is estimated before it is taken, and refused above a limit."""
+"""Memory limits: what is free, sizes as text, and errors for needs above a limit."""
 
 import math
 import os
@@ -15,8 +15,8 @@ UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
 def available() -> int:
-    """Free memory in bytes, as the system and the container's limit tell it."""
-    free = 4 * 2**30  # where nothing tells
+    """Free memory in bytes, by the system and by the limit of a container."""
+    free = 4 * 2**30  # where the system does not say
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -61,7 +61,7 @@ def bytes_of(text: str) -> float | None:
 
 
 def readable(n_bytes: float) -> str:
-    """A size for people: 1.5 MiB, 3e+60 bytes."""
+    """A size as text: 1.5 MiB, 3e+60 bytes."""
     if n_bytes > 1e18:
         return f"{n_bytes:.0e} bytes"
     for unit in ("bytes", "KiB", "MiB", "GiB"):
@@ -72,14 +72,14 @@ def readable(n_bytes: float) -> str:
 
 
 def fits(need: float, max_memory: Size | None) -> bool:
-    """Whether that is within the limit; for a little nobody looks how much is free."""
+    """Whether the need is within the limit; small needs are accepted without asking the system."""
     return (max_memory is None and need <= LITTLE) or need <= limit(max_memory)
 
 
 def check(
     need: float, max_memory: Size | None, what: str, way_out: str = "use a smaller model"
 ) -> None:
-    """Refuse anything else above the limit."""
+    """Raise a `MemoryLimitError` if the need is above the limit."""
     if not fits(need, max_memory):
         raise MemoryLimitError(
             f"expected {what} of at most {readable(limit(max_memory))}, but it needs "

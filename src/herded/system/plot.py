@@ -24,7 +24,7 @@ STYLE: dict[Any, Any] = {
 
 
 def in_style(draw: Callable[..., Drawn]) -> Callable[..., Drawn]:
-    """Run all of `draw` in the house style: some of it counts when saving, not when drawing."""
+    """Run all of `draw` in the house style; some settings matter only when a figure is saved."""
 
     @functools.wraps(draw)
     def styled(*arguments: Any) -> Drawn:

@@ -1,4 +1,4 @@
-"""Work on parts that do not touch each other, such as components: in ranges, one per thread."""
+"""Run work on independent parts, such as components, in ranges: one for each thread."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -16,9 +16,9 @@ def run_parts(
     updates: Callable[[], np.ndarray],
     pool: Executor | None,
 ) -> None:
-    """Call `function(first, last)` over ranges of parts, all together.
+    """Call `function(first, last)` over ranges that together cover all parts.
 
-    `updates` tells the work of each part; it is asked only where there is somebody to share it.
+    `updates` gives the work of each part; it is called only if there are several threads.
     """
     if pool is None:
         function(0, parts)
@@ -27,7 +27,7 @@ def run_parts(
 
 
 def run_jobs(function: Callable[[Any], Any], jobs: Sequence[Any], pool: Executor | None) -> None:
-    """Call `function(job)` for all jobs, all together."""
+    """Call `function(job)` for all jobs, in parallel."""
     if pool is None or len(jobs) == 1:
         for job in jobs:
             function(job)
@@ -37,7 +37,7 @@ def run_jobs(function: Callable[[Any], Any], jobs: Sequence[Any], pool: Executor
 
 
 def workers(pool: Executor | None, updates: int) -> int:
-    """How many threads are worth having for so many updates."""
+    """How many threads to use for so many updates."""
     threads = 1 if pool is None else getattr(pool, "_max_workers", 2)
     return max(1, min(threads, updates // WORTH_A_THREAD))
 

@@ -1,1 +1,1 @@
-"""One lattice that no memory holds: cut into tiles, swept from disk or on a Dask cluster."""
+"""Lattices that do not fit in memory: cut into tiles, swept from disk or on a Dask cluster."""

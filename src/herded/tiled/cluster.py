@@ -1,10 +1,10 @@
-"""One lattice on the workers of a Dask cluster: tiles stay where they are, edges travel.
+"""Run one lattice on the workers of a Dask cluster, which hold its tiles and exchange edges.
 
-Every worker holds its tiles in an actor. A half-sweep is one call to each of them, which brings the
-neighbours' edges of the other colour and takes its own back. If a worker dies, all tiles are set up
-anew from the last snapshot on those that are left: the run is deterministic, so the bits are the
-same. Actors, not futures: a future's result may not be changed in place, so every half-sweep would
-copy the weights (`python -m benchmarks --only scale` measures both).
+Every worker holds its tiles in an actor. A half-sweep is one call to each of them, which sends the
+neighbours' edges of the other colour and returns the actor's own. If a worker dies, all tiles are
+set up anew from the last snapshot on those that are left: the run is deterministic, so the bits are
+the same. Actors, not futures: a future's result may not be changed in place, so every half-sweep
+would copy the weights (`python -m benchmarks --only scale` measures both).
 """
 
 import time
@@ -25,7 +25,7 @@ from herded.tiled.tile import OPPOSITE, Tile, Work
 from herded.tiled.tiling import Tiling
 from herded.version import __version__
 
-LOOK = 0.5  # seconds between two looks at who is alive
+LOOK = 0.5  # seconds between two checks that workers are alive
 PATIENCE = 60.0  # seconds to wait for a worker where there is none
 MOURNING = 5.0  # seconds until the scheduler knows of a death
 DEATHS = 10  # before a run gives up
@@ -99,7 +99,7 @@ class TileHost:
 
 
 class Crew:
-    """The hosts of all tiles, as they are after some sweep."""
+    """The hosts of all tiles."""
 
     def __init__(self, client: Any, work: Work, tiling: Tiling, folder: Path | None) -> None:
         self.client = client
@@ -130,7 +130,7 @@ class Crew:
         self.seen: dict[str, Edges] = self._share_out(self._all("edges", lambda name: (1,)))
 
     def half_sweep(self, half: int) -> None:
-        """Run half-sweep number `half` everywhere, and bring the edges round."""
+        """Run half-sweep number `half` on all hosts, and exchange the edges."""
         self.seen = self._share_out(self._all("half_sweep", lambda name: (half, self.seen[name])))
 
     def save(self, folder: Path) -> None:
@@ -175,7 +175,7 @@ class Crew:
                 raise WorkerDied(name)
 
     def _has_died(self, name: str, error: Exception) -> bool:
-        """Whether an error means that the worker is gone, or is what it has to say."""
+        """Whether an error means that the worker is gone, rather than being raised by its work."""
         return not isinstance(error, HerdedError) and self._is_gone(name, MOURNING)
 
     def _is_gone(self, name: str, patience: float) -> bool:
@@ -201,10 +201,10 @@ def _workers(client: Any) -> dict[str, int]:
 
 
 def _check_memory(client: Any, work: Work, tiling: Tiling, workers: dict[str, int]) -> None:
-    """Refuse tiles that do not fit into the workers' memory, as the workers tell it."""
+    """Raise if the tiles do not fit into the memory that the workers report."""
     info = client.scheduler_info(n_workers=-1)["workers"]
     limits = [int(info[name].get("memory_limit") or 0) for name in workers if name in info]
-    least = min(limits, default=0)  # 0 where a worker does not tell
+    least = min(limits, default=0)  # 0 where a worker does not report it
     height, width = tiling.shape
     share = height * width * work.site_bytes / max(1, len(workers))
     if least and share > least:
@@ -224,7 +224,7 @@ def run_on_cluster(
     output: Output,
     bar: Progress,
 ) -> None:
-    """Sweep up to `total` and write the marginals, whoever dies on the way."""
+    """Sweep up to `total` and write the marginals, also if workers die meanwhile."""
     deaths = 0
     while True:
         try:
@@ -251,7 +251,7 @@ def _sweep(
 ) -> None:
     """From the last snapshot to the end, with snapshots on the way and a last one there.
 
-    Its hosts end with it: they must not be in memory beside those of the next attempt.
+    Its hosts are deleted at the end, so that they do not take memory during the next attempt.
     """
     crew = Crew(client, work, tiling, snapshots.current if snapshots else None)
     done, before = (snapshots.sweep, snapshots.seconds) if snapshots else (0, 0.0)

@@ -42,8 +42,8 @@ def run_pass(
 ) -> None:
     """Take all bands from `source` (None: the start), sweep, and put them into `target`.
 
-    `first_sweep` is the number of the first of `depth` sweeps; `tell` hears which share of the pass
-    is done.
+    `first_sweep` is the number of the first of `depth` sweeps; `tell` is called with the share of
+    the pass that is done.
     """
     # A disk that is being waited for must not keep the sweeps waiting: it has threads of its own.
     with ThreadPoolExecutor(os.cpu_count()) as pool, ThreadPoolExecutor(2) as disk:
@@ -103,6 +103,6 @@ class _Wave:
         self.bands[band].half_sweep(self.first_half + half)
 
     def take_ended(self, step: int) -> list[Tile]:
-        """The bands that after this step nothing needs any more; the next ones saw them last."""
+        """Remove and return the bands that no later step needs."""
         rank = step - 1 - 2 * (self.halves - 1)
         return [self.bands.pop(band) for band in self.ranks[rank]] if rank >= 0 else []

@@ -59,7 +59,7 @@ class Output:
 
 
 def check_out(out: str | os.PathLike[str]) -> Path:
-    """The path of an output that can be written, or the sentence why not."""
+    """The path of the output; raises an error if it cannot be written."""
     path = target_path(out, FileError, "out=")
     if path.suffix not in (".npy", ".zarr"):
         raise FileError(f"expected out= as the name of a .npy file or a .zarr folder, got {out}")

@@ -1,7 +1,8 @@
-"""A tiled run on disk: a folder that holds all tiles as they are after one sweep.
+"""Snapshots of a tiled run: folders that hold all tiles after one sweep.
 
-A new snapshot is written beside the last one. `run.json`, replaced in one step, says which of them
-counts, and only then is the old one removed: killed at any moment, a run has a whole snapshot.
+A new snapshot is written beside the last one. `run.json`, which is replaced in one step, names the
+valid one, and only then is the old one removed: a run that is killed at any moment leaves a
+complete snapshot.
 """
 
 import json
@@ -56,7 +57,7 @@ class Snapshots:
         return target
 
     def commit(self, sweep: int, seconds: float) -> None:
-        """From now on the snapshot of `sweep`, which is whole, counts."""
+        """Make the snapshot of `sweep`, which is complete, the valid one."""
         header = {"format": FORMAT, **self.identity, "sweep": sweep, "seconds": seconds}
         with atomic.replacing(self.folder / "run.json", CheckpointError, "checkpoint=") as file:
             file.write(json.dumps(header).encode())
@@ -64,7 +65,7 @@ class Snapshots:
         self._clear()
 
     def _clear(self) -> None:
-        """Remove what does not count."""
+        """Remove all but the valid snapshot."""
         for path in self.folder.glob("sweep-*"):
             if path != self.current:
                 shutil.rmtree(path, ignore_errors=True)
@@ -99,7 +100,7 @@ def save_array(path: Path, array: np.ndarray) -> None:
 
 
 def check_disk(folder: Path, need: float) -> None:
-    """Refuse a run whose files do not fit."""
+    """Raise if the files of a run do not fit on the disk."""
     there = next(path for path in (folder, *folder.resolve().parents) if path.exists())
     free = shutil.disk_usage(there).free
     if need > free:

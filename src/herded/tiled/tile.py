@@ -1,4 +1,4 @@
-"""One tile of a lattice: what is read of it, what changes in it, and its edges.
+"""One tile of a lattice: its conditionals, its state and its edges.
 
 The conditionals p are computed from the fields whenever a tile is set up; its state is the states
 x, the phases w and the counts. States are packed by colour (`layouts/grid.py`).
@@ -83,7 +83,7 @@ class Work:
         return self.site_bytes - self.method.bits // 8 * self.contexts
 
     def check(self) -> None:
-        """Raise what tiles cannot do."""
+        """Raise if the method cannot run on tiles."""
         method = self.method
         if not isinstance(method, HerdedGibbs):
             raise MethodError(f"expected HerdedGibbs(...) on tiles, got {shown(method)}")
