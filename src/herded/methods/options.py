@@ -3,10 +3,12 @@
 import operator
 from collections.abc import Sequence
 from numbers import Real
-from typing import SupportsIndex, TypeGuard
+from typing import TYPE_CHECKING, SupportsIndex, TypeGuard
 
 from herded.errors import MethodError
-from herded.layouts.scan import Scan
+
+if TYPE_CHECKING:
+    from herded.layouts.scan import Scan
 
 
 def is_whole(value: object, least: int) -> bool:
@@ -32,10 +34,10 @@ def check_seed(seed: object) -> None:
         raise MethodError(f"expected a whole number of 0 or more as seed, got {seed!r}")
 
 
-def frozen_scan(scan: Scan) -> Scan:
+def frozen_scan(scan: "Scan") -> "Scan":
     """A permutation as a tuple, which can be compared and is written out in full by `repr`."""
     return tuple(scan.tolist() if hasattr(scan, "tolist") else scan) if _is_list(scan) else scan
 
 
-def _is_list(scan: Scan) -> TypeGuard[Sequence[int]]:
+def _is_list(scan: "Scan") -> TypeGuard[Sequence[int]]:
     return isinstance(scan, (list, range)) or getattr(scan, "ndim", 0) == 1

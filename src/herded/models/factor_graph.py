@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -400,11 +400,17 @@ def as_graph(model: Model) -> FactorGraph:
             f"expected a factor graph, or a model that can be written as one, got "
             f"{described(model)}: use a sampler that works on such models"
         )
-    found: FactorGraph = model.as_factor_graph()  # type: ignore[attr-defined]
-    return found
+    return model.as_factor_graph()
 
 
-def has_factors(model: Model) -> bool:
+class WithFactors(Model, Protocol):
+    """A model that can be written as a factor graph."""
+
+    def as_factor_graph(self) -> FactorGraph:
+        """The model with its factors written out."""
+
+
+def has_factors(model: Model) -> TypeGuard[WithFactors]:
     """Whether a model can be written as a factor graph."""
     return hasattr(model, "as_factor_graph")
 

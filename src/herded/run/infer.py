@@ -141,7 +141,7 @@ def infer(
     choices = _check_keep(keep)
     if threads is not None:
         _count("threads", threads, 1)
-    if checkpoint is not None and not is_between(checkpoint_every, 0, sys.float_info.max):
+    if not is_between(checkpoint_every, 0, sys.float_info.max):
         raise MethodError(
             f"expected checkpoint_every as seconds of 0 or more, got {shown(checkpoint_every)}"
         )

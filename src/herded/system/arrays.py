@@ -28,7 +28,7 @@ def lock(arrays: Arrays) -> Arrays:
     return type(arrays)(*kept)
 
 
-def arrays_in(part: Any) -> Iterator[np.ndarray]:
+def arrays_in(part: object) -> Iterator[np.ndarray]:
     """All arrays of tuples, lists and dicts, however deep."""
     if isinstance(part, np.ndarray):
         yield part
