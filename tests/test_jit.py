@@ -56,7 +56,7 @@ def test_an_edit_in_an_imported_module_is_seen(package):
     first, hits = run(package)
     assert hits == 0
     assert run(package) == [first, 1]
-    edit(package, "def draw(", "mix(key + ", "mix(key + np.uint64(1) + ")
+    edit(package, "def draw(key", "mix(key + ", "mix(key + np.uint64(1) + ")
     second, hits = run(package)
     assert second != first and hits == 0
     sources = Sources(package)

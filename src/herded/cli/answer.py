@@ -96,7 +96,8 @@ class Answered:
     def _free(self, table: np.ndarray) -> np.ndarray:
         """The entries that stand for something unknown."""
         real = np.arange(table.shape[1]) < self.model.cardinalities[:, None]
-        return table[real & (self.model.evidence < 0)[:, None]]
+        found: np.ndarray = table[real & (self.model.evidence < 0)[:, None]]
+        return found
 
     def as_json(self) -> str:
         """Everything, as one object."""
@@ -157,7 +158,7 @@ def answered(
         "sweeps": result.sweeps,
         "seconds": float(result.provenance["seconds"]),
         "interrupted": bool(result.provenance["interrupted"]),
-        "warnings": (*shown, *result.warnings, *_doubts(setup, result)),
+        "warnings": (*shown, *result.warnings, *_warnings(setup, result)),
     }
     if options.task == "pr":
         return Answered(model, setup, options, log_z=result.log_z, **common)
@@ -176,7 +177,7 @@ def answered(
     )
 
 
-def _doubts(setup: Setup, result: Result) -> list[str]:
+def _warnings(setup: Setup, result: Result) -> list[str]:
     """What speaks against an answer, and only this command or a solver is to blame for."""
     if setup.out_of_time and setup.begun is not None:
         return [

@@ -54,18 +54,18 @@ def compare(options: argparse.Namespace) -> int:
         methods = {name: _method(name, model, options) for name in names}
         reference, source = _reference(options, model)
         say(*facts([("model", models.describe(options, model)), ("reference", source)]), "")
-        curves, problems, doubts = {}, {}, []
+        curves, problems, cautions = {}, {}, []
         for name, method in methods.items():
             try:
                 curves[name], warned = _curve(model, method, reference, options)
-                doubts += [("warning", f"{name}: {safe(text, len(text))}") for text in warned]
+                cautions += [("warning", f"{name}: {safe(text, len(text))}") for text in warned]
             except HerdedError as error:
                 problems[name] = error
         refused = [
             ("cannot run", f"{name}: {in_options(error, options)}")
             for name, error in problems.items()
         ]
-        say(*_table(curves, options.seconds), *facts(refused), *facts(doubts))
+        say(*_table(curves, options.seconds), *facts(refused), *facts(cautions))
         if folder is not None and curves:
             _write(folder, curves)
             say(f"wrote errors.csv, errors.svg and errors.png into {options.out}")
@@ -83,7 +83,7 @@ def _names(text: str) -> list[str]:
     return names
 
 
-def _method(name: str, model: Model, options: argparse.Namespace) -> Any:
+def _method(name: str, model: Model, options: argparse.Namespace) -> Method:
     if name in WEIGHTS:
         slack = options.slack if options.slack is not None else SLACK if name == "pooled" else 0.0
         return HerdedGibbs(weights=name, slack=slack, seed=options.seed)

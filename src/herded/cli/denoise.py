@@ -2,8 +2,8 @@
 
 import argparse
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField
-from herded.vision import restore
+from herded.methods.protocol import Method
+from herded.vision import Denoised, restore
 
-METHODS = {
+METHODS: dict[str, Callable[[], Method]] = {
     "shared": lambda: HerdedGibbs(weights="shared", phases="half"),
     "herded": lambda: HerdedGibbs(phases="half"),
     "pooled": lambda: HerdedGibbs(weights="pooled", phases="half"),
@@ -64,7 +65,7 @@ def _coupling(text: str) -> float | str:
         raise MethodError(f'expected --coupling as a number or "auto", got {text!r}') from None
 
 
-def _summary(noisy: np.ndarray, found: Any, seconds: float) -> str:
+def _summary(noisy: np.ndarray, found: Denoised, seconds: float) -> str:
     h, w = noisy.shape
     levels = ", ".join(f"{level:.3g}" for level in found.levels[:4])
     more = ", ..." if len(found.levels) > 4 else ""
@@ -77,7 +78,7 @@ def _summary(noisy: np.ndarray, found: Any, seconds: float) -> str:
     )
 
 
-def _errors(noisy: np.ndarray, found: Any, truth: np.ndarray) -> str:
+def _errors(noisy: np.ndarray, found: Denoised, truth: np.ndarray) -> str:
     """Wrong pixels before and after for two levels, mean squared error for more."""
     if len(found.levels) > 2:
         before = ((noisy - truth) ** 2).mean()
@@ -90,7 +91,7 @@ def _errors(noisy: np.ndarray, found: Any, truth: np.ndarray) -> str:
     return f"wrong pixels: {before:.2%} before, {after:.2%} after"
 
 
-def _printable(found: Any, out: Path) -> np.ndarray:
+def _printable(found: Denoised, out: Path) -> np.ndarray:
     """As it is; but other files than TIFF hold 0 to 1 only, so levels beyond are brought there."""
     low, high = found.levels[0], found.levels[-1]
     if out.suffix.lower() in (".tif", ".tiff") or (low >= 0 and high <= 1):

@@ -165,9 +165,9 @@ def _write(options: argparse.Namespace, model: Model, found: Answered) -> Herded
     if options.out is None:
         return None
     try:
-        if options.task == "mar":
+        if options.task == "mar" and found.marginals is not None:
             write_mar(found.marginals, options.out, model.cardinalities)
-        elif options.task == "map":
+        elif options.task == "map" and found.state is not None:
             write_mpe(found.state, options.out)
         elif found.log_z is not None:
             write_pr(found.log_z, options.out)

@@ -4,15 +4,18 @@ heavy.
 
 import argparse
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING
 
 from herded.methods.registry import BUILT_IN, method_names
 from herded.system.memory import bytes_of
 
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
 WEIGHTS = ("blanket", "shared", "pooled", "lazy", "full")
 
 
-def add_infer(commands: Any, exit_codes: str) -> None:
+def add_infer(commands: "Commands", exit_codes: str) -> None:
     """`herded infer`."""
     infer = _add(
         commands,
@@ -95,7 +98,7 @@ def add_engine(parser: argparse.ArgumentParser, what: str) -> None:
     )
 
 
-def add_info(commands: Any, exit_codes: str) -> None:
+def add_info(commands: "Commands", exit_codes: str) -> None:
     """`herded info`."""
     info = _add(
         commands,
@@ -108,7 +111,7 @@ def add_info(commands: Any, exit_codes: str) -> None:
     info.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def add_compare(commands: Any, exit_codes: str) -> None:
+def add_compare(commands: "Commands", exit_codes: str) -> None:
     """`herded compare`."""
     compare = _add(
         commands,
@@ -139,7 +142,7 @@ def add_compare(commands: Any, exit_codes: str) -> None:
 
 
 def _add(
-    commands: Any, exit_codes: str, name: str, help: str, description: str
+    commands: "Commands", exit_codes: str, name: str, help: str, description: str
 ) -> argparse.ArgumentParser:
     """A command on a model, with what all of them have."""
     parser = commands.add_parser(

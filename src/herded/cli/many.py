@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -90,7 +90,9 @@ def _targets(options: argparse.Namespace) -> dict[str, Path]:
     return targets
 
 
-def _tell(path: str, target: Path, found: Any, options: argparse.Namespace) -> Iterator[str]:
+def _tell(
+    path: str, target: Path, found: Answer | HerdedError, options: argparse.Namespace
+) -> Iterator[str]:
     """Write an answer and say so, or say why there is none."""
     name = safe(path, 200)
     if isinstance(found, HerdedError):

@@ -2,13 +2,16 @@
 
 import argparse
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING
 
 from herded.cli.infer_arguments import WEIGHTS, add_engine, method_name, size
 from herded.methods.registry import BUILT_IN
 
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
-def add_many(commands: Any, exit_codes: str) -> None:
+
+def add_many(commands: "Commands", exit_codes: str) -> None:
     """`herded many`."""
     many = commands.add_parser(
         "many",

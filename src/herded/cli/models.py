@@ -15,7 +15,7 @@ from herded.models.names import state_index
 from herded.models.protocol import Model
 
 
-def read(options: argparse.Namespace) -> Any:
+def read(options: argparse.Namespace) -> Model:
     """MODEL with --evidence and --given."""
     model = read_model(options.model, max_memory=options.max_memory)
     if options.sample is not None and options.evidence is None:

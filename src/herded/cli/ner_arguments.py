@@ -1,10 +1,13 @@
 """The arguments of `herded ner`: apart from the command, so that help imports nothing heavy."""
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
-def add_ner(commands: Any) -> None:
+def add_ner(commands: "Commands") -> None:
     """Add `ner` and what it can do."""
     ner = commands.add_parser(
         "ner",
@@ -19,7 +22,7 @@ def add_ner(commands: Any) -> None:
     _add_compare(actions)
 
 
-def _add_tag(actions: Any) -> None:
+def _add_tag(actions: "Commands") -> None:
     tag = actions.add_parser(
         "tag",
         help="mark the names in a text",
@@ -39,7 +42,7 @@ def _add_tag(actions: Any) -> None:
     tag.add_argument("--out", metavar="F", help="standard output if not given")
 
 
-def _add_eval(actions: Any) -> None:
+def _add_eval(actions: "Commands") -> None:
     evaluate = actions.add_parser(
         "eval",
         help="score a model on labelled documents",
@@ -57,7 +60,7 @@ def _add_eval(actions: Any) -> None:
     evaluate.add_argument("--json", action="store_true", help="one object instead of a table")
 
 
-def _add_train(actions: Any) -> None:
+def _add_train(actions: "Commands") -> None:
     train = actions.add_parser(
         "train",
         help="train a model on labelled documents",
@@ -78,7 +81,7 @@ def _add_train(actions: Any) -> None:
     train.add_argument("--bits", type=int, metavar="B", help="2^B weights per label")
 
 
-def _add_compare(actions: Any) -> None:
+def _add_compare(actions: "Commands") -> None:
     compare = actions.add_parser(
         "compare",
         help="compare the decoders, as the paper's table 3 does",

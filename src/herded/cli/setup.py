@@ -14,7 +14,7 @@ from herded.layouts.protocol import Layout
 from herded.methods.elimination_order import elimination_order
 from herded.methods.exact import Exact
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.protocol import Sampler
+from herded.methods.protocol import Method, Sampler
 from herded.methods.recommend import SLACK, recommend
 from herded.methods.registry import method_named
 from herded.methods.schedule import is_annealed
@@ -74,8 +74,8 @@ class Setup:
     def settings(self) -> dict[str, Any]:
         """Its options, as plain values."""
         values = {field.name: getattr(self.method, field.name) for field in fields(self.method)}
-        told = {k: v for k, v in values.items() if k != "max_weights" and v is not None}
-        return {k: v if isinstance(v, (int, float, str)) else repr(v) for k, v in told.items()}
+        given = {k: v for k, v in values.items() if k != "max_weights" and v is not None}
+        return {k: v if isinstance(v, (int, float, str)) else repr(v) for k, v in given.items()}
 
     def run_described(self) -> str:
         """How long, and how many."""
@@ -148,7 +148,7 @@ def _choice(model: Model, options: argparse.Namespace) -> Choice:
     return Choice(name, method_named(name, seed=options.seed), "")
 
 
-def _herded(model: Model, options: argparse.Namespace) -> Any:
+def _herded(model: Model, options: argparse.Namespace) -> Method:
     """Herded Gibbs with the given options; the others suit the model."""
     weights, slack, seed = options.weights, options.slack, options.seed
     if options.task == "map":
@@ -188,7 +188,8 @@ def _check_counts(options: argparse.Namespace) -> None:
 
 def _sweeps(choice: Choice, options: argparse.Namespace, begun: "Begun | None") -> int | None:
     if options.sweeps is not None or options.seconds is not None:
-        return options.sweeps
+        found: int | None = options.sweeps
+        return found
     if not isinstance(choice.method, Sampler):
         return 1000
     return SWEEPS if begun is None else max(SWEEPS, begun.recorded)
@@ -201,7 +202,8 @@ def _burn_in(choice: Choice, options: argparse.Namespace, begun: "Begun | None")
             raise MethodError("expected no --burn-in with --task map, which anneals: drop it")
         return 0
     if options.burn_in is not None:
-        return options.burn_in
+        found: int = options.burn_in
+        return found
     if begun is not None:
         return begun.burn_in
     if options.seconds is not None:
@@ -249,7 +251,7 @@ def _memory(
     elif isinstance(method, Sampler) and not hasattr(method, "propose"):
         need = 0.0  # of another package: it refuses for itself
     elif isinstance(method, Sampler):
-        proposal = method.propose(model, max_memory=max_memory)  # type: ignore[attr-defined]
+        proposal = method.propose(model, max_memory=max_memory)
         need = run_memory(model, method, chains=chains, max_memory=max_memory, proposal=proposal)
         proposal.check()  # says which variable is to blame
         if options.seconds is not None:

@@ -13,7 +13,7 @@ FIRST_SPLIT = 128  # pooled weights have 1 bin until this sweep, then twice as m
 _33, _40 = np.uint64(33), np.uint64(40)
 
 
-def half_phase(kind: Any) -> Any:
+def half_phase(kind: type[np.unsignedinteger[Any]]) -> Any:
     """Phase 1/2, which is w = 0 where pi = 1/2; the highest bit carries."""
     return np.dtype(kind).type(np.iinfo(kind).max >> 2)
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from herded.system.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(
+_find, __dir__, _names = attach(
     "herded.io",
     {
         "herded.io.arrays": ["load_model", "save_model"],
@@ -24,18 +24,42 @@ __getattr__, __dir__, __all__ = attach(
     },
 )
 
-if TYPE_CHECKING:
-    from herded.io.arrays import load_model, save_model
-    from herded.io.bif import read_bif, write_bif
-    from herded.io.models import read_model
-    from herded.io.uai import read_uai, write_uai
-    from herded.io.uai_evidence import read_evidence, read_evidences, write_evidence
-    from herded.io.uai_results import (
-        read_mar,
-        read_mpe,
-        read_pr,
-        write_mar,
-        write_mpe,
-        write_pr,
+if not TYPE_CHECKING:  # which would take any name for one of ours
+    __getattr__, __all__ = _find, _names
+else:
+    from herded.io.arrays import load_model as load_model
+    from herded.io.arrays import save_model as save_model
+    from herded.io.bif import read_bif as read_bif
+    from herded.io.bif import write_bif as write_bif
+    from herded.io.models import read_model as read_model
+    from herded.io.uai import read_uai as read_uai
+    from herded.io.uai import write_uai as write_uai
+    from herded.io.uai_evidence import (
+        read_evidence as read_evidence,
     )
-    from herded.io.xmlbif import read_xmlbif, write_xmlbif
+    from herded.io.uai_evidence import (
+        read_evidences as read_evidences,
+    )
+    from herded.io.uai_evidence import (
+        write_evidence as write_evidence,
+    )
+    from herded.io.uai_results import (
+        read_mar as read_mar,
+    )
+    from herded.io.uai_results import (
+        read_mpe as read_mpe,
+    )
+    from herded.io.uai_results import (
+        read_pr as read_pr,
+    )
+    from herded.io.uai_results import (
+        write_mar as write_mar,
+    )
+    from herded.io.uai_results import (
+        write_mpe as write_mpe,
+    )
+    from herded.io.uai_results import (
+        write_pr as write_pr,
+    )
+    from herded.io.xmlbif import read_xmlbif as read_xmlbif
+    from herded.io.xmlbif import write_xmlbif as write_xmlbif

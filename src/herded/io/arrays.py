@@ -10,7 +10,7 @@ import math
 import warnings
 import zipfile
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ GRAPH: tuple[str, ...] = (
 )
 LATTICE: tuple[str, ...] = ("log_unary", "right", "down", "clamped")
 Arrays = dict[str, np.ndarray]
+Read = TypeVar("Read", FactorGraph, Lattice)
 
 
 def save_model(model: FactorGraph | Lattice, path: FilePath) -> None:
@@ -187,7 +188,7 @@ def _lattice(
     return _given(grid, clamped.reshape(-1))
 
 
-def _given(model: Model, evidence: np.ndarray) -> Any:
+def _given(model: Read, evidence: np.ndarray) -> Read:
     """The model with its evidence, which is -1 where there is none."""
     if len(evidence) != model.n_variables or (evidence < -1).any():
         raise ModelError(f"expected evidence of {model.n_variables} variables, got other")
@@ -202,7 +203,8 @@ def _unpacked(path: FilePath, data: bytes, max_memory: Size | None) -> Arrays:
     if data[:2] != b"PK":
         if data[8:9] != b"{":
             raise ValueError("neither a zip nor safetensors")
-        return _safetensors().load(data)
+        found: Arrays = _safetensors().load(data)
+        return found
     with zipfile.ZipFile(io.BytesIO(data)) as file:
         members = file.infolist()
         most = int(memory.limit(max_memory) / EXPANSION)

@@ -68,7 +68,8 @@ def _pixels(image: ArrayLike, suffix: str) -> np.ndarray:
         return values.astype(np.float32)
     if np.isnan(values).any():
         raise ModelError(f"expected pixels from 0 to 1 for a {suffix}, got NaN: write a .tif")
-    return np.round(np.clip(values, 0, 1) * 255).astype(np.uint8)
+    found: np.ndarray = np.round(np.clip(values, 0, 1) * 255).astype(np.uint8)
+    return found
 
 
 @contextlib.contextmanager

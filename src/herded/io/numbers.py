@@ -81,7 +81,8 @@ class Numbers:
             bad = ~((values >= least) & (values <= most)) | (values != np.floor(values))
         if bad.any():
             self.count(int(slots[np.argmax(bad)]), what, least=least, most=most)
-        return values.astype(np.int64)
+        found: np.ndarray = values.astype(np.int64)
+        return found
 
 
 def read_text(path: FilePath, max_memory: Size | None = None) -> bytes:

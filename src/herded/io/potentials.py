@@ -75,4 +75,5 @@ def _lost(potentials: np.ndarray, log_potentials: np.ndarray) -> np.ndarray:
     back = log_of(potentials)
     with np.errstate(invalid="ignore"):  # -inf of hard zeros, which come back
         off = np.abs(back - log_potentials)
-    return finite & ~(off <= ROUNDING * np.maximum(1.0, np.abs(log_potentials)))
+    found: np.ndarray = finite & ~(off <= ROUNDING * np.maximum(1.0, np.abs(log_potentials)))
+    return found

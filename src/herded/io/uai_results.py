@@ -73,7 +73,7 @@ def read_marginals(path: FilePath) -> tuple[np.ndarray, np.ndarray]:
     return marginals, cards
 
 
-def write_mar(marginals: ArrayLike, path: FilePath, cardinalities: ArrayLike = None) -> None:
+def write_mar(marginals: ArrayLike, path: FilePath, cardinalities: ArrayLike | None = None) -> None:
     """Write marginals as a UAI .MAR file.
 
     Parameters
@@ -128,7 +128,7 @@ def _marginals_length(numbers: Numbers, at: int) -> int | None:
 
 
 def _probabilities(numbers: Numbers, slots: np.ndarray) -> np.ndarray:
-    values = numbers.values[slots]
+    values: np.ndarray = numbers.values[slots]
     wrong = ~((values >= 0) & (values <= 1 + ROUNDING))
     if wrong.any():
         raise numbers.wrong(int(slots[np.argmax(wrong)]), "a probability", "correct it")

@@ -4,7 +4,7 @@ Neither a model nor a frozen dataclass of options ever changes, so the layout is
 Only small layouts are kept: a large one is worth its compilation, and not the memory after it.
 """
 
-from typing import Any
+from typing import Any, Protocol
 
 from herded.layouts.protocol import Layout
 from herded.models.protocol import Model
@@ -21,8 +21,15 @@ class LayoutCache(dict[Any, Layout]):
         return LayoutCache, ()
 
 
+class Compiles(Protocol):
+    """A method, as this file knows it."""
+
+    def compile(self, model: Model, *, kind: str | None, max_memory: Size | None) -> Layout:
+        """Lay the model out."""
+
+
 def cached_layout(
-    model: Model, method: object, kind: str | None, max_memory: Size | None
+    model: Model, method: Compiles, kind: str | None, max_memory: Size | None
 ) -> Layout:
     """The layout of `method.compile`, made only once where it is small."""
     kept = getattr(model, "_layouts", None)
@@ -43,7 +50,7 @@ def cached_layout(
     return layout
 
 
-def _key(method: object, kind: Any, max_memory: Any) -> tuple[Any, ...] | None:
+def _key(method: object, kind: object, max_memory: object) -> tuple[Any, ...] | None:
     """What a layout depends on, or None where that may change or is no proper choice."""
     if not getattr(getattr(method, "__dataclass_params__", None), "frozen", False):
         return None

@@ -3,7 +3,7 @@
 A variable's states in all chains are the bits of one word, so a neighbour is one load for all, and
 what it does to the fields or rows of the chains is a loop without branches over lanes, which the
 compiler vectorises. Only weights are each chain's own. The bits of every chain are those it has
-alone (`table`, `field`): a sweep visits the variables in the same order.
+alone (`site_sweeps`): a sweep visits the variables in the same order.
 """
 
 import numpy as np
@@ -20,73 +20,52 @@ _1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
 @jit
-def table_together(t, c, order, sweep, sweeps, keys, slack, x, w, tally, blocks):
-    """Conditionals from tables; x (C, N), w and tally (C, ..), blocks (C, at least `sweeps`, N).
+def scalar_together(t, q, c, order, sweep, sweeps, keys, x, w, tally, blocks):
+    """Conditionals from tables `t` or from fields `q`; the other is None, as in `site_sweeps`.
 
-    `slack` is 0, as the scalar rule demands; kernels of other layouts use it.
+    x (C, N), w and tally (C, ..), blocks (C, at least `sweeps`, N).
     """
     mode, chains, n = len(c.mode), x.shape[0], x.shape[1]
-    entry_start, row_start, p_table, shared = t.entry_start, t.row_start, t.p, c.shared
-    n_start, neighbour = t.neighbour_start, t.neighbour
     plane, size, flat = c.size // MAX_BINS, w.shape[1], w.reshape(-1)
-    words, rows = _words_of(x), np.empty(chains, np.uint64)
+    words = _words_of(x)
+    if t is not None:
+        entry_start, row_start, p_table, shared = t.entry_start, t.row_start, t.p, c.shared
+        n_start, neighbour, rows = t.neighbour_start, t.neighbour, np.empty(chains, np.uint64)
+    if q is not None:
+        alone, near, far_start, far, sigmoid = q.alone, q.near, q.far_start, q.far, q.sigmoid
+        fields = np.empty(chains, np.int64)
     for s in range(sweeps):
         clock, shift = np.uint64(sweep + s) * np.uint64(n), bin_shift(bins_at(sweep + s))
         if mode == POOLED:
             _split_all(w, order, c.pool_start, c.width, plane, sweep + s)
         for o in range(len(order)):
             i = np.uint32(order[o])
-            rows[:] = 0
-            for e in range(n_start[i], n_start[i + 1]):
-                _append_bits(rows, words[neighbour[e]])
+            if t is not None:
+                rows[:] = 0
+                for e in range(n_start[i], n_start[i + 1]):
+                    _append_bits(rows, words[neighbour[e]])
+            if q is not None:
+                _near_fields(fields, alone[i], near, near_row(i), words)
+                e = np.uint64(far_start[i])
+                while far[e]:
+                    _add_coupling(fields, coupling_of(far[e]), words[neighbour_of(far[e])])
+                    e += _1
             word = np.uint64(0)
             for k in range(chains):
-                row = np.int64(rows[k])
-                own = entry_start[i] + row
-                p = p_table[own]
-                if mode == DRAW:
-                    new = np.uint32(draw_scalar(draw(keys[k], clock + np.uint64(i)), p))
-                else:
-                    at = own
+                if t is not None:
+                    row = np.int64(rows[k])
+                    at = entry_start[i] + row
+                    p = p_table[at]
                     if mode == SHARED:
                         at = np.int64(shared[row_start[i] + row])
-                    elif mode == POOLED:
-                        at = i + bin_scalar(p, shift) * plane
-                    new = herd_scalar(flat, np.uint64(k * size + at), p)
-                word |= np.uint64(new) << np.uint64(k)
-                blocks[k, s, i] = new
-                if tally.shape[1]:
-                    tally[k, i] += p
-            words[i] = word
-    _write_states(words, x)
-
-
-@jit
-def field_together(f, c, order, sweep, sweeps, keys, slack, x, w, tally, blocks):
-    """Conditionals from fields; the arrays are those of `table_together`."""
-    mode, chains, n = len(c.mode), x.shape[0], x.shape[1]
-    alone, near, far_start, far, sigmoid = f.alone, f.near, f.far_start, f.far, f.sigmoid
-    plane, size, flat = c.size // MAX_BINS, w.shape[1], w.reshape(-1)
-    words, fields = _words_of(x), np.empty(chains, np.int64)
-    for s in range(sweeps):
-        clock, shift = np.uint64(sweep + s) * np.uint64(n), bin_shift(bins_at(sweep + s))
-        if mode == POOLED:
-            _split_all(w, order, c.pool_start, c.width, plane, sweep + s)
-        for o in range(len(order)):
-            i = np.uint32(order[o])
-            _near_fields(fields, alone[i], near, near_row(i), words)
-            e = np.uint64(far_start[i])
-            while far[e]:
-                _add_coupling(fields, coupling_of(far[e]), words[neighbour_of(far[e])])
-                e += _1
-            word = np.uint64(0)
-            for k in range(chains):
-                p = fixed_sigmoid(fields[k], sigmoid)
+                if q is not None:
+                    p = fixed_sigmoid(fields[k], sigmoid)
                 if mode == DRAW:
                     new = np.uint32(draw_scalar(draw(keys[k], clock + np.uint64(i)), p))
                 else:
-                    at = np.uint64(k * size + i + bin_scalar(p, shift) * plane)
-                    new = herd_scalar(flat, at, p)
+                    if mode == POOLED:
+                        at = i + bin_scalar(p, shift) * plane
+                    new = herd_scalar(flat, np.uint64(k * size + at), p)
                 word |= np.uint64(new) << np.uint64(k)
                 blocks[k, s, i] = new
                 if tally.shape[1]:

@@ -46,7 +46,7 @@ class FactorLayout(SiteLayout):
 
     def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
         inverse = np.ones(sweeps) if betas is None else betas
-        told = self.contexts, self.scan, step, inverse
+        common = self.contexts, self.scan, step, inverse
         if self.scalar:
-            return partial(scalar_sweeps, None, self.arrays, None, *told)
-        return partial(vector_sweeps, None, self.arrays, *told)
+            return partial(scalar_sweeps, None, self.arrays, None, *common)
+        return partial(vector_sweeps, None, self.arrays, *common)

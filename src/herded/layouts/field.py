@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from herded.draws.protocol import Step
-from herded.layouts.chain_sweeps import field_together
+from herded.layouts.chain_sweeps import scalar_together
 from herded.layouts.field_arrays import Couplings, compile_field, field_couplings
 from herded.layouts.linked import propose_linked
 from herded.layouts.protocol import Proposal, Task
@@ -30,7 +30,7 @@ class FieldLayout(SiteLayout):
         if task.draw.vector:
             return "slack needs weight vectors"
 
-        def arrays(couplings: Couplings) -> tuple:
+        def arrays(couplings: Couplings) -> tuple[Any, ...]:
             return compile_field(couplings, task.order)
 
         return propose_linked(cls, task, forced, field_couplings, arrays)
@@ -39,8 +39,8 @@ class FieldLayout(SiteLayout):
         return tuple(self.arrays)
 
     def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
-        told = self.contexts, self.scan, step, None
-        return partial(scalar_sweeps, None, None, self.arrays, *told)
+        common = self.contexts, self.scan, step, None
+        return partial(scalar_sweeps, None, None, self.arrays, *common)
 
-    def many_kernel(self) -> Callable[..., None]:
-        return field_together
+    def many_kernel(self, slack: int) -> Callable[..., None]:
+        return partial(scalar_together, None, self.arrays)

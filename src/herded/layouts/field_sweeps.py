@@ -61,9 +61,9 @@ def sum_fields(f, order, x, fields):
 
 
 @jit
-def follow(f, told, order, batches, x, w, row, tally, fields, flipped):
+def follow(f, drawing, order, batches, x, w, row, tally, fields, flipped):
     """One sweep in which fields follow flips; gives how many there were."""
-    mode, key, clock, plane, shift = told
+    mode, key, clock, plane, shift = drawing
     near, far_start, far, sigmoid = f.near, f.far_start, f.far, f.sigmoid
     flips = _0
     for b in range(len(batches) - 1):

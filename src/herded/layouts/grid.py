@@ -56,7 +56,8 @@ class PackedLayout(SweptLayout):
     @cached_property
     def parts(self) -> int:
         """Strips: threads share them."""
-        return self.arrays.strips
+        found: int = self.arrays.strips
+        return found
 
     @cached_property
     def halves(self) -> tuple[int, int, int]:
@@ -79,7 +80,8 @@ class PackedLayout(SweptLayout):
         """Nothing: a sweep writes known sites too."""
 
     def tables(self) -> tuple[np.ndarray, ...]:
-        return self.arrays.tables
+        found: tuple[np.ndarray, ...] = self.arrays.tables
+        return found
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         stored = with_border(self.store(x), self.arrays, self.model.shape[0])

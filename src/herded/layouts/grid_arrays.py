@@ -19,11 +19,12 @@ With weights of 16 bits p is rounded to multiples of 2^-15: half the memory to h
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from herded.draws.fixed_point import coarse_scalar, fixed_scalar
+from herded.models.lattice import Lattice
 from herded.system.arrays import aligned
 from herded.system.jit import jit
 from herded.system.stream import draw
@@ -31,6 +32,17 @@ from herded.system.stream import draw
 STRIP = 512  # least number of sites in a strip
 LANES = 128  # sites in a cell
 COUNTS, BITS = 5, 16  # contexts
+
+
+class Packed(Protocol):
+    """What the arrays of packed lattices have in common."""
+
+    @property
+    def height(self) -> int: ...
+    @property
+    def columns(self) -> int: ...
+    @property
+    def periodic(self) -> bool: ...
 
 
 class LatticeArrays(NamedTuple):
@@ -57,7 +69,7 @@ class LatticeArrays(NamedTuple):
 
 
 def compile_lattice(
-    model, by_count: bool, bits: int = 32, origin: tuple[int, int] = (0, 0)
+    model: Lattice, by_count: bool, bits: int = 32, origin: tuple[int, int] = (0, 0)
 ) -> LatticeArrays:
     """The conditionals of a two-state lattice, for weights of 32 or 16 bits.
 
@@ -82,7 +94,7 @@ def compile_lattice(
     return LatticeArrays(p, (0,) * contexts, rows, columns, model.periodic)
 
 
-def unsigned(bits: int) -> Any:
+def unsigned(bits: int) -> type[np.unsignedinteger[Any]]:
     """The type of p and of weights."""
     return np.uint32 if bits == 32 else np.uint16
 
@@ -144,7 +156,7 @@ def _fill(log_unary, right, down, unlike, clamped, periodic, origin, rows, colum
                 planes[q, site % LANES] = coarse_scalar(one) if coarse else one
 
 
-def with_border(packed: np.ndarray, lattice, height: int) -> np.ndarray:
+def with_border(packed: np.ndarray, lattice: Packed, height: int) -> np.ndarray:
     """(2, rows, M) half-lattices in a border of 0, or of what lies on the other side."""
     inside = packed.reshape(2, lattice.height, lattice.columns)
     x = np.pad(inside, ((0, 0), (1, 1), (1, 1)))

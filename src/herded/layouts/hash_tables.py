@@ -26,7 +26,8 @@ def are_in(own: Mapping[str, np.ndarray]) -> bool:
 
 def first_slots(segments: np.ndarray) -> np.ndarray:
     """Slots of the tables of segments of so many variables: a sweep fills at most a quarter."""
-    return 4 << np.ceil(np.log2(segments)).astype(np.int64)
+    found: np.ndarray = 4 << np.ceil(np.log2(segments)).astype(np.int64)
+    return found
 
 
 def first_tables(segments: np.ndarray, width: int, kind: np.dtype) -> Tables:

@@ -16,7 +16,7 @@ def propose_linked(
     task: Task,
     forced: bool,
     find_links: Callable[[FactorGraph], tuple[Any, str]],
-    compile_links: Callable[[Any], tuple],
+    compile_links: Callable[[Any], tuple[Any, ...]],
 ) -> Proposal | str:
     """An offer to lay out links that `find_links` finds, or why there is none.
 

@@ -48,5 +48,5 @@ class PairsLayout(SiteLayout):
         enough = chains >= self.few_chains * -(-chains // LANES)
         return enough and (not is_wide or self.arrays.rows.nbytes > NEAR)
 
-    def many_kernel(self) -> Callable[..., None]:
-        return pairs_together
+    def many_kernel(self, slack: int) -> Callable[..., None]:
+        return partial(pairs_together, self.arrays, slack)

@@ -23,12 +23,12 @@ _LANES, _1, _2, _3, _4, _8, _40 = (np.uint64(u) for u in (LANES, 1, 2, 3, 4, 8, 
 
 
 @jit
-def pairs_together(q, c, order, sweep, sweeps, keys, slack, x, w, tally, blocks):
-    """Pooled weights, or draws; the arrays are those of `together.table_together`."""
+def pairs_together(q, slack, c, order, sweep, sweeps, keys, x, w, tally, blocks):
+    """Pooled weights, or draws; the arrays are those of `scalar_together`."""
     for first in range(0, len(x), LANES):
         part = slice(first, min(first + LANES, len(x)))
-        told = q, c, order, sweep, sweeps, keys[part], slack
-        _advance_lanes(*told, x[part], w[part], tally[part], blocks[part])
+        common = q, c, order, sweep, sweeps, keys[part], slack
+        _advance_lanes(*common, x[part], w[part], tally[part], blocks[part])
 
 
 @jit

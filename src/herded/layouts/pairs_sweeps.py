@@ -1,8 +1,8 @@
 """Sweeps over products of rows (layout "pairs"): any cardinalities, pair interactions, vector rule.
 
-As in `table`, the function counts in `done` the sweeps of each segment. Where all variables have
-three or four states a visit stays in registers, and where they have five to eight its products do;
-for others it writes down K numbers at a time.
+As in `site_sweeps`, the function counts in `done` the sweeps of each segment. Where all variables
+have three or four states a visit stays in registers, and where they have five to eight its products
+do; for others it writes down K numbers at a time.
 """
 
 import numpy as np

@@ -13,6 +13,7 @@ import numpy as np
 from herded.draws.modes import MAX_BINS
 from herded.draws.phases import start_vector
 from herded.layouts.grid_arrays import LANES, n_cells, strip_shape
+from herded.models.lattice import Lattice
 from herded.system.arrays import aligned
 from herded.system.exp import exp
 from herded.system.jit import jit
@@ -43,7 +44,7 @@ class PottsArrays(NamedTuple):
         return self.u, self.f
 
 
-def why_not(model, weights: str | None) -> str:
+def why_not(model: Lattice, weights: str | None) -> str:
     """Why the Potts kernels cannot run this lattice; empty if they can."""
     if not 2 < model.log_unary.shape[2] <= MOST_STATES:
         return f"its variables do not have 2 to {MOST_STATES} states"
@@ -55,14 +56,14 @@ def why_not(model, weights: str | None) -> str:
     return ""
 
 
-def lattice_memory(model, weights: str | None) -> tuple[float, float]:
+def lattice_memory(model: Lattice, weights: str | None) -> tuple[float, float]:
     """Bytes of factors and of one chain's weights, and those of every further chain."""
     states, places = model.log_unary.shape[2], float(n_places(model.shape))
     chain = 4.0 * MAX_BINS * states * places if weights else 0.0
     return 8.0 * (states + 4) * places + chain, chain
 
 
-def compile_potts(model) -> PottsArrays:
+def compile_potts(model: Lattice) -> PottsArrays:
     """The factors of the conditionals."""
     rows, columns, strips = strip_shape(*model.shape)
     states = model.log_unary.shape[2]

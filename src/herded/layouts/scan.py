@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.errors import MethodError
+from herded.layouts.factor_arrays import FactorArrays
 from herded.models.checks import shown
 from herded.system.arrays import lock, starts
 from herded.system.jit import jit
@@ -33,10 +34,11 @@ class ScanArrays(NamedTuple):
     @property
     def segments(self) -> np.ndarray:
         """How many variables each segment has."""
-        return self.segment_start[1:] - self.segment_start[:-1]
+        found: np.ndarray = self.segment_start[1:] - self.segment_start[:-1]
+        return found
 
 
-def compile_scan(scan: Scan, factors, free: np.ndarray, whole: bool) -> ScanArrays:
+def compile_scan(scan: Scan, factors: FactorArrays, free: np.ndarray, whole: bool) -> ScanArrays:
     """Read `scan`: a word, or a permutation of the variables. `whole` keeps one segment."""
     n = len(free)
     policy, order = SEQUENTIAL, np.arange(n)

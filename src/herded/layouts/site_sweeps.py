@@ -89,8 +89,10 @@ def scalar_sweeps(t, f, q, c, scan, run, betas, m, block, done, first, last):
             if mode == POOLED:
                 split_pools(w, order, pool_start, width, plane, run.sweep + s)
             if q is not None and follows:
-                told = c.mode, run.key, clock, plane, shift
-                flips = follow(q, told, scan.order, batches, x, w, sample, tally, fields, flipped)
+                drawing = c.mode, run.key, clock, plane, shift
+                flips = follow(
+                    q, drawing, scan.order, batches, x, w, sample, tally, fields, flipped
+                )
                 follows = easy or FEW * flips < len(order)
                 done[g] = s + 1
                 continue

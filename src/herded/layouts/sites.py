@@ -18,6 +18,7 @@ from herded.layouts.protocol import SweptLayout, Task
 from herded.layouts.scan import JACOBI, SEQUENTIAL, ScanArrays, components
 from herded.layouts.side_by_side import MOST_CHAINS, SideBySide
 from herded.layouts.state import NOTHING, State
+from herded.layouts.table_arrays import TableArrays
 from herded.layouts.weights import ContextArrays, compile_contexts, weight_bytes
 from herded.system.arrays import arrays_in
 from herded.system.threads import run_parts
@@ -41,7 +42,13 @@ class SiteLayout(SweptLayout):
     many_modes: ClassVar[tuple[int, ...]] = ()  # modes that there is a kernel for
 
     @classmethod
-    def of(cls, task: Task, arrays: Any, tables: Any = None, **facts: Any) -> "SiteLayout":
+    def of(
+        cls,
+        task: Task,
+        arrays: tuple[Any, ...],
+        tables: TableArrays | None = None,
+        **facts: Any,
+    ) -> "SiteLayout":
         """The layout of a task with these arrays; contexts are those of `tables`."""
         contexts = compile_contexts(task.draw.weights, tables, task.width)
         return cls(
@@ -72,7 +79,8 @@ class SiteLayout(SweptLayout):
         return sum(array.nbytes for array in arrays_in(parts))
 
     def components(self) -> np.ndarray | None:
-        return components(self.factors, self.model.evidence < 0)
+        found: np.ndarray | None = components(self.factors, self.model.evidence < 0)
+        return found
 
     # -- one chain ---------------------------------------------------------------------------
 
@@ -169,7 +177,7 @@ class SiteLayout(SweptLayout):
         """Whether so many chains side by side are faster than one by one."""
         return self.scalar and chains >= self.few_chains
 
-    def many_kernel(self) -> Callable[..., None]:
+    def many_kernel(self, slack: int) -> Callable[..., None]:
         """The compiled sweeps of several chains."""
         raise NotImplementedError
 
@@ -177,14 +185,12 @@ class SiteLayout(SweptLayout):
         self, chains: SideBySide, blocks: np.ndarray, sweeps: int, steps: list[Step]
     ) -> None:
         first, keys = steps[0], np.array([step.key for step in steps], np.uint64)
-        self.many_kernel()(
-            self.arrays,
+        self.many_kernel(first.slack)(
             self.contexts,
             self.scan.order,
             first.sweep,
             sweeps,
             keys,
-            first.slack,
             chains.x,
             chains.w,
             chains.tally,

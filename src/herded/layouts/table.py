@@ -9,7 +9,7 @@ import numpy as np
 
 from herded.draws.modes import BLANKET
 from herded.draws.protocol import Step
-from herded.layouts.chain_sweeps import table_together
+from herded.layouts.chain_sweeps import scalar_together
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.site_sweeps import scalar_sweeps, vector_sweeps
 from herded.layouts.sites import EVERY_TABULATED, SiteLayout, weights_memory
@@ -80,10 +80,10 @@ class TableLayout(SiteLayout):
         return starts, widths[first]
 
     def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
-        told = self.contexts, self.scan, step, None
+        common = self.contexts, self.scan, step, None
         if self.scalar:
-            return partial(scalar_sweeps, self.arrays, None, None, *told)
-        return partial(vector_sweeps, self.arrays, None, *told)
+            return partial(scalar_sweeps, self.arrays, None, None, *common)
+        return partial(vector_sweeps, self.arrays, None, *common)
 
-    def many_kernel(self) -> Callable[..., None]:
-        return table_together
+    def many_kernel(self, slack: int) -> Callable[..., None]:
+        return partial(scalar_together, self.arrays, None)

@@ -12,7 +12,7 @@ import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar, fixed_vector
 from herded.errors import MemoryLimitError
-from herded.layouts.factor_arrays import log_conditional, log_conditional_pair
+from herded.layouts.factor_arrays import FactorArrays, log_conditional, log_conditional_pair
 from herded.system import memory
 from herded.system.arrays import lock, starts
 from herded.system.jit import jit
@@ -64,7 +64,9 @@ def check_tables(
     )
 
 
-def compile_table(factors, rows, x, scalar: bool) -> TableArrays:
+def compile_table(
+    factors: FactorArrays, rows: np.ndarray, x: np.ndarray, scalar: bool
+) -> TableArrays:
     """Tabulate every conditional in so many rows; `x` has the values of clamped variables."""
     rows = rows.astype(np.int64)
     width = np.ones_like(rows) if scalar else factors.cardinalities

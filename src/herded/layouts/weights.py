@@ -17,6 +17,7 @@ import numpy as np
 from herded.draws.modes import BLANKET, DRAW, FULL, LAZY, MAX_BINS, POOLED, SHARED
 from herded.errors import MethodError
 from herded.layouts.hash_tables import first_slots
+from herded.layouts.table_arrays import TableArrays
 from herded.system.jit import jit
 from herded.system.stream import mix
 
@@ -59,16 +60,18 @@ def check_weights(weights: str) -> None:
         raise MethodError(f"expected weights to be one of {', '.join(MODES)}, got {weights!r}")
 
 
-def compile_contexts(weights: str | None, tables, width: np.ndarray) -> ContextArrays:
+def compile_contexts(
+    weights: str | None, tables: TableArrays | None, width: np.ndarray
+) -> ContextArrays:
     """The arrays for `weights`, or for a method that draws and has none."""
     mode = DRAW if weights is None else MODES[weights]
     if mode == LAZY and tables is not None:
         mode = BLANKET
     shared, pool_start = np.empty(0, np.uint32), np.empty(0, np.int64)
     size = 0
-    if mode == BLANKET:
+    if tables is not None and mode == BLANKET:
         size = len(tables.p)
-    elif mode == SHARED:
+    elif tables is not None and mode == SHARED:
         shared, size = _share(tables)
     elif mode == POOLED:
         # All variables' first bins lie side by side, then all second bins: few bins, little memory.
@@ -78,7 +81,7 @@ def compile_contexts(weights: str | None, tables, width: np.ndarray) -> ContextA
     return ContextArrays((0,) * mode, shared, pool_start, width, size)
 
 
-def _share(t) -> tuple[np.ndarray, int]:
+def _share(t: TableArrays) -> tuple[np.ndarray, int]:
     """Rows of one variable with equal conditionals get one weight."""
     shared = np.empty(t.row_start[-1], np.uint32)
     size = _share_rows(t.p, t.row_start, t.entry_start, t.width, shared)

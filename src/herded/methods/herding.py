@@ -6,7 +6,7 @@ The empirical moments of x_1 .. x_T approach mu as 1 / T. With indicator feature
 normalised distribution into a sequence of states that have the right frequencies.
 """
 
-from typing import Any
+from typing import SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -111,7 +111,7 @@ def _numbers(name: str, values: ArrayLike, dims: int) -> np.ndarray:
     return array
 
 
-def _length(T: Any) -> int:
+def _length(T: SupportsIndex) -> int:
     if isinstance(T, bool) or not hasattr(T, "__index__") or int(T) < 0:
         raise ModelError(f"expected a whole number T of 0 or more, got {T!r}")
     return int(T)

@@ -1,16 +1,24 @@
 """Checks of options that several methods have."""
 
 import operator
+from collections.abc import Sequence
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, SupportsIndex, TypeGuard
 
 from herded.errors import MethodError
+
+if TYPE_CHECKING:
+    from herded.layouts.scan import Scan
 
 
 def is_whole(value: object, least: int) -> bool:
     """Whether `value` is a whole number of `least` or more."""
     try:
-        return not isinstance(value, bool) and operator.index(value) >= least
+        return (
+            isinstance(value, SupportsIndex)
+            and not isinstance(value, bool)
+            and operator.index(value) >= least
+        )
     except TypeError:
         return False
 
@@ -26,10 +34,10 @@ def check_seed(seed: object) -> None:
         raise MethodError(f"expected a whole number of 0 or more as seed, got {seed!r}")
 
 
-def frozen_scan(scan: Any) -> Any:
+def frozen_scan(scan: "Scan") -> "Scan":
     """A permutation as a tuple, which can be compared and is written out in full by `repr`."""
     return tuple(scan.tolist() if hasattr(scan, "tolist") else scan) if _is_list(scan) else scan
 
 
-def _is_list(scan: Any) -> bool:
+def _is_list(scan: "Scan") -> TypeGuard[Sequence[int]]:
     return isinstance(scan, (list, range)) or getattr(scan, "ndim", 0) == 1

@@ -8,9 +8,12 @@ method is asked for.
 import importlib
 from collections.abc import Mapping
 from importlib.metadata import entry_points
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from herded.errors import MethodError
+
+if TYPE_CHECKING:
+    from herded.methods.protocol import Method
 
 GROUP = "herded.methods"
 DAMPING = 0.5  # of belief propagation and mean field, which may not settle without
@@ -39,7 +42,7 @@ def method_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys((*BUILT_IN, *others)))
 
 
-def method_named(name: str, **options: Any) -> Any:
+def method_named(name: str, **options: Any) -> "Method":
     """The method called `name`, with its options on the command line and those given.
 
     Options that its class does not have, such as the seed of a solver, are left out.
@@ -53,4 +56,5 @@ def method_named(name: str, **options: Any) -> Any:
             raise MethodError(f"expected a method out of {', '.join(method_names())}, got {name!r}")
         made, fixed = points[0].load(), {}
     known = getattr(made, "__dataclass_fields__", options)
-    return made(**fixed, **{key: value for key, value in options.items() if key in known})
+    found: Method = made(**fixed, **{key: value for key, value in options.items() if key in known})
+    return found

@@ -5,7 +5,6 @@ The paper's section 4.3 uses a linear schedule.
 
 import sys
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ def linear(sweep: int, total: int) -> float:
     return 1.0 - sweep / (total - 1) if total > 1 else 0.0
 
 
-def check_schedule(schedule: Any) -> None:
+def check_schedule(schedule: Schedule | None) -> None:
     """A schedule is None, "linear", or a function of (sweep, total)."""
     if schedule is not None and schedule != "linear" and not callable(schedule):
         raise MethodError(
@@ -52,7 +51,10 @@ def inverse_temperatures(schedule: Schedule, state: State, sweeps: int) -> np.nd
     many short chains takes longer than the chains.
     """
     if hasattr(schedule, "betas"):
-        return schedule.betas(np.arange(state.sweep, state.sweep + sweeps), state.total)
+        found: np.ndarray = schedule.betas(
+            np.arange(state.sweep, state.sweep + sweeps), state.total
+        )
+        return found
     temperature = schedule if callable(schedule) else linear
     return np.array(
         [

@@ -154,4 +154,5 @@ def _transitions(unary: np.ndarray, log_pairwise: ArrayLike, left: np.ndarray) -
         raise ModelError(
             f"expected log_pairwise of shape {(k, k)} or {(n - 1, k, k)}, got {tables.shape}"
         )
-    return tables[left]
+    found: np.ndarray = tables[left]
+    return found

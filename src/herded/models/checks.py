@@ -17,7 +17,7 @@ def described(value: object) -> str:
     return f"{type(value).__name__} of shape {shape}" if isinstance(shape, tuple) else shown(value)
 
 
-def whole_array(name: str, values: ArrayLike) -> np.ndarray:
+def whole_array(name: str, values: object) -> np.ndarray:
     """`values` as int64, of any shape: 2.0 is a whole number, 2.5 and "2" are not."""
     expected = f"expected whole numbers as {name}"
     array = _array(expected, values)
@@ -35,7 +35,7 @@ def whole_array(name: str, values: ArrayLike) -> np.ndarray:
     return whole
 
 
-def _array(expected: str, values: ArrayLike, uneven: str = "") -> np.ndarray:
+def _array(expected: str, values: object, uneven: str = "") -> np.ndarray:
     """`values` as an array; `uneven` is the remedy for lists whose rows differ in length."""
     try:
         return np.asarray(values)
@@ -63,7 +63,7 @@ def edge_array(name: str, edges: ArrayLike) -> np.ndarray:
     return ends
 
 
-def number_array(name: str, values: ArrayLike, uneven: str = "") -> np.ndarray:
+def number_array(name: str, values: object, uneven: str = "") -> np.ndarray:
     """`values` as floats, of any shape; `uneven` is what to do if rows differ in length."""
     expected = f"expected numbers in {name}"
     array = _array(expected, values, uneven)

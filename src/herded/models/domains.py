@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.models.protocol import Model
+from herded.models.factor_graph import FactorGraph
 from herded.system.arrays import lock
 from herded.system.jit import jit
 from herded.system.stream import draw
@@ -50,7 +50,7 @@ class Domains(NamedTuple):
     counts: np.ndarray  # see DRAWN
 
 
-def compile_hard(model: Model) -> HardFactors:
+def compile_hard(model: FactorGraph) -> HardFactors:
     """The hard factors of a factor graph that has some."""
     n, f = model.n_variables, model.n_factors
     arity = np.diff(model.factor_start)
@@ -72,7 +72,7 @@ def compile_hard(model: Model) -> HardFactors:
     return lock(hard)
 
 
-def whole_domains(model: Model, hard: HardFactors) -> Domains:
+def whole_domains(model: FactorGraph, hard: HardFactors) -> Domains:
     """Every state of every free variable remains."""
     n, f, states = model.n_variables, model.n_factors, model.cardinalities
     clamped = model.evidence >= 0

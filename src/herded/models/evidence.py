@@ -1,7 +1,7 @@
 """Evidence: which variables are clamped, and to what."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +9,9 @@ from herded.errors import ModelError
 from herded.models.checks import shown, whole_number
 from herded.models.names import state_index
 from herded.models.protocol import Model
+
+if TYPE_CHECKING:
+    from herded.models.factor_graph import FactorGraph
 
 
 def merge(model: Model, evidence: Mapping[Any, int | str]) -> np.ndarray:
@@ -42,7 +45,7 @@ def index_of(model: Model, key: object) -> int:
     return int(np.ravel_multi_index(position, shape))
 
 
-def check_possible(model: Model) -> None:
+def check_possible(model: "FactorGraph") -> None:
     """Raise when the evidence alone makes some factor impossible."""
     if not model.has_hard_zeros:
         return

@@ -4,8 +4,8 @@
 0" of a list of edges.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,11 @@ from numpy.typing import ArrayLike
 from herded.errors import ModelError
 from herded.models.checks import number_array, shown, whole_array
 
+if TYPE_CHECKING:
+    from herded.models.factor_graph import FactorGraph
+
 Called = Callable[[int], str]
+Factor = tuple[ArrayLike, ArrayLike]  # variables, log-table
 
 
 def by_number(f: int) -> str:
@@ -115,7 +119,10 @@ def table_strides(
 
 
 def check_tables(
-    tables: np.ndarray, table_start: np.ndarray, scope_of: Any, called: Called
+    tables: np.ndarray,
+    table_start: np.ndarray,
+    scope_of: Callable[[int], np.ndarray],
+    called: Called,
 ) -> None:
     """Check that log-potentials are numbers or -inf, and that every factor allows some state."""
     wrong = np.isnan(tables) | np.isposinf(tables)
@@ -136,7 +143,7 @@ def check_tables(
         )
 
 
-def listed_factors(factors: Any) -> list[Any]:
+def listed_factors(factors: Iterable[Factor]) -> list[Factor]:
     """What was passed as factors, as a list."""
     try:
         return list(factors)
@@ -146,7 +153,7 @@ def listed_factors(factors: Any) -> list[Any]:
         ) from error
 
 
-def read_factor(f: int, factor: Any) -> tuple[np.ndarray, np.ndarray]:
+def read_factor(f: int, factor: Factor) -> tuple[np.ndarray, np.ndarray]:
     """The variables and the log-table of factor `f` as arrays."""
     try:
         variables, table = factor
@@ -161,7 +168,7 @@ def read_factor(f: int, factor: Any) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def check_unaries(model: Any) -> None:
+def check_unaries(model: "FactorGraph") -> None:
     """The unary factors of one variable must leave it a state."""
     if not model.has_hard_zeros:
         return

@@ -9,10 +9,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from herded.errors import MethodError, ModelError
 from herded.models import evidence as _evidence
@@ -384,7 +384,7 @@ class FactorGraph:
         return model
 
 
-def locked(array: ArrayLike, kind: Any) -> np.ndarray:
+def locked(array: ArrayLike, kind: DTypeLike) -> np.ndarray:
     """A read-only, contiguous copy: models and layouts never change."""
     copy = np.array(array, dtype=kind, order="C")
     copy.flags.writeable = False
@@ -400,10 +400,17 @@ def as_graph(model: Model) -> FactorGraph:
             f"expected a factor graph, or a model that can be written as one, got "
             f"{described(model)}: use a sampler that works on such models"
         )
-    return model.as_factor_graph()  # type: ignore[attr-defined]
+    return model.as_factor_graph()
 
 
-def has_factors(model: Model) -> bool:
+class WithFactors(Model, Protocol):
+    """A model that can be written as a factor graph."""
+
+    def as_factor_graph(self) -> FactorGraph:
+        """The model with its factors written out."""
+
+
+def has_factors(model: Model) -> TypeGuard[WithFactors]:
     """Whether a model can be written as a factor graph."""
     return hasattr(model, "as_factor_graph")
 

@@ -11,7 +11,7 @@ EXACTLY = 10**15  # up to here all digits are shown
 def count_joint_states(cardinalities: ArrayLike, most: int) -> int | None:
     """The product of the cardinalities, or None where it is above `most`."""
     states = 1
-    for k in map(int, cardinalities):
+    for k in map(int, np.asarray(cardinalities)):
         states *= k
         if states > most:
             return None

@@ -6,7 +6,7 @@ once, with J. The paper's x_i in {-1, +1} are states 0 and 1.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -365,7 +365,9 @@ def _lattice(log_unary: np.ndarray, coupling: ArrayLike, unlike: float, periodic
     )
 
 
-def _couplings(coupling: ArrayLike, shapes: Any) -> tuple[np.ndarray, np.ndarray]:
+def _couplings(
+    coupling: ArrayLike, shapes: Sequence[tuple[int, ...]]
+) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(coupling, (tuple, list)) and len(coupling) == 2:
         pair = [number_array("the coupling", part) for part in coupling]
     elif number_array("the coupling", coupling).ndim == 0:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -40,7 +39,7 @@ def called(model: Model, i: int) -> str:
     return str(int(i))
 
 
-def _distinct(names: Any, n: int, what: str) -> tuple[str, ...]:
+def _distinct(names: object, n: int, what: str) -> tuple[str, ...]:
     if not isinstance(names, Iterable):
         raise ModelError(f"expected {n} {what}, got {shown(names)}")
     result = tuple(str(name) for name in names)

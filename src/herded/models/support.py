@@ -7,6 +7,7 @@ without a state has proved that there is none.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +27,9 @@ from herded.models.protocol import Model
 from herded.system.jit import jit
 from herded.system.stream import draw
 
+if TYPE_CHECKING:
+    from herded.models.lattice import Lattice
+
 SEARCHES = 8  # most searches for one start that differs from the earlier ones
 FEW_TRIES = 1000  # dead ends allowed in each of them
 
@@ -41,12 +45,13 @@ def start_state(model: Model, key: np.uint64, *, tries: int = 100_000) -> np.nda
             "factors, among which a start could be searched for"
         )
     if model.has_hard_zeros and not model.zeros_tie_variables:
-        return _possible_pixels(model, np.uint64(key))
-    x = uniform_state(np.uint64(key), model.cardinalities, model.evidence)
+        return _possible_pixels(cast("Lattice", model), np.uint64(key))
+    x: np.ndarray = uniform_state(np.uint64(key), model.cardinalities, model.evidence)
     if not model.has_hard_zeros:
         return x
-    hard = compile_hard(model)
-    domains = whole_domains(model, hard)
+    graph = as_graph(model)
+    hard = compile_hard(graph)
+    domains = whole_domains(graph, hard)
     outcome = search_all(hard, domains, np.uint64(key), tries)
     if outcome == GAVE_UP:
         raise InfeasibleError(
@@ -80,7 +85,7 @@ def dispersed_starts(model: Model, keys: Sequence[np.uint64]) -> list[np.ndarray
         return starts
     loose = model.evidence < 0
     if hard:
-        loose &= np.diff(compile_hard(model).entry_start) == 0
+        loose &= np.diff(compile_hard(as_graph(model)).entry_start) == 0
     extremes = (np.zeros_like(model.cardinalities), model.cardinalities - 1)
     for chain, x in zip(range(1, len(keys)), extremes, strict=False):
         starts[chain] = np.where(loose, x, starts[chain])
@@ -106,8 +111,9 @@ def _elsewhere(model: Model, starts: list[np.ndarray], key: np.uint64) -> np.nda
 def check_support(model: Model) -> None:
     """Raise where a short search proves that no state is possible."""
     if model.has_hard_zeros and model.zeros_tie_variables and has_factors(model):
-        hard = compile_hard(model)
-        domains = whole_domains(model, hard)
+        graph = as_graph(model)
+        hard = compile_hard(graph)
+        domains = whole_domains(graph, hard)
         outcome = search_all(hard, domains, np.uint64(0), FEW_TRIES)
         if outcome not in (FOUND, GAVE_UP):
             raise _impossible(model, outcome)
@@ -128,8 +134,9 @@ def possible_states(model: Model) -> np.ndarray:
     left[clamped] = np.arange(width) == model.evidence[clamped][:, None]
     if not model.has_hard_zeros:
         return left
-    hard = compile_hard(model)
-    domains = whole_domains(model, hard)
+    graph = as_graph(model)
+    hard = compile_hard(graph)
+    domains = whole_domains(graph, hard)
     if propagate_all(hard, domains) != FOUND:
         return np.zeros_like(left)
     for i in np.flatnonzero(domains.size < model.cardinalities):
@@ -180,7 +187,7 @@ def uniform_state(key, cardinalities, evidence):
     return x
 
 
-def _possible_pixels(model: Model, key: np.uint64) -> np.ndarray:
+def _possible_pixels(model: "Lattice", key: np.uint64) -> np.ndarray:
     """A uniform state of a lattice, over the states that its unaries allow."""
     bits = draw(key, np.arange(model.n_variables, dtype=np.uint64))
     pixel, state = np.nonzero(~np.isneginf(model.log_unary.reshape(model.n_variables, -1)))

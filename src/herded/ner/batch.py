@@ -88,4 +88,5 @@ def _cases(batch: Batch) -> np.ndarray:
     short, owner, n = batch.atoms[batch.types, SHORT], _owners(batch.starts), len(batch.starts) - 1
     small = np.bincount(owner, short == SMALL_LETTERS, n)
     large = np.bincount(owner, (short == CAPITALISED) | (short == CAPITALS), n)
-    return np.select([small == 0, large == 0, large > small], [0, 1, 2], 3)[owner]
+    found: np.ndarray = np.select([small == 0, large == 0, large > small], [0, 1, 2], 3)[owner]
+    return found

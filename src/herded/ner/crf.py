@@ -4,7 +4,7 @@ import inspect
 import os
 from collections.abc import Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from herded.errors import CorpusError, MethodError
 from herded.methods.options import check_seed, is_between, is_whole
 from herded.ner.batch import Batch, encode
 from herded.ner.chain import Chain, first_transitions, label_set
-from herded.ner.inputs import are_documents, labelled, regroup, sentences_of
+from herded.ner.inputs import Labels, Texts, are_documents, labelled, regroup, sentences_of
 from herded.ner.labels import to_bio, to_io
 from herded.ner.lexicon import Lexicon
 from herded.ner.scoring import score
@@ -22,6 +22,7 @@ from herded.ner.words import Vocabulary
 from herded.run.interrupts import interruptible
 from herded.run.progress import Progress
 
+Pair = tuple[Texts, Sequence[Labels]]
 SCHEMES = {"io": to_io, "bio": to_bio}
 
 
@@ -110,7 +111,14 @@ class CRF:
             setattr(self, name, value)
         return self
 
-    def fit(self, X: Any, y: Any = None, *, dev: Any = None, kinds: Sequence[str] = ()) -> "CRF":
+    def fit(
+        self,
+        X: Texts,
+        y: Sequence[Labels] | None = None,
+        *,
+        dev: Texts | Pair | None = None,
+        kinds: Sequence[str] = (),
+    ) -> "CRF":
         """Learn from labelled sentences.
 
         Ctrl-C ends the training with what the last whole epoch gave.
@@ -159,7 +167,7 @@ class CRF:
         development = None
         if dev is not None:
             pair = isinstance(dev, tuple) and len(dev) == 2 and not are_documents(dev)
-            held, right = labelled(*dev) if pair else labelled(dev)
+            held, right = labelled(*cast(Pair, dev)) if pair else labelled(cast(Texts, dev))
             if not any(right):
                 raise CorpusError("expected words in the development set, got none")
             development = encode(held, vocabulary, self.lexicon), right
@@ -181,7 +189,12 @@ class CRF:
         if not (self.lexicon is None or isinstance(self.lexicon, Lexicon)):
             raise MethodError(f"expected a Lexicon or None, got {self.lexicon!r:.80}")
 
-    def _learn(self, learner: Learner, names: tuple[str, ...], development: Any) -> None:
+    def _learn(
+        self,
+        learner: Learner,
+        names: tuple[str, ...],
+        development: tuple[Batch, list[Labels]] | None,
+    ) -> None:
         """Epochs until all are done, the development set stops getting better, or Ctrl-C."""
         self.history_: list[dict[str, float]] = []
         best, since = -1.0, 0
@@ -216,13 +229,13 @@ class CRF:
         if not self.history_:
             raise KeyboardInterrupt
 
-    def predict(self, X: Any) -> list[Any]:
+    def predict(self, X: Texts) -> list[Any]:
         """The best labelling: for each sentence a tuple of labels; documents give lists of them."""
         chain, batch = self._encode(X)
         best = chain.best(chain.scores(batch), batch.starts)
         return regroup(X, batch.starts, [chain.labels[k] for k in best])
 
-    def predict_marginals(self, X: Any) -> list[Any]:
+    def predict_marginals(self, X: Texts) -> list[Any]:
         """For each sentence the probabilities (words, labels); documents give lists of them.
 
         The columns are the labels of `chain_.labels`.
@@ -230,7 +243,7 @@ class CRF:
         chain, batch = self._encode(X)
         return regroup(X, batch.starts, chain.marginals(chain.scores(batch), batch.starts))
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Texts, y: Sequence[Labels] | None = None) -> float:
         """F1 over whole entities."""
         chain, batch = self._encode(X)
         return _f1(chain, batch, labelled(X, y)[1])
@@ -253,12 +266,12 @@ class CRF:
             raise MethodError("expected a fitted CRF, got a new one: call fit or CRF.load first")
         return self.chain_
 
-    def _encode(self, X: Any) -> tuple[Chain, Batch]:
+    def _encode(self, X: Texts) -> tuple[Chain, Batch]:
         chain = self._chain()
         return chain, encode(sentences_of(X), Vocabulary(), chain.lexicon)
 
 
-def _f1(chain: Chain, batch: Batch, truth: list[Any]) -> float:
+def _f1(chain: Chain, batch: Batch, truth: list[Labels]) -> float:
     best = chain.best(chain.scores(batch), batch.starts)
     words = [chain.labels[k] for k in best]
     starts = batch.starts

@@ -5,14 +5,15 @@ of a skip-chain. The best sample of a whole document would have to be good in ev
 once, which no sample is.
 """
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import MethodError
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.protocol import Method
+from herded.methods.protocol import Method, Sampler
 from herded.models.factor_graph import FactorGraph
 from herded.ner.batch import Batch
 from herded.ner.chain import Chain
@@ -32,7 +33,7 @@ def _herded(seed: int, linked: bool) -> HerdedGibbs:
     return HerdedGibbs("lazy" if linked else "blanket", phases="half", seed=seed)
 
 
-SAMPLERS = {
+SAMPLERS: dict[str, Callable[[int, bool], Sampler]] = {
     "herded": _herded,
     "gibbs": lambda seed, linked: Gibbs(seed=seed),
     "annealed": lambda seed, linked: Gibbs(seed=seed, schedule="linear"),
@@ -71,7 +72,7 @@ def decode(
     ties: Ties | None = None,
     sweeps: int = 400,
     seed: int = 0,
-    start: Any = None,
+    start: ArrayLike | None = None,
 ) -> np.ndarray:
     """(N,) labels of the batch's words.
 
@@ -88,17 +89,21 @@ def decode(
             return viterbi_rounds(chain, batch, scores, ties)
         return chain.best(scores, batch.starts)
     if decoder == "max-marginals" and ties is None:
-        return chain.marginals(scores, batch.starts).argmax(axis=1)
+        likely: np.ndarray = chain.marginals(scores, batch.starts).argmax(axis=1)
+        return likely
     model = graph(chain, batch, scores, ties)
     first = chain.best(scores, batch.starts) if start is None else start
     if decoder == "max-marginals":
         method = _herded(seed, True)
         found = infer(model, method, sweeps=sweeps, start=first, keep=[Marginals()])
-        return found.marginals.argmax(axis=1)
+        best: np.ndarray = found.marginals.argmax(axis=1)
+        return best
     return best_sample(model, SAMPLERS[decoder](seed, ties is not None), sweeps, first)
 
 
-def best_sample(model: FactorGraph, method: Method, sweeps: int, start: Any) -> np.ndarray:
+def best_sample(
+    model: FactorGraph, method: Method, sweeps: int, start: ArrayLike | None
+) -> np.ndarray:
     """The best state that each connected component was in."""
     found = infer(model, method, sweeps=sweeps, start=start, keep=[BestState()])
     return found.best.state

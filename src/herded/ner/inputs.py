@@ -1,7 +1,7 @@
 """Convert what a recogniser is given: documents, or sentences alone."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 
@@ -9,14 +9,15 @@ from herded.errors import CorpusError
 from herded.ner.documents import Document
 
 Labels = Sequence[str]
+Texts = Sequence[Document] | Sequence[Sequence[str]]
 
 
-def are_documents(X: Any) -> bool:
+def are_documents(X: object) -> TypeGuard[Sequence[Document]]:
     """Whether X is a list of documents; a list of sentences is not."""
     return isinstance(X, Sequence) and len(X) > 0 and all(isinstance(x, Document) for x in X)
 
 
-def sentences_of(X: Any) -> list[list[Sequence[str]]]:
+def sentences_of(X: Texts) -> list[list[Sequence[str]]]:
     """The sentences of each document; each bare sentence is a document of its own."""
     if isinstance(X, (str, Document)) or not isinstance(X, Sequence):
         raise CorpusError(f"expected a list of documents or of sentences, got {X!r:.80}")
@@ -30,10 +31,12 @@ def sentences_of(X: Any) -> list[list[Sequence[str]]]:
             )
         if not _are_strings(sentence):
             raise CorpusError(f"expected words as strings, got {sentence!r:.80}")
-    return [[sentence] for sentence in X]
+    return [[sentence] for sentence in cast(Sequence[Sequence[str]], X)]
 
 
-def labelled(X: Any, y: Any = None) -> tuple[list[list[Sequence[str]]], list[Labels]]:
+def labelled(
+    X: Texts, y: Sequence[Labels | None] | None = None
+) -> tuple[list[list[Sequence[str]]], list[Labels]]:
     """The sentences by document, and the labels of each sentence."""
     documents = sentences_of(X)
     if y is None:
@@ -54,14 +57,14 @@ def labelled(X: Any, y: Any = None) -> tuple[list[list[Sequence[str]]], list[Lab
             raise CorpusError(f"expected strings as labels of sentence {at}, got {labels!r:.80}")
         if len(labels) != len(words):
             raise CorpusError(f"expected {len(words)} labels for sentence {at}, got {len(labels)}")
-    return documents, list(y)
+    return documents, cast(list[Labels], list(y))
 
 
 def _are_strings(items: Sequence[Any]) -> bool:
     return all(isinstance(item, str) for item in items)
 
 
-def regroup(X: Any, starts: np.ndarray, values: Any) -> list[Any]:
+def regroup(X: Texts, starts: np.ndarray, values: list[str] | np.ndarray) -> list[Any]:
     """Values of words as tuples (or arrays) of sentences, and those in lists by document."""
     pack = tuple if isinstance(values, list) else np.asarray
     parts = [pack(values[starts[s] : starts[s + 1]]) for s in range(len(starts) - 1)]

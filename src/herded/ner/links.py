@@ -55,4 +55,5 @@ def _mentions(batch: Batch, most: int) -> np.ndarray:
 
 def _may_be_name(batch: Batch) -> np.ndarray:
     """Capitalised words that the document nowhere writes in small letters."""
-    return (batch.atoms[batch.types, KIND] == UPPER) & (batch.small_mentions == 0)
+    found: np.ndarray = (batch.atoms[batch.types, KIND] == UPPER) & (batch.small_mentions == 0)
+    return found

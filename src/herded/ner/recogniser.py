@@ -1,7 +1,7 @@
 """Find names in a text: split it into words, label them, and collect the spans."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import as_file, files
@@ -74,7 +74,9 @@ class Recogniser:
     ['Tim Roth', 'Amanda Plummer', 'Amsterdam']
     """
 
-    def __init__(self, chain: Chain, ties: Ties | None = None, card: Any = None) -> None:
+    def __init__(
+        self, chain: Chain, ties: Ties | None = None, card: Mapping[str, Any] | None = None
+    ) -> None:
         self.chain, self.ties = chain, ties
         self.card = card or {}  # data, licences and figures, if the file has them
 

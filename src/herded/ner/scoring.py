@@ -196,7 +196,8 @@ def _counts(truth: Sequence[Sequence[Labels]], guess: Sequence[Sequence[Labels]]
 def _f1(counts: np.ndarray) -> np.ndarray:
     """F1 from found, true and guessed on the last axis."""
     found, true, guessed = np.moveaxis(counts, -1, 0)
-    return 2.0 * found / np.maximum(true + guessed, 1)
+    given: np.ndarray = 2.0 * found / np.maximum(true + guessed, 1)
+    return given
 
 
 def _difference(f1: list[np.ndarray]) -> np.ndarray:

@@ -49,7 +49,8 @@ class Ties:
     def potentials(self, chain: Chain) -> np.ndarray:
         """(K, K) S for each pair of labels."""
         kinds = label_kinds(chain)
-        return self.table[np.ix_(kinds, kinds)]
+        found: np.ndarray = self.table[np.ix_(kinds, kinds)]
+        return found
 
 
 def label_kinds(chain: Chain) -> np.ndarray:

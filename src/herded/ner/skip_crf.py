@@ -1,17 +1,16 @@
 """The estimator of skip-chains: a chain, and ties fitted on documents it has not seen."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from herded.errors import CorpusError, MethodError
 from herded.methods.options import is_whole
 from herded.ner.batch import encode
-from herded.ner.crf import CRF, SCHEMES
+from herded.ner.crf import CRF, SCHEMES, Pair
 from herded.ner.decoding import check_decoder
 from herded.ner.documents import Document
-from herded.ner.inputs import are_documents, labelled, sentences_of
+from herded.ner.inputs import Labels, Texts, are_documents, labelled, sentences_of
 from herded.ner.labels import to_io
 from herded.ner.links import RULES
 from herded.ner.recogniser import Recogniser
@@ -78,11 +77,11 @@ class SkipCRF:
     def fit(
         self,
         X: Sequence[Document],
-        y: Any = None,
+        y: Sequence[Labels] | None = None,
         *,
         repeats: int = 1,
         extra: Sequence[Document] = (),
-        dev: Any = None,
+        dev: Texts | Pair | None = None,
     ) -> "SkipCRF":
         """Learn from labelled documents.
 
@@ -141,7 +140,7 @@ class SkipCRF:
         options = {"decoder": self.decoder, "sweeps": self.sweeps, "skip": True}
         return list(self.recogniser_.tag_documents(X, **options))
 
-    def score(self, X: Sequence[Document], y: Any = None) -> float:
+    def score(self, X: Sequence[Document], y: Sequence[Labels] | None = None) -> float:
         """F1 over whole entities."""
         guess = [labels for document in self.predict(X) for labels in document]
         return score(labelled(X, y)[1], guess).f1

@@ -8,14 +8,17 @@ import contextlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from herded.errors import MethodError
 from herded.ner.documents import Document, Sentence
 from herded.ner.labels import spans
 from herded.ner.split import sentences
 
-LABELS = {
+if TYPE_CHECKING:
+    from herded.ner.recogniser import Recogniser
+
+LABELS: dict[str, dict[str, str]] = {
     "spacy": {"PERSON": "PERSON", "ORGANIZATION": "ORG", "LOCATION": "LOC"},
     "herded": {},
 }  # by the component's option: names that kinds get in `doc.ents`
@@ -26,7 +29,7 @@ class EntityComponent:
 
     def __init__(
         self,
-        recogniser: Any,
+        recogniser: "Recogniser",
         *,
         decoder: str | None = None,
         skip: bool = False,

@@ -109,6 +109,6 @@ def _weights(present: np.ndarray, packed: np.ndarray, rows: int, width: int) -> 
 def _lexicon(keys: np.ndarray, kinds: np.ndarray) -> Lexicon:
     if keys.ndim != 1 or keys.shape != kinds.shape:
         raise ValueError(f"lexicon {keys.shape} {kinds.shape}")
-    if (keys.dtype, kinds.dtype) != (np.uint32, np.uint8) or not keys.all():
+    if keys.dtype != np.uint32 or kinds.dtype != np.uint8 or not keys.all():
         raise ValueError(f"lexicon {keys.dtype} {kinds.dtype}")
     return Lexicon(keys, kinds)

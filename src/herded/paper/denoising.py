@@ -8,7 +8,7 @@ and estimate the picture by the mean over all their sweeps; mean field updates a
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,14 +26,20 @@ SIGMAS = (2, 4, 6, 8)
 SWEEPS = 30
 SIZES = {"quick": (160, 2), "default": (256, 10), "full": (320, 10)}  # side of the picture, images
 
-SCHEDULES = {"": "checkerboard", ", at once": "parallel", ", row by row": "sequential"}
+SCHEDULES: dict[str, Literal["sequential", "checkerboard", "parallel"]] = {
+    "": "checkerboard",
+    ", at once": "parallel",
+    ", row by row": "sequential",
+}
 
 
-def _mean_field(damping: float, updates: Any) -> Callable[[int], Any]:
+def _mean_field(
+    damping: float, updates: Literal["sequential", "checkerboard", "parallel"]
+) -> Callable[[int], Method]:
     return lambda seed: MeanField(damping=damping, updates=updates, tolerance=0)
 
 
-METHODS: dict[str, Callable[[int], Any]] = {
+METHODS: dict[str, Callable[[int], Method]] = {
     "Herded Gibbs": lambda seed: HerdedGibbs(scan="sequential", phases="half", seed=seed),
     "Herded Gibbs, shared": lambda seed: HerdedGibbs(
         weights="shared", scan="sequential", phases="half", seed=seed
@@ -65,7 +71,8 @@ class Errors:
 
     def last(self, method: str) -> np.ndarray:
         """Mean over the images after the last sweep, one for each sigma."""
-        return self.errors[method][:, :, -1].mean(axis=1)
+        found: np.ndarray = self.errors[method][:, :, -1].mean(axis=1)
+        return found
 
 
 def drawn_picture(side: int) -> np.ndarray:
@@ -77,7 +84,8 @@ def drawn_picture(side: int) -> np.ndarray:
     square = (np.abs(x - 0.72) < 0.17) & (np.abs(y - 0.28) < 0.17)
     triangle = (y > 0.58) & (y < 0.92) & (np.abs(x - 0.3) < (y - 0.58) * 0.7)
     bar = (np.abs(x - 0.73) < 0.2) & (np.abs(y - 0.76) < 0.09)
-    return ring | square | triangle | bar
+    found: np.ndarray = ring | square | triangle | bar
+    return found
 
 
 def errors_over_sweeps(
@@ -103,7 +111,7 @@ def errors_over_sweeps(
     return 1000 * gaps.mean(axis=1), estimates[-1].reshape(clean.shape)
 
 
-def run(name: str, clean: np.ndarray, images: int, progress: Any) -> Errors:
+def run(name: str, clean: np.ndarray, images: int, progress: Callable[[str], None]) -> Errors:
     """All methods on `images` noisy versions at each sigma, two at a time."""
     truth = np.where(clean, 1.0, -1.0)
     found = {method: np.empty((len(SIGMAS), _images(method, images), SWEEPS)) for method in METHODS}
@@ -136,7 +144,7 @@ def _noisy(truth: np.ndarray, sigma: int, image: int) -> np.ndarray:
     return truth + sigma * np.random.default_rng([sigma, image]).normal(size=truth.shape)
 
 
-def section(size: str, progress: Any) -> Section:
+def section(size: str, progress: Callable[[str], None]) -> Section:
     """The experiment at one of SIZES, on the drawn picture and, where it is installed, on horse."""
     side, images = SIZES[size]
     runs = [run("the drawn picture", drawn_picture(side), images, progress)]

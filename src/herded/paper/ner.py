@@ -109,7 +109,7 @@ def _paper_table() -> Table:
 
 def _add_chains(
     task: Task,
-    counts: Any,
+    counts: Sequence[int],
     seeds: int,
     tell: Tell,
     parts: list[Table | Figure],
@@ -167,7 +167,7 @@ def _chain_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
 
 def _add_skips(
     task: Task,
-    counts: Any,
+    counts: Sequence[int],
     seeds: int,
     tell: Tell,
     parts: list[Table | Figure],

@@ -3,6 +3,7 @@
 Checks can fail: each compares a run of the library with a bound computed from the model alone.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, fields
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from herded import theory
 from herded.methods.exact import Exact
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import ising_grid
 from herded.models.pairwise import pairwise_model
 from herded.paper.report import Figure, Section, Table
@@ -28,7 +30,7 @@ COINS = 10
 HEADS = {"T_star": "T*"}
 
 
-def section(size: str, progress: Any) -> Section:
+def section(size: str, progress: Callable[[str], None]) -> Section:
     """All checks at one of SIZES: random graphs, Gibbs sweeps, herded sweeps."""
     graphs, gibbs_sweeps, herded_sweeps = SIZES[size]
     progress("theory: theorem 2 on random complete graphs")
@@ -104,7 +106,7 @@ def _table(name: str, caption: str, rows: list[Any]) -> Table:
     return Table(name, caption, head, list(zip(*map(_column, columns), strict=True)))
 
 
-def _column(values: Any) -> list[str]:
+def _column(values: Sequence[Any]) -> list[str]:
     """Numbers of one column in one format."""
     if not isinstance(values[0], float):
         return [_yes(value) if isinstance(value, bool) else str(value) for value in values]
@@ -157,11 +159,11 @@ def _coins() -> list[list[str]]:
     return rows
 
 
-def _sparse_models() -> dict[str, Any]:
+def _sparse_models() -> dict[str, FactorGraph]:
     spins = np.array([[1.0, -1.0], [-1.0, 1.0]])
     field = 0.2 * np.random.default_rng(0).normal(size=9)
 
-    def ring(coupling: float) -> Any:
+    def ring(coupling: float) -> FactorGraph:
         edges = [(i, (i + 1) % 8) for i in range(8)]
         return pairwise_model(np.stack([-field[:8], field[:8]], axis=1), edges, coupling * spins)
 

@@ -6,8 +6,8 @@ The smaller eps, the harder to move between (0,0) and (1,1). Theorem 2 covers it
 herded Gibbs falls as 1 / T, that of Gibbs as 1 / sqrt(T).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -40,7 +40,8 @@ class Curves:
     @property
     def gibbs_error(self) -> np.ndarray:
         """Mean absolute error over the runs."""
-        return np.abs(self.gibbs - TRUTH).mean(axis=0)
+        found: np.ndarray = np.abs(self.gibbs - TRUTH).mean(axis=0)
+        return found
 
     def slope(self, errors: np.ndarray) -> float:
         """Of log error over log sweeps, once the chain has had time to cross: 10 / eps sweeps."""
@@ -76,7 +77,7 @@ def _estimates(model: FactorGraph, method: Method, sweeps: int, start: np.ndarra
     return np.cumsum(samples[0, :, 0], dtype=np.int64) / np.arange(1, sweeps + 1)
 
 
-def section(size: str, progress: Any) -> Section:
+def section(size: str, progress: Callable[[str], None]) -> Section:
     """The experiment at one of SIZES."""
     sweeps, runs = SIZES[size]
     curves = []

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from herded.system.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(
+_find, __dir__, _names = attach(
     "herded.qubo",
     {
         "herded.qubo.sampler": ["HerdedSampler"],
@@ -13,6 +13,9 @@ __getattr__, __dir__, __all__ = attach(
     extras=["HerdedSampler"],  # is a class of dimod
 )
 
-if TYPE_CHECKING:
-    from herded.models.convert.bqm import from_bqm, to_bqm
-    from herded.qubo.sampler import HerdedSampler
+if not TYPE_CHECKING:  # which would take any name for one of ours
+    __getattr__, __all__ = _find, _names
+else:
+    from herded.models.convert.bqm import from_bqm as from_bqm
+    from herded.models.convert.bqm import to_bqm as to_bqm
+    from herded.qubo.sampler import HerdedSampler as HerdedSampler

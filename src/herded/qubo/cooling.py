@@ -51,7 +51,7 @@ class Cooling:
         return 1.0 / beta if beta > 0 else math.inf
 
 
-def cooling(bqm: Any, beta_range: Any, kind: Any) -> Cooling:
+def cooling(bqm: Any, beta_range: tuple[float, float] | None, kind: str) -> Cooling:
     """The schedule with the given range, or with one that fits the biases."""
     if kind not in KINDS:
         raise MethodError(f'expected beta_schedule_type="geometric" or "linear", got {kind!r}')
@@ -60,7 +60,7 @@ def cooling(bqm: Any, beta_range: Any, kind: Any) -> Cooling:
     try:
         hot, cold = beta_range
     except (TypeError, ValueError):
-        hot = cold = None
+        hot = cold = math.nan
     if not (is_between(cold, 0, sys.float_info.max) and is_between(hot, 0, cold)):
         raise MethodError(
             f"expected beta_range=(hot, cold), two finite numbers with 0 <= hot <= cold, got "

@@ -166,7 +166,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         return found
 
     def _starts(
-        self, bqm: Any, num_reads: Any, initial_states: Any, generator: Any, seed: int
+        self, bqm: Any, num_reads: int | None, initial_states: Any, generator: str, seed: int
     ) -> np.ndarray:
         """(reads, N) states 0 and 1, in the order of the model's variables."""
         if not (num_reads is None or is_whole(num_reads, 1)):
@@ -186,10 +186,11 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
             ) from error
         given = parsed.initial_states
         columns = [given.variables.index(label) for label in bqm.variables]
-        return (given.record.sample[:, columns] == 1).astype(np.int64)
+        found: np.ndarray = (given.record.sample[:, columns] == 1).astype(np.int64)
+        return found
 
 
-def _checked_seed(seed: object) -> int:
+def _checked_seed(seed: int | None) -> int:
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if not is_whole(seed, 0) or int(seed) >= SEEDS:
@@ -206,7 +207,7 @@ def _model(bqm: Any, beta: float) -> FactorGraph | None:
 
 
 def _method(
-    bqm: Any, beta: Any, beta_range: Any, kind: Any, seed: int
+    bqm: Any, beta: float | None, beta_range: tuple[float, float] | None, kind: str, seed: int
 ) -> tuple[HerdedGibbs, dict[str, Any]]:
     """The method, and its part of `info`."""
     if beta is None:

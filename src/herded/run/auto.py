@@ -6,7 +6,6 @@ estimate: samplers have none.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from herded.methods.elimination_order import EliminationOrder, elimination_order
 from herded.methods.exact import Exact
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import MOST_STATES, HerdedGibbs
+from herded.methods.protocol import Method
 from herded.methods.recommend import recommend
 from herded.methods.registry import method_named
 from herded.methods.schedule import linear
@@ -32,7 +32,7 @@ class Choice:
     """A method, by the name it has on the command line, and why it was chosen."""
 
     name: str
-    method: Any
+    method: Method
     reason: str
     layout: Layout | None = None  # where the choice has found it already
     memory: float | None = None  # bytes of the run, if they are known
@@ -101,7 +101,7 @@ class LinearFrom:
         return self.temperature * linear(sweep, total)
 
 
-def annealed(model: Model, seed: int = 0, *, herded: bool = True) -> Any:
+def annealed(model: Model, seed: int = 0, *, herded: bool = True) -> HerdedGibbs | Gibbs:
     """An annealed method that begins hot enough to cross the barriers of this model's factors."""
     schedule = LinearFrom(_hot(as_graph(model)))
     if herded and int(model.cardinalities.max()) <= MOST_STATES:

@@ -12,7 +12,8 @@ import numpy as np
 from herded.errors import CheckpointError, MethodError
 from herded.methods.schedule import is_annealed
 from herded.run import checkpoint_file as checkpoints
-from herded.run.sampling import SamplerRun
+from herded.run.keep import Recorder
+from herded.run.sampling import Chain, SamplerRun
 from herded.system.atomic import FilePath
 
 
@@ -30,7 +31,7 @@ def identity(run: SamplerRun) -> dict[str, Any]:
     }
 
 
-def _describe(choice: Any) -> str:
+def _describe(choice: object) -> str:
     """Everything that decides what is recorded; arrays by their hashes."""
     options = {name: value for name, value in vars(choice).items() if name != "at"}
     for name, value in options.items():
@@ -130,7 +131,7 @@ def _check_arrays(run: SamplerRun, path: FilePath, arrays: dict[str, np.ndarray]
         raise _broken(path, "errors")
 
 
-def _check_states(run: SamplerRun, path: FilePath, chain: Any) -> None:
+def _check_states(run: SamplerRun, path: FilePath, chain: Chain) -> None:
     """Raise unless a chain is at a state of the model, and its sums could be."""
     model, state = run.layout.model, chain.state
     most = max(run.layout.width - 1, 1)
@@ -143,7 +144,7 @@ def _check_states(run: SamplerRun, path: FilePath, chain: Any) -> None:
         raise _broken(path, "the sums of a chain")
 
 
-def _check_record(run: SamplerRun, path: FilePath, recorder: Any) -> None:
+def _check_record(run: SamplerRun, path: FilePath, recorder: Recorder) -> None:
     """Raise unless what was recorded could be of so many sweeps."""
     for name, array in recorder.arrays.items():
         if name == "counts" and ((array < 0) | (array > run.recorded)).any():

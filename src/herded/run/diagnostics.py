@@ -16,8 +16,8 @@ from herded.models.support import FEW_TRIES, possible_states, start_state
 from herded.system.stream import stream_key
 
 # Chains disagree when their standard error is above TOLERANCE, and each strays DRAWS times further
-# than that many independent draws would. `python -m benchmarks --only doubts` prints how often they
-# do, and are right.
+# than that many independent draws would. `python -m benchmarks --only caution` prints how often
+# they do, and are right.
 TOLERANCE = 0.025
 DRAWS = 4.0
 

@@ -45,7 +45,7 @@ class Workers:
         """How many jobs may run at once."""
         client = getattr(self.executor, "_client", None)  # Dask's
         if client is not None:
-            return max(1, sum(client.nthreads().values()))
+            return max(1, int(sum(client.nthreads().values())))
         return getattr(self.executor, "_max_workers", None) or UNKNOWN
 
     def completed(

@@ -4,8 +4,8 @@ The tree has the groups and the dimensions that ArviZ looks for. Its ESS and R-h
 herded chains, whose states are not random.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, SupportsFloat
 
 import numpy as np
 
@@ -120,7 +120,7 @@ def _labels(states: list[Any]) -> np.ndarray:
     return np.array(states) if isinstance(states[0], int) else _texts(states)
 
 
-def _texts(names: Any) -> np.ndarray:
+def _texts(names: Sequence[Any]) -> np.ndarray:
     """Texts of any length: Zarr has no agreed form for arrays of texts of one length."""
     return np.array(names, dtype=object)
 
@@ -161,7 +161,7 @@ def _attributes(result: Result) -> dict[str, str | int | float]:
     return {name: _plain(value) for name, value in facts.items() if value is not None}
 
 
-def _plain(value: object) -> str | int | float:
+def _plain(value: str | SupportsFloat) -> str | int | float:
     if isinstance(value, str):
         return value if len(value) <= LONGEST_TEXT else f"{value[:LONGEST_TEXT]}..."
-    return int(value) if isinstance(value, (bool, int, np.integer, np.bool_)) else float(value)
+    return int(value) if isinstance(value, (int, np.integer, np.bool_)) else float(value)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, nullcontext
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,7 +19,7 @@ from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between
-from herded.methods.protocol import Sampler, Solver
+from herded.methods.protocol import Method, Sampler, Solver
 from herded.methods.schedule import is_annealed
 from herded.models.checks import shown
 from herded.models.factor_graph import FactorGraph, check_model
@@ -36,6 +36,9 @@ from herded.run.sampling import BRIEF, SamplerRun, first_states
 from herded.run.solving import SolverRun
 from herded.system import atomic, memory
 from herded.system.memory import Size
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 DEFAULT_METHOD = HerdedGibbs()
 DEFAULT_SWEEPS = 1000
@@ -131,15 +134,14 @@ def infer(
     method = DEFAULT_METHOD if method is None else method
     if not isinstance(model, (FactorGraph, Lattice)):
         check_model(model)
-    kind = _role(method)
-    if isinstance(method, type) or kind is None:
+    if isinstance(method, type) or _role(method) is None:
         raise MethodError(f"expected a method such as HerdedGibbs(), got {shown(method)}")
     sweeps = _sweeps(method, sweeps, seconds)
     burn_in, chains = _count("burn_in", burn_in, 0), _count("chains", chains, 1)
     choices = _check_keep(keep)
     if threads is not None:
         _count("threads", threads, 1)
-    if checkpoint is not None and not is_between(checkpoint_every, 0, sys.float_info.max):
+    if not is_between(checkpoint_every, 0, sys.float_info.max):
         raise MethodError(
             f"expected checkpoint_every as seconds of 0 or more, got {shown(checkpoint_every)}"
         )
@@ -147,9 +149,9 @@ def infer(
         _check_layout(layout, model, method)
     else:
         layout = cached_layout(model, method, layout, max_memory)
-    if kind is Solver:
+    if _is_solver(method):
         _refuse_for_solver(method, chains, start, checkpoint, executor, choices)
-        solver = SolverRun.prepare(layout, method, choices, sweeps, burn_in)  # type: ignore[arg-type]
+        solver = SolverRun.prepare(layout, method, choices, sweeps, burn_in)
         seconds = None if solver.method.in_one_step else seconds
         run_all(
             solver,
@@ -163,8 +165,8 @@ def infer(
     if chains > 1:
         need = layout.memory + (chains - 1) * layout.chain_memory
         memory.check(need, max_memory, f"the weights of {chains} chains")
-    states = first_states(layout, method, chains, start, choices, burn_in + sweeps)  # type: ignore[arg-type]
-    run = SamplerRun.prepare(layout, method, choices, states, sweeps, burn_in)  # type: ignore[arg-type]
+    states = first_states(layout, method, chains, start, choices, burn_in + sweeps)
+    run = SamplerRun.prepare(layout, method, choices, states, sweeps, burn_in)
     if checkpoint is not None:
         atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
         resume(run, checkpoint)
@@ -213,6 +215,10 @@ def _role(method: object) -> type | None:
     return _ROLES[kind]
 
 
+def _is_solver(method: Method) -> "TypeIs[Solver]":
+    return _role(method) is Solver
+
+
 def _check_layout(layout: Layout, model: Model, method: object) -> None:
     """A layout of another method has arrays of other sizes, which kernels would not notice."""
     if layout.model is not model:
@@ -243,7 +249,7 @@ def _sweeps(method: object, sweeps: int | None, seconds: float | None) -> int:
     return ENDLESS if sweeps is None else _count("sweeps", sweeps, 1)
 
 
-def _count(name: str, value: object, least: int) -> int:
+def _count(name: str, value: SupportsIndex, least: int) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # 1e4
     try:
@@ -275,7 +281,12 @@ def _check_keep(keep: Sequence[Keep] | None) -> dict[type, Any]:
 
 
 def _refuse_for_solver(
-    method: object, chains: int, start: Any, checkpoint: Any, executor: Any, keep: dict[type, Any]
+    method: Solver,
+    chains: int,
+    start: object,
+    checkpoint: object,
+    executor: object,
+    keep: dict[type, Any],
 ) -> None:
     asked = (
         ("chains", chains != 1),

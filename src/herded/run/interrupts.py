@@ -97,16 +97,18 @@ def _setting(event: threading.Event, *, once: bool) -> Iterator[None]:
         if once:
             signal.signal(number, before[signal.Signals(number)])
 
+    theirs: Any = before[signal.SIGTERM]
+
     def terminate(number: int, frame: FrameType | None) -> None:
         try:
-            before[signal.SIGTERM](number, frame)  # type: ignore[operator, misc]
+            theirs(number, frame)
         except KeyboardInterrupt:
             interrupt(number, frame)
 
     handlers: dict[signal.Signals, Any] = {}
     if before[signal.SIGINT] not in (None, signal.SIG_IGN):
         handlers[signal.SIGINT] = interrupt
-    if callable(before[signal.SIGTERM]):
+    if callable(theirs):
         handlers[signal.SIGTERM] = terminate
     for number, handler in handlers.items():
         signal.signal(number, handler)

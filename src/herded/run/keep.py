@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -116,14 +115,14 @@ class MarginalRecorder(Recorder):
 class PairMarginals:
     """P(x_i = a, x_j = b) on `edges` (E, 2); by default all pairs that share a factor."""
 
-    edges: Any = None
+    edges: ArrayLike | None = None
 
     def recorder(self, layout: Layout) -> "PairRecorder":
         return PairRecorder(layout, self.edges)
 
 
 class PairRecorder(Recorder):
-    def __init__(self, layout: Layout, edges: ArrayLike) -> None:
+    def __init__(self, layout: Layout, edges: ArrayLike | None) -> None:
         super().__init__(layout)
         self.edges = neighbour_pairs(layout.model) if edges is None else _check_edges(layout, edges)
         size = len(self.edges) * layout.width**2
@@ -185,7 +184,8 @@ class JointRecorder(Recorder):
 
     def joint(self) -> np.ndarray:
         counts = self.arrays["counts"]
-        return (counts / max(counts.sum(), 1)).reshape(self.layout.model.cardinalities)
+        found: np.ndarray = (counts / max(counts.sum(), 1)).reshape(self.layout.model.cardinalities)
+        return found
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,7 @@ class ErrorCurve:
     The mean is over all entries of free variables' marginals. Without `at`: at powers of two.
     """
 
-    reference: Any
+    reference: ArrayLike
     at: Sequence[int] | None = None
     rao_blackwell: bool = False
 

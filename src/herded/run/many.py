@@ -17,7 +17,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeGuard
 
 from herded.errors import HerdedError, MethodError, ModelError
 from herded.io.models import read_model
@@ -29,6 +29,7 @@ from herded.run.infer import infer
 from herded.run.interrupts import interrupted_together
 from herded.run.progress import Progress
 from herded.run.result import Result
+from herded.system.atomic import FilePath
 
 BATCH = 0.05  # seconds
 LARGEST = 256  # models
@@ -37,8 +38,8 @@ OF_ONE = ("callback", "checkpoint", "layout", "start")  # options that are about
 
 
 def infer_many(
-    models: Iterable[Any],
-    method: Method = None,
+    models: Iterable[Model | FilePath],
+    method: Method | None = None,
     *,
     executor: Executor | None = None,
     progress: bool | None = None,
@@ -88,8 +89,8 @@ def infer_many(
 
 
 def infer_as_completed(
-    models: Iterable[Any],
-    method: Method = None,
+    models: Iterable[Model | FilePath],
+    method: Method | None = None,
     *,
     executor: Executor | None = None,
     progress: bool | None = None,
@@ -123,7 +124,7 @@ def infer_as_completed(
     return _as_completed(models, method, executor, progress, options)
 
 
-def _check_models(models: Any) -> None:
+def _check_models(models: object) -> None:
     """Raise unless `models` is a collection: one model or one file name is refused."""
     if _is_file(models) or hasattr(models, "content_hash") or not hasattr(models, "__iter__"):
         raise ModelError(
@@ -146,8 +147,8 @@ def _check_options(options: dict[str, Any]) -> None:
 
 
 def _as_completed(
-    models: Iterable[Any],
-    method: Method,
+    models: Iterable[Model | FilePath],
+    method: Method | None,
     executor: Executor | None,
     progress: bool | None,
     options: dict[str, Any],
@@ -189,11 +190,11 @@ def _workers(executor: Executor | None) -> Iterator[Workers]:
 class _Batches:
     """Groups models into batches, as many to a batch as the time of the last ones suggests."""
 
-    def __init__(self, models: Iterable[Any], total: int, workers: int) -> None:
+    def __init__(self, models: Iterable[Model | FilePath], total: int, workers: int) -> None:
         self.models, self.total, self.workers = iter(models), total, workers
         self.drawn, self.size = 0, 1
 
-    def __iter__(self) -> Iterator[tuple[int, list[Any]]]:
+    def __iter__(self) -> Iterator[tuple[int, list[Model | FilePath]]]:
         while batch := list(islice(self.models, self._next_size())):
             yield self.drawn, batch
             self.drawn += len(batch)
@@ -210,8 +211,8 @@ class _Batches:
 
 def infer_batch(
     first: int,
-    models: list[Any],
-    method: Method,
+    models: list[Model | FilePath],
+    method: Method | None,
     options: dict[str, Any],
     turn: AbstractContextManager[Any] | None,
 ) -> tuple[float, list[Any]]:
@@ -226,7 +227,7 @@ def infer_batch(
     with ExitStack() as mine:
         for model in models:
             try:
-                asked = read_model(model) if _is_file(model) else model
+                asked = read_model(model) if isinstance(model, (str, os.PathLike)) else model
                 result = infer(asked, method, progress=False, **options)
                 found.append(result if local or asked is not model else replace(result, model=None))
             except HerdedError as error:
@@ -242,15 +243,15 @@ def infer_batch(
 
 def _is_small(model: Model, result: Result) -> bool:
     """Whether it was a sampler's run of few updates."""
-    sweeps = result.sweeps + result.provenance.get("burn_in", 0)
+    sweeps: int = result.sweeps + result.provenance.get("burn_in", 0)
     return 0 < len(result.state) * sweeps * model.n_variables < SMALL
 
 
-def _is_file(model: Model) -> bool:
+def _is_file(model: object) -> TypeGuard[FilePath]:
     return isinstance(model, (str, os.PathLike))
 
 
-def _about(number: int, model: Model, error: HerdedError) -> HerdedError:
+def _about(number: int, model: Model | FilePath, error: HerdedError) -> HerdedError:
     """The same error, and which model it is about."""
     name = f" ({os.fspath(model)})" if _is_file(model) else ""
     return type(error)(f"model {number}{name}: {error}")

@@ -6,6 +6,7 @@ limit; hashed weights, which grow as contexts are met, count with their largest 
 """
 
 import math
+from typing import Any, cast
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def run_memory(
     graph = as_graph(model)
     table, fixed = _table(graph), SMALL_THINGS + _written_out(model, graph)
     if isinstance(method, Sampler):
-        found = proposal or method.propose(model, max_memory=max_memory)  # type: ignore[attr-defined]
+        found = proposal or cast(Any, method).propose(model, max_memory=max_memory)
         weights, block = _weights(model, method, chains, found), _block(found, graph)
         return fixed + weights + _factors(graph) + chains * (3 * block + 8 * table)
     messages = NUMBER * len(graph.factor_variables) * int(graph.cardinalities.max())
@@ -70,7 +71,7 @@ def _table(graph: FactorGraph) -> float:
     return NUMBER * graph.n_variables * int(graph.cardinalities.max())
 
 
-def _weights(model: Model, method: Method, chains: int, proposal: Proposal) -> float:
+def _weights(model: Model, method: Sampler, chains: int, proposal: Proposal) -> float:
     """Tables, and the weights of all chains."""
     each = proposal.chain_memory
     need = proposal.memory + (chains - 1) * each
@@ -80,7 +81,7 @@ def _weights(model: Model, method: Method, chains: int, proposal: Proposal) -> f
         need += 5 * NUMBER * each / (4.0 * int(states.min(initial=2)))
     if proposal.grows:
         # Tables that grow have twice the room they need, and are copied from one to the other.
-        met = min(float(method.max_weights), proposal.contexts)
+        met = min(float(getattr(method, "max_weights", np.inf)), proposal.contexts)
         need += chains * 4.0 * met * (8.0 + 4.0 * int(model.cardinalities.max()))
     return need
 

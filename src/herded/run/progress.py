@@ -104,8 +104,16 @@ class Progress:
 
     def _open(self, done: int, note: str) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Task,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+        from rich.progress import (
+            Progress as Bar,
+        )
         from rich.text import Text
 
         from herded.system.jit import is_compiling
@@ -113,7 +121,7 @@ class Progress:
         class Note(TextColumn):
             """The text beside the bar: a note of the run, or that kernels are being compiled."""
 
-            def render(self, task: Any) -> Any:
+            def render(self, task: Task) -> Text:
                 return Text(COMPILING) if is_compiling() else super().render(task)
 
         self.bar = Bar(

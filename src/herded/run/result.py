@@ -1,11 +1,13 @@
 """Result: plain arrays and where they came from."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from herded.errors import MethodError, NotKeptError
+
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Pairs:
         for a, b, flip in ((i, j, False), (j, i, True)):
             found = np.flatnonzero((self.edges[:, 0] == a) & (self.edges[:, 1] == b))
             if len(found):
-                table = self.tables[found[0]]
+                table: np.ndarray = self.tables[found[0]]
                 return table.T if flip else table
         raise KeyError(f"the pair {pair} was not kept")
 
@@ -60,9 +62,9 @@ class Result:
     model: Any = field(default=None, repr=False)  # what it is a result for: names, scores
     warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
 
-    def _get(self, name: str, remedy: str, key: str | None = None) -> Any:
+    def _get(self, kind: type[Kept], name: str, remedy: str, key: str | None = None) -> Kept:
         """What a property called `name` gives, which was kept under `key` if not under its name."""
-        found = self.kept.get(key or name)
+        found: Kept | None = self.kept.get(key or name)
         if found is None:
             raise NotKeptError(f"expected {name} to be kept, but got none: {remedy}")
         return found
@@ -76,13 +78,13 @@ class Result:
     def chain_marginals(self) -> np.ndarray:
         """The marginals of each chain, (chains, N, K)."""
         remedy = "pass keep=[Marginals()], and a method that gives them"
-        return self._get("marginals", remedy, "chain_marginals")
+        return self._get(np.ndarray, "marginals", remedy, "chain_marginals")
 
     @property
     def frequencies(self) -> np.ndarray:
         """Visit frequencies, the paper's estimator, also where marginals are Rao-Blackwellised."""
         remedy = "pass keep=[Marginals()] to a sampler"
-        counts = self._get("frequencies", remedy, "chain_frequencies")
+        counts = self._get(np.ndarray, "frequencies", remedy, "chain_frequencies")
         return self._shaped(counts.mean(axis=0))
 
     @property
@@ -108,34 +110,36 @@ class Result:
     def best(self) -> Best:
         """The best state found, each connected component at its best."""
         return self._get(
-            "best", "pass keep=[BestState()] to a sampler, or use Viterbi() or Exact()"
+            Best, "best", "pass keep=[BestState()] to a sampler, or use Viterbi() or Exact()"
         )
 
     @property
     def samples(self) -> np.ndarray:
         """(chains, draws, N) states."""
-        return self._get("samples", "pass keep=[Samples(every=10)] to a sampler")
+        return self._get(np.ndarray, "samples", "pass keep=[Samples(every=10)] to a sampler")
 
     @property
     def pair_marginals(self) -> Pairs:
         """P(x_i = a, x_j = b) of pairs of variables."""
         remedy = "pass keep=[PairMarginals()] to a sampler, or use Exact()"
-        return self._get("pair_marginals", remedy, "pairs")
+        return self._get(Pairs, "pair_marginals", remedy, "pairs")
 
     @property
     def joint(self) -> np.ndarray:
         """The joint distribution, one axis per variable."""
-        return self._get("joint", "pass keep=[Joint()] to a sampler, or use a smaller model")
+        return self._get(
+            np.ndarray, "joint", "pass keep=[Joint()] to a sampler, or use a smaller model"
+        )
 
     @property
     def curve(self) -> Curve:
         """Error against a reference as the run went on."""
-        return self._get("curve", "pass keep=[ErrorCurve(reference)]")
+        return self._get(Curve, "curve", "pass keep=[ErrorCurve(reference)]")
 
     @property
     def log_z(self) -> float:
         """The log of the normalising constant: exact, a bound (mean field) or Bethe's estimate."""
-        return self._get("log_z", "use Exact(), MeanField() or BeliefPropagation()")
+        return self._get(float, "log_z", "use Exact(), MeanField() or BeliefPropagation()")
 
     def to_pandas(self) -> Any:
         """The marginals as a table: variables by states, by name where they have names.

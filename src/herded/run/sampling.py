@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import MethodError
 from herded.layouts.protocol import Layout
@@ -44,7 +45,7 @@ class Chain:
 
     def estimate(self, rao_blackwell: bool) -> np.ndarray:
         """The chain's marginals (N, K) so far."""
-        recorder: Any = self.recorders[Marginals]
+        recorder = cast(MarginalRecorder, self.recorders[Marginals])
         return recorder.rao_blackwell(self.state) if rao_blackwell else recorder.frequencies()
 
     def record(self, sweeps: int, pool: Executor | None = None) -> None:
@@ -175,7 +176,7 @@ class SamplerRun:
         return self.burn_in + int(later[0]) if len(later) else self.total
 
     def _error(self, chain: Chain) -> float:
-        curve = self.keep[ErrorCurve]
+        curve: ErrorCurve = self.keep[ErrorCurve]
         return curve.error(self.layout.model, chain.estimate(curve.rao_blackwell))
 
     # -- around the loop ---------------------------------------------------------------------
@@ -303,7 +304,12 @@ def _groups(run: SamplerRun, workers: int) -> list[tuple[int, SideBySide]]:
 
 
 def first_states(
-    layout: Layout, method: Sampler, chains: int, start: Any, keep: dict[type, Any], total: int
+    layout: Layout,
+    method: Sampler,
+    chains: int,
+    start: ArrayLike | State | Sequence[State] | None,
+    keep: dict[type, Any],
+    total: int,
 ) -> list[State]:
     """The chains' states: continued, or new at given or random places of the support."""
     tally = any(getattr(choice, "rao_blackwell", False) for choice in keep.values())
@@ -330,7 +336,7 @@ def _continued(
     return fresh
 
 
-def _places(layout: Layout, method: Sampler, chains: int, start: Any) -> list[np.ndarray]:
+def _places(layout: Layout, method: Sampler, chains: int, start: object) -> list[np.ndarray]:
     model = layout.model
     if start is None:
         return dispersed_starts(model, [stream_key(method.seed, c, 3) for c in range(chains)])

@@ -28,7 +28,7 @@ class SolverRun:
     state: Any
     sweeps: int
     burn_in: int
-    curve: Any  # ErrorCurve, or None
+    curve: ErrorCurve | None
     points: np.ndarray  # sweeps at which the error is measured
     errors: np.ndarray
     done: int = 0
@@ -98,4 +98,5 @@ class SolverRun:
                 f"expected a method with marginals for ErrorCurve, got {self.name}: drop "
                 "ErrorCurve from keep="
             )
+        assert self.curve is not None
         return self.curve.error(self.layout.model, answer.marginals)

@@ -1,11 +1,13 @@
 """Arrays for kernels: read-only, contiguous, and aligned to cache lines."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 CACHE_LINE = 64  # bytes
+Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 
 
 def starts(counts: np.ndarray) -> np.ndarray:
@@ -15,7 +17,7 @@ def starts(counts: np.ndarray) -> np.ndarray:
     return start
 
 
-def lock(arrays):
+def lock(arrays: Arrays) -> Arrays:
     """The same tuple with contiguous, read-only arrays."""
     kept = []
     for array in arrays:
@@ -26,7 +28,7 @@ def lock(arrays):
     return type(arrays)(*kept)
 
 
-def arrays_in(part: Any) -> Iterator[np.ndarray]:
+def arrays_in(part: object) -> Iterator[np.ndarray]:
     """All arrays of tuples, lists and dicts, however deep."""
     if isinstance(part, np.ndarray):
         yield part
@@ -38,7 +40,7 @@ def arrays_in(part: Any) -> Iterator[np.ndarray]:
             yield from arrays_in(inner)
 
 
-def aligned(shape: tuple[int, ...], kind: Any) -> np.ndarray:
+def aligned(shape: tuple[int, ...], kind: DTypeLike) -> np.ndarray:
     """Zeros aligned to a cache line: a vector that lies in two lines takes longer to load."""
     size = int(np.prod(shape)) * np.dtype(kind).itemsize
     room = np.zeros(size + CACHE_LINE, np.uint8)

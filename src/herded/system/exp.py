@@ -13,7 +13,7 @@ function in IEEE floating-point arithmetic", 1990); 1 / c is short, so that r is
 division. Both are within 0.52 units in the last place (ulp); where exp is subnormal, 0.76.
 """
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -150,7 +150,9 @@ def log_array(values: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
     return _each(_log_each, values, out)
 
 
-def _each(kernel: Any, values: ArrayLike, out: np.ndarray | None) -> np.ndarray:
+def _each(
+    kernel: Callable[[np.ndarray], None], values: ArrayLike, out: np.ndarray | None
+) -> np.ndarray:
     if out is None:
         out = np.array(values, np.float64, order="C")
     elif out is not values:

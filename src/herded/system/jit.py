@@ -162,7 +162,7 @@ def is_compiling() -> bool:
     return _COMPILERS.working > 0
 
 
-def jit(function: Callable[..., Any]) -> Any:
+def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` when it is first called.
 
     With NUMBA_DISABLE_JIT=1 it stays plain Python, with integers that overflow as silently.
@@ -172,6 +172,9 @@ def jit(function: Callable[..., Any]) -> Any:
     before = SETTINGS.CACHE_DIR
     try:  # Numba reads the setting here and only here
         SETTINGS.CACHE_DIR = _folder(function.__module__, before) if CACHE else before
-        return numba.njit(nogil=True, cache=CACHE, error_model="numpy")(function)
+        compiled: Callable[..., Any] = numba.njit(nogil=True, cache=CACHE, error_model="numpy")(
+            function
+        )
+        return compiled
     finally:
         SETTINGS.CACHE_DIR = before

@@ -95,7 +95,7 @@ def is_complete(model: Model) -> bool:
 
 
 def check_lemma1(
-    model: Model, sweeps: int = 1000, *, path: ArrayLike = None, seed: int = 0
+    model: Model, sweeps: int = 1000, *, path: ArrayLike | None = None, seed: int = 0
 ) -> Check:
     """Check Lemma 1: counts of every weight are within 1 of their expectation, in any window.
 
@@ -146,7 +146,7 @@ def check_proposition1(
     model: Model,
     T: int | None = None,
     *,
-    path: ArrayLike = None,
+    path: ArrayLike | None = None,
     weights: str = "blanket",
     seed: int = 0,
 ) -> Check:
@@ -179,10 +179,12 @@ def check_proposition1(
     """
     known = _covered(model, weights)
     sweeps = _sweeps(2 * known.T_star) if T is None else T
-    states = run_path(model, sweeps, weights=weights, seed=seed) if path is None else path
+    states = (
+        run_path(model, sweeps, weights=weights, seed=seed) if path is None else np.asarray(path)
+    )
     cards, n = model.cardinalities, model.n_variables
     sweeps = (len(states) - 1) // n
-    number = codes(np.asarray(states), cards)
+    number = codes(states, cards)
     worst = -math.inf
     for i in range(1, n + 1):
         at_step = number[i::n]
@@ -198,7 +200,7 @@ def check_proposition2(
     T: int | None = None,
     tau: int = 0,
     *,
-    path: ArrayLike = None,
+    path: ArrayLike | None = None,
     weights: str = "blanket",
     seed: int = 0,
 ) -> Check:
@@ -241,7 +243,7 @@ def check_theorem2(
     T: int | None = None,
     tau: int | None = None,
     *,
-    samples: ArrayLike = None,
+    samples: ArrayLike | None = None,
     weights: str = "blanket",
     seed: int = 0,
 ) -> Check:
@@ -295,7 +297,7 @@ def check_corollary(
     model: Model,
     T: int | None = None,
     *,
-    samples: ArrayLike = None,
+    samples: ArrayLike | None = None,
     weights: str = "blanket",
     seed: int = 0,
 ) -> Check:

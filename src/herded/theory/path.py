@@ -61,7 +61,8 @@ class Tables:
         row = 0
         for j, k in self._near[i]:
             row = row * k + x[j]
-        return self._start[i] + row * self._width[i]
+        found: int = self._start[i] + row * self._width[i]
+        return found
 
     def p(self, i: int, x: list[int]) -> list[int]:
         """(p_1) at scale 2^31 with the scalar rule, (p_0, .., p_(K-1)) at 2^24 with the other."""
@@ -76,7 +77,7 @@ def within_sweep_path(
     weights: str = "blanket",
     phases: str = "half",
     seed: int = 0,
-    state: ArrayLike = None,
+    state: ArrayLike | None = None,
 ) -> np.ndarray:
     """The state after every single update of Algorithm 1, with the scan of the proofs.
 

@@ -156,7 +156,9 @@ def plateau_predictor(
     return Prediction(float(distance / weight), float(floor / weight), gaps, sweeps)
 
 
-def measured_plateau(model: Model, sweeps: int = 2**18, *, reference: ArrayLike = None) -> Plateau:
+def measured_plateau(
+    model: Model, sweeps: int = 2**18, *, reference: ArrayLike | None = None
+) -> Plateau:
     """Run Algorithm 1 and split the error of its marginals into b + c / T.
 
     Parameters

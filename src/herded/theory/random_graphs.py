@@ -45,7 +45,9 @@ class Row:
     holds: bool
 
 
-def random_complete_graph(rng: Any, n: int, scale: float = 0.2, states: int = 2) -> FactorGraph:
+def random_complete_graph(
+    rng: np.random.Generator, n: int, scale: float = 0.2, states: int = 2
+) -> FactorGraph:
     """A complete graph with normal log-potentials on every variable and every pair.
 
     Parameters

@@ -39,7 +39,7 @@ def exit_of_many(n: int, p: list[int], taken: list[int], bits: int) -> int:
 
 
 def rotor_router(
-    model: Model, sweeps: int, *, seed: int = 0, state: ArrayLike = None
+    model: Model, sweeps: int, *, seed: int = 0, state: ArrayLike | None = None
 ) -> np.ndarray:
     """The states that a rotor-router walk visits: those of herded Gibbs on a complete graph.
 
@@ -80,7 +80,7 @@ def rotor_router(
             "one: herded Gibbs is not a rotor-router walk there"
         )
     tables = Tables(paper_method().compile(model, kind="table"))
-    x = [int(v) for v in (starting_state(model, seed) if state is None else state)]
+    x = [int(v) for v in (starting_state(model, seed) if state is None else np.asarray(state))]
     n = len(x)
     rotor: dict[tuple[int, ...], list[int]] = {}  # place -> how often each exit was taken
     path = [tuple(x)]

@@ -36,7 +36,7 @@ def check_small(model: Model, limit: int = MAX_STATES) -> tuple[int, ...]:
 
 def all_states(cardinalities: ArrayLike) -> np.ndarray:
     """Every joint state, (S, N), in C order."""
-    cards = tuple(int(k) for k in cardinalities)
+    cards = tuple(int(k) for k in np.asarray(cardinalities))
     return np.stack(np.unravel_index(np.arange(int(np.prod(cards))), cards), axis=1)
 
 
@@ -71,7 +71,8 @@ def target(model: Model) -> np.ndarray:
     """
     scores = log_scores(model)
     joint = exp_array(scores - scores.max())
-    return joint / joint.sum()
+    found: np.ndarray = joint / joint.sum()
+    return found
 
 
 def support(model: Model) -> np.ndarray:
@@ -94,7 +95,8 @@ def support(model: Model) -> np.ndarray:
     array([[False,  True],
            [ True, False]])
     """
-    return np.isfinite(log_scores(model))
+    found: np.ndarray = np.isfinite(log_scores(model))
+    return found
 
 
 def conditional(model: Model, i: int) -> np.ndarray:
@@ -108,7 +110,8 @@ def conditional(model: Model, i: int) -> np.ndarray:
     defined = np.isfinite(top)
     weights = exp_array(scores - np.where(defined, top, 0.0))
     weights = np.where(defined, weights, 1.0)
-    return weights / weights.sum(axis=i, keepdims=True)
+    found: np.ndarray = weights / weights.sum(axis=i, keepdims=True)
+    return found
 
 
 def empirical(
@@ -216,11 +219,12 @@ def total_variation(p: ArrayLike, q: ArrayLike) -> float:
 
 def codes(states: np.ndarray, cardinalities: ArrayLike) -> np.ndarray:
     """The number of each joint state (..., N), in C order."""
-    cards = tuple(int(k) for k in cardinalities)
+    cards = tuple(int(k) for k in np.asarray(cardinalities))
     x = np.asarray(states)
     if x.shape[-1:] != (len(cards),):
         raise ModelError(f"expected states of {len(cards)} variables, got shape {x.shape}")
-    return np.ravel_multi_index(tuple(np.moveaxis(x.astype(np.int64), -1, 0)), cards)
+    found: np.ndarray = np.ravel_multi_index(tuple(np.moveaxis(x.astype(np.int64), -1, 0)), cards)
+    return found
 
 
 def _window(rows: np.ndarray, start: int, T: int | None) -> np.ndarray:
@@ -234,6 +238,6 @@ def _window(rows: np.ndarray, start: int, T: int | None) -> np.ndarray:
 
 
 def _frequencies(rows: np.ndarray, cardinalities: ArrayLike) -> np.ndarray:
-    cards = tuple(int(k) for k in cardinalities)
+    cards = tuple(int(k) for k in np.asarray(cardinalities))
     counts = np.bincount(codes(rows, cards), minlength=int(np.prod(cards)))
     return (counts / len(rows)).reshape(cards)

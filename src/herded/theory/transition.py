@@ -77,7 +77,7 @@ def gibbs_sweep_kernel(model: Model, order: Sequence[int] | None = None) -> np.n
     return kernel
 
 
-def dobrushin(T: ArrayLike, support: ArrayLike = None) -> float:
+def dobrushin(T: ArrayLike, support: ArrayLike | None = None) -> float:
     """eta = 1/2 max_(x, y) ||T(x, .) - T(y, .)||_1, the Dobrushin coefficient of a kernel.
 
     T reduces the distance of any two distributions to eta times what it was, or less.
@@ -112,7 +112,13 @@ def dobrushin(T: ArrayLike, support: ArrayLike = None) -> float:
 
 
 def herded_kernel(
-    path: ArrayLike, cardinalities: ArrayLike, i: int, tau: int, T: int, *, model: Model = None
+    path: ArrayLike,
+    cardinalities: ArrayLike,
+    i: int,
+    tau: int,
+    T: int,
+    *,
+    model: Model | None = None,
 ) -> np.ndarray:
     """T~_T,i^(tau): how often variable i took each value after each x_-i, as a transition matrix.
 
@@ -144,11 +150,12 @@ def herded_kernel(
     >>> bool(abs(herded - hd.theory.gibbs_kernel(model, 1)).max() < 0.01)
     True
     """
-    cards = tuple(int(k) for k in cardinalities)
+    cards = tuple(int(k) for k in np.asarray(cardinalities))
     n, size = len(cards), int(np.prod(cards))
     if size > MAX_STATES:
         raise MethodError(f"expected at most {MAX_STATES} joint states, got {size}")
-    after = np.asarray(path)[i + 1 :: n][tau : tau + T]  # X^(kN + i), the paper's i = ours + 1
+    path = np.asarray(path)
+    after = path[i + 1 :: n][tau : tau + T]  # X^(kN + i), the paper's i = ours + 1
     if len(after) < T or tau < 0:
         raise ModelError(f"expected a path of {tau + T} sweeps or more, got {len(path) // n}")
     counts = np.bincount(codes(after, cards), minlength=size).reshape(cards).astype(np.float64)
@@ -158,7 +165,7 @@ def herded_kernel(
 
 
 def herded_sweep_kernel(
-    path: ArrayLike, cardinalities: ArrayLike, tau: int, T: int, *, model: Model = None
+    path: ArrayLike, cardinalities: ArrayLike, tau: int, T: int, *, model: Model | None = None
 ) -> np.ndarray:
     """T~_T^(tau): the product of the kernels of all steps, so that P^(tau+1) = P^(tau) T~.
 
@@ -179,7 +186,8 @@ def herded_sweep_kernel(
     >>> bool(abs(herded - hd.theory.gibbs_sweep_kernel(model)).max() < 0.01)
     True
     """
-    kernel = np.eye(int(np.prod(np.asarray(cardinalities))))
+    cardinalities = np.asarray(cardinalities)
+    kernel = np.eye(int(np.prod(cardinalities)))
     for i in range(len(cardinalities)):
         kernel = kernel @ herded_kernel(path, cardinalities, i, tau, T, model=model)
     return kernel

@@ -8,7 +8,7 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -69,7 +69,7 @@ def infer_tiled(
     sweeps: int = 1000,
     burn_in: int = 0,
     rao_blackwell: bool = False,
-    tile: Any = None,
+    tile: int | Sequence[int] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 30.0,
     client: Any = None,
@@ -189,13 +189,19 @@ def _default(lattice: StoredLattice) -> HerdedGibbs:
     return HerdedGibbs(weights="shared" if equal else "blanket")
 
 
-def _whole(name: str, value: object, least: int) -> int:
+def _whole(name: str, value: int, least: int) -> int:
     if not is_whole(value, least):
         raise MethodError(f"expected {name} as a whole number of {least} or more, got {value!r}")
     return int(value)
 
 
-def _tiling(work: Work, tile: Any, folder: Path | None, client: Any, limit: float) -> Tiling:
+def _tiling(
+    work: Work,
+    tile: int | Sequence[int] | None,
+    folder: Path | None,
+    client: Any,
+    limit: float,
+) -> Tiling:
     """The tiles that were asked for, or those of the snapshot, or bands of a default height."""
     shape = work.lattice.shape
     header = read_header(folder) if folder else None
@@ -230,7 +236,7 @@ def _rows_of_a_band(work: Work, limit: float) -> int:
 
 
 @contextmanager
-def _working(folder: Path | None, out: Path, client: Any) -> Iterator[Path | None]:
+def _working(folder: Path | None, out: Path, client: object) -> Iterator[Path | None]:
     """The folder of snapshots: the given one, a temporary one if it runs from disk, or None."""
     if folder is not None or client is not None:
         yield folder

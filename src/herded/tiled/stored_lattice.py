@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.format import MAGIC_PREFIX
+from numpy.typing import ArrayLike
 
 from herded.errors import FileError, ModelError, missing
 from herded.models.checks import number, shown
 from herded.models.lattice import Lattice, ising_grid
+from herded.system.atomic import FilePath
 
 EXPECTED = "expected a .npy file or a .zarr folder with one array"
 BEGIN = 20  # bytes of a wrong file that an error shows
+Source = FilePath | ArrayLike  # a file, or the array itself
 LOOKED_AT = 64  # rows of an array that are hashed
 
 
@@ -55,9 +58,9 @@ class StoredLattice:
     6
     """
 
-    field: Any
+    field: Source
     coupling: Any = 1.0
-    clamped: Any = None
+    clamped: Source | None = None
     periodic: bool = False
 
     def __post_init__(self) -> None:
@@ -149,7 +152,7 @@ class StoredLattice:
         return digest.hexdigest()[:16]
 
 
-def read(source: Any, rows: tuple[int, int], columns: tuple[int, int]) -> np.ndarray:
+def read(source: Source, rows: tuple[int, int], columns: tuple[int, int]) -> np.ndarray:
     """A rectangle of a stored array, continued on the other side where it crosses a border.
 
     The file is closed again, because mapped pages count as memory.
@@ -173,11 +176,11 @@ def _stretches(first: int, last: int, size: int) -> Iterator[slice]:
         first += end - begin
 
 
-def _shape(source: Any) -> tuple[int, ...]:
+def _shape(source: Source) -> tuple[int, ...]:
     return tuple(int(side) for side in open_array(source).shape)
 
 
-def open_array(source: Any) -> Any:
+def open_array(source: Source) -> Any:
     """The array, opened for reading rectangles if it is a file name."""
     if not isinstance(source, (str, os.PathLike)):
         return source if hasattr(source, "shape") else np.asarray(source)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from herded.errors import MethodError
 from herded.methods.options import is_whole
@@ -59,9 +58,9 @@ class Tiling:
         return [tuple(sorted({k, bands - 1 - k})) for k in range((bands + 1) // 2)]
 
 
-def check_tile(tile: Any, shape: tuple[int, ...]) -> tuple[int, int]:
+def check_tile(tile: int | Sequence[int], shape: tuple[int, ...]) -> tuple[int, int]:
     """`tile=` as rows and columns, at most those of the lattice; a number is rows of full width."""
-    sides = (tile, shape[1] + shape[1] % 2) if is_whole(tile, 1) else tile
+    sides: object = (tile, shape[1] + shape[1] % 2) if is_whole(tile, 1) else tile
     if not (isinstance(sides, Sequence) and len(sides) == 2 and all(is_whole(s, 2) for s in sides)):
         raise MethodError(
             f"expected tile= as rows, or as a pair of rows and columns, of 2 or more, got {tile!r}"

@@ -4,7 +4,7 @@ E  draw a picture x from the posterior at the current J, a few sweeps of herded 
 M  maximise sum_i log p(x_i | its neighbours; J), a concave function of the one number J
 """
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -19,7 +19,7 @@ SWEEPS = 10
 LARGEST = 3.0
 
 
-def estimate_coupling(lattice_of: Any, first: float = 0.5) -> float:
+def estimate_coupling(lattice_of: Callable[[float], Lattice], first: float = 0.5) -> float:
     """J of the picture whose posterior at coupling J is `lattice_of(J)`."""
     coupling, state, found = first, None, []
     for number in range(ROUNDS):

@@ -5,9 +5,9 @@ p(x | y) is proportional to exp(J sum_(i~j) like(x_i, x_j) - sum_i (y_i - mu_(x_
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
@@ -58,12 +58,12 @@ class Denoised:
 
 
 def denoise(
-    image: Any,
+    image: ArrayLike,
     sigma: float | None = None,
     coupling: float | str = 1.0,
     *,
     levels: int | Sequence[float] | None = None,
-    method: Method = None,
+    method: Method | None = None,
     sweeps: int = 30,
 ) -> np.ndarray:
     """A clean version of a noisy picture.
@@ -113,12 +113,12 @@ def denoise(
 
 
 def restore(
-    image: Any,
+    image: ArrayLike,
     sigma: float | None = None,
     coupling: float | str = 1.0,
     *,
     levels: int | Sequence[float] | None = None,
-    method: Method = None,
+    method: Method | None = None,
     sweeps: int = 30,
     progress: bool | None = False,
 ) -> Denoised:
@@ -188,7 +188,7 @@ def restore(
     return Denoised(restored, result, tuple(map(float, values)), spread, strength)
 
 
-def _check(image: Any) -> np.ndarray:
+def _check(image: ArrayLike) -> np.ndarray:
     noisy = float_array("the picture", image, 2)
     if not np.isfinite(noisy).all():
         raise ModelError(
@@ -204,7 +204,9 @@ def _check(image: Any) -> np.ndarray:
     return noisy
 
 
-def _levels(noisy: np.ndarray, two_valued: bool, levels: Any) -> np.ndarray:
+def _levels(
+    noisy: np.ndarray, two_valued: bool, levels: int | Sequence[float] | None
+) -> np.ndarray:
     values = number_array("levels", 2 if levels is None else levels)
     if values.ndim == 0:
         if values not in range(2, 257):
@@ -249,6 +251,7 @@ def _picture(result: Result, levels: np.ndarray, two_valued: bool) -> np.ndarray
     marginals = result.marginals
     if len(levels) > 2:
         parts = marginals * levels  # no product of matrices: BLAS adds as it likes
-        return parts.sum(axis=-1)
+        found: np.ndarray = parts.sum(axis=-1)
+        return found
     chosen = marginals[..., 1] > 0.5
     return chosen if two_valued else levels[chosen.astype(np.int64)]

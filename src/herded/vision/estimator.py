@@ -1,9 +1,10 @@
 """A scikit-learn transformer: every row of X is a picture, flattened."""
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import ModelError, missing
 from herded.models.checks import shown, whole_array
@@ -51,7 +52,7 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
         self,
         sigma: float | None = None,
         coupling: float | str = 1.0,
-        levels: Any = None,
+        levels: int | Sequence[float] | None = None,
         sweeps: int = 30,
         shape: tuple[int, int] | None = None,
     ) -> None:
@@ -61,10 +62,10 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
         self.sweeps = sweeps
         self.shape = shape
 
-    def fit(self, X: Any, y: Any = None) -> "IsingDenoiser":
+    def fit(self, X: ArrayLike, y: object = None) -> "IsingDenoiser":
         """Find the shape of the pictures; nothing else is learned."""
-        X = validate_data(self, X, dtype=np.float64)
-        self.shape_ = self._shape_of(X.shape[1])
+        pictures = validate_data(self, X, dtype=np.float64)
+        self.shape_ = self._shape_of(pictures.shape[1])
         return self
 
     def _shape_of(self, pixels: int) -> tuple[int, int]:
@@ -82,11 +83,11 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
             )
         return rows, columns
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: ArrayLike) -> np.ndarray:
         """The pictures, denoised."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.stack([self._one(row.reshape(self.shape_)).ravel() for row in X])
+        pictures = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.stack([self._one(row.reshape(self.shape_)).ravel() for row in pictures])
 
     def _one(self, picture: np.ndarray) -> np.ndarray:
         return restore(

@@ -25,7 +25,8 @@ def estimate_sigma(image: np.ndarray) -> float:
         return 0.0
     median = float(np.median(np.abs(steps)))
     if median > 0:
-        return median / (0.6744897501960817 * np.sqrt(2.0))  # of |N(0, 2 sigma^2)|
+        found: float = median / (0.6744897501960817 * np.sqrt(2.0))  # of |N(0, 2 sigma^2)|
+        return found
     return float(np.sqrt(max(0.0, image.var() - shared_variance(image))))
 
 

@@ -157,7 +157,7 @@ def _check_quadratic(graph: FactorGraph) -> None:
         )
 
 
-def _checked_beta(beta: Any) -> float:
+def _checked_beta(beta: float) -> float:
     value = number("beta", beta)
     if not np.isfinite(value):
         raise ModelError(f"expected a finite beta, got {value}")

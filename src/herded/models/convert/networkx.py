@@ -69,7 +69,7 @@ def from_networkx(graph: Any) -> FactorGraph:
     )
 
 
-def _unary(node: Any, data: dict[str, Any]) -> np.ndarray:
+def _unary(node: object, data: dict[str, Any]) -> np.ndarray:
     if "log_unary" in data:
         return number_array(f"log_unary of {node!r}", data["log_unary"]).reshape(-1)
     if "field" in data:
@@ -80,7 +80,7 @@ def _unary(node: Any, data: dict[str, Any]) -> np.ndarray:
     return np.zeros(states)
 
 
-def _table(a: Any, b: Any, data: dict[str, Any], rows: int, columns: int) -> np.ndarray:
+def _table(a: object, b: object, data: dict[str, Any], rows: int, columns: int) -> np.ndarray:
     if "log_pairwise" in data:
         return number_array(f"log_pairwise from {a!r} to {b!r}", data["log_pairwise"])
     if "coupling" not in data:

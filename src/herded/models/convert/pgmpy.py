@@ -68,7 +68,7 @@ def from_pgmpy(model: Any) -> FactorGraph:
     )
 
 
-def _conditional(model: Any, node: Any) -> tuple[list[Any], Any]:
+def _conditional(model: Any, node: object) -> tuple[list[Any], Any]:
     """The variables of P(node | parents), the node last, and the table."""
     table = model.get_cpds(node)
     if not hasattr(table, "values"):
