@@ -24,8 +24,7 @@ from herded.models.domains import (
 from herded.models.factor_graph import as_graph, check_states, has_factors
 from herded.models.names import called
 from herded.models.protocol import Model
-from herded.system.jit import jit
-from herded.system.stream import draw
+from herded.system.stream import draws
 
 if TYPE_CHECKING:
     from herded.models.lattice import Lattice
@@ -99,7 +98,7 @@ def _elsewhere(model: Model, starts: list[np.ndarray], key: np.uint64) -> np.nda
     for x in starts:
         new[everyone, x] = False
     cases = np.argwhere(new)
-    order = np.argsort(draw(key, np.arange(len(cases), dtype=np.uint64)))
+    order = np.argsort(draws(key, len(cases)))
     for i, k in cases[order[:SEARCHES]].tolist():
         try:
             return start_state(model.given({i: k}), key, tries=FEW_TRIES)
@@ -177,19 +176,15 @@ def check_start(model: Model, state: ArrayLike) -> np.ndarray:
     return x  # possible, though so improbable that the sum of its logarithms overflows
 
 
-@jit
-def uniform_state(key, cardinalities, evidence):
-    """Every free variable uniform over its states, by the draw of the same number."""
-    x = evidence.copy()
-    for i in range(len(x)):
-        if x[i] < 0:
-            x[i] = np.int64(draw(key, np.uint64(i)) % np.uint64(cardinalities[i]))
-    return x
+def uniform_state(key: np.uint64, cardinalities: np.ndarray, evidence: np.ndarray) -> np.ndarray:
+    """Every free variable uniform over its states, by the draw that has its number."""
+    x = (draws(key, len(evidence)) % cardinalities.astype(np.uint64)).astype(np.int64)
+    return np.where(evidence < 0, x, evidence)
 
 
 def _possible_pixels(model: "Lattice", key: np.uint64) -> np.ndarray:
     """A uniform state of a lattice, over the states that its unaries allow."""
-    bits = draw(key, np.arange(model.n_variables, dtype=np.uint64))
+    bits = draws(key, model.n_variables)
     pixel, state = np.nonzero(~np.isneginf(model.log_unary.reshape(model.n_variables, -1)))
     count = np.bincount(pixel)
     x = state[np.cumsum(count) - count + (bits % count.astype(np.uint64)).astype(np.int64)]

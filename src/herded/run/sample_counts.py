@@ -17,13 +17,14 @@ def count_ones(block, counts, first, last):
     """
     part = np.empty(AT_HAND, np.uint8)
     for start in range(first * AT_HAND, min(last * AT_HAND, len(counts)), AT_HAND):
-        sums = counts[start : start + AT_HAND]
+        n = min(AT_HAND, len(counts) - start)
         for early in range(0, len(block), 255):
-            part[: len(sums)] = 0
+            for i in range(n):
+                part[i] = 0
             for s in range(early, min(early + 255, len(block))):
-                add_row(block, s, start, len(sums), part)
-            for i in range(len(sums)):
-                sums[i] += part[i]
+                add_row(block, s, start, n, part)
+            for i in range(n):
+                counts[start + i] += part[i]
 
 
 @jit

@@ -13,6 +13,7 @@ from herded.system.jit import jit
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+WORD = 2**64
 _27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
 
 
@@ -30,12 +31,26 @@ def draw(key, counter):
     return mix(key + GOLDEN * counter)
 
 
+def draws(key: np.uint64, n: int) -> np.ndarray:
+    """The draws for counters 0 to n - 1, where it is not worth to compile anything."""
+    z = np.arange(n, dtype=np.uint64)
+    z *= GOLDEN
+    z += key
+    z ^= z >> _30
+    z *= _A
+    z ^= z >> _27
+    z *= _B
+    z ^= z >> _31
+    return z
+
+
 @lru_cache(maxsize=4096)  # a small run needs a handful, and takes less time than they
 def stream_key(*numbers: int) -> np.uint64:
     """The key of a stream named by whole numbers, such as (seed, chain, purpose)."""
-    key = np.uint64(0)
-    with np.errstate(over="ignore"):
-        for number in numbers:
-            word = np.uint64(int(number) % 2**64)
-            key = np.uint64(mix(np.uint64(key ^ word) + GOLDEN))
-    return key
+    key = 0
+    for number in numbers:
+        z = ((key ^ int(number)) + int(GOLDEN)) % WORD
+        z = ((z ^ (z >> 30)) * int(_A)) % WORD
+        z = ((z ^ (z >> 27)) * int(_B)) % WORD
+        key = z ^ (z >> 31)
+    return np.uint64(key)
