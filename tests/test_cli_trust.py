@@ -13,6 +13,7 @@ import pytest
 
 import herded as hd
 import herded.run.sampling
+from herded.layouts.protocol import Proposal
 from tests.command import environment, found, run, small_grid, start
 from tests.patience import HANGS
 from tests.terminal import terminal
@@ -97,13 +98,13 @@ def test_a_stopped_run_in_json(capsys, monkeypatch):
 
 def test_stopped_while_it_is_compiled(capsys, monkeypatch):
     """A compiler may lose an exception: the signal waits, and no sweep is done."""
-    compile_model = hd.Gibbs.compile
+    build = Proposal.build
 
-    def compiling(*args, **kwargs):
+    def building(proposal):
         os.kill(os.getpid(), signal.SIGTERM)
-        return compile_model(*args, **kwargs)
+        return build(proposal)
 
-    monkeypatch.setattr(hd.Gibbs, "compile", compiling)
+    monkeypatch.setattr(Proposal, "build", building)
     left, _, err = run(capsys, *SAMPLE)
     assert left == 143 and err == "herded: terminated before anything was found\n"
 

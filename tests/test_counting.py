@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import seeds
 
 import herded as hd
-from herded.run import loop as sampling
+from herded.run import sampling
 
 METHODS = [
     hd.Gibbs(seed=3),

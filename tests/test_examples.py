@@ -49,9 +49,14 @@ def max_cut(out):
     assert 350 < by_chance < 450 and cut >= 585 and log_score == 4 * cut
 
 
+def own_sampler(out):
+    [trees], [gibbs] = (numbers(one_line(out, name)) for name in ("TreeGibbs ", "Gibbs "))
+    assert 5 * trees < gibbs
+
+
 CHECKS = {
     check.__name__: check
-    for check in (bayes_net, ising_grid, denoise_picture, names_in_text, max_cut)
+    for check in (bayes_net, ising_grid, denoise_picture, names_in_text, max_cut, own_sampler)
 }
 
 

@@ -106,7 +106,7 @@ def test_followed_fields_are_what_sums_would_be(weights):
     layout = method.compile(many_spins(90, 10, 0.5, apart=7), kind="field")
     f, order = layout.arrays, layout.scan.order
     state = method.init(layout, start_state(layout.model, stream_key(1)))
-    x, w = state.x, state.own["w"]
+    x, w = state.x, layout.chain_arrays(state).w
     fields, flipped = np.zeros(90, np.int64), np.zeros(90, np.uint32)
     sum_fields(f, order, x, fields)
     for sweep in range(4):

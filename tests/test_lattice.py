@@ -12,7 +12,7 @@ from strategies import seeds
 
 import herded as hd
 from herded.layouts import waves
-from herded.run import loop as sampling
+from herded.run import sampling
 from herded.run.sample_counts import AT_HAND, count_ones
 from herded.system import threads
 

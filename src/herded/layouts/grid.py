@@ -10,6 +10,7 @@ import numpy as np
 
 from herded.draws.phases import COARSE_HALF, HALF
 from herded.draws.protocol import Draw, Step
+from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.grid_arrays import (
     compile_lattice,
     n_entries,
@@ -20,9 +21,11 @@ from herded.layouts.grid_arrays import (
 )
 from herded.layouts.grid_sweeps import lattice_sweeps
 from herded.layouts.protocol import Proposal, SweptLayout, Task
+from herded.layouts.scan import components
 from herded.layouts.state import NOTHING, State
 from herded.layouts.waves import schedule, wave_length
 from herded.layouts.weights import TABULATED
+from herded.models.factor_graph import as_graph
 from herded.models.lattice import Lattice
 from herded.system.arrays import aligned
 from herded.system.threads import run_jobs, workers
@@ -117,7 +120,8 @@ class PackedLayout(SweptLayout):
         state.sweep += len(block)
 
     def components(self) -> np.ndarray | None:
-        return None if (self.model.evidence < 0).all() else super().components()
+        free = self.model.evidence < 0
+        return None if free.all() else components(compile_factors(as_graph(self.model)), free)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
