@@ -42,10 +42,8 @@ def read_xmlbif(path: FilePath, *, max_memory: Size | None = None) -> FactorGrap
 
     Raises
     ------
-    FileError
-        If the file cannot be read, with the line where reading failed.
-    MemoryLimitError
-        If it is too large.
+    FileError, MemoryLimitError
+        As by `read_bif`.
 
     Examples
     --------
@@ -83,17 +81,9 @@ def write_xmlbif(model: FactorGraph, path: FilePath) -> None:
     Parameters
     ----------
     model : FactorGraph
-        One whose factors are the conditional tables of a Bayes net.
+        A Bayes net, as for `write_bif`, which says what is refused.
     path : path-like
         The file appears when it is complete.
-
-    Raises
-    ------
-    ModelError
-        If the model has evidence, or is no Bayes net: its factors must be one table
-        P(x | parents) for each variable x, which comes last in it, with rows that sum to 1.
-    FileError
-        If the file cannot be written.
 
     Examples
     --------

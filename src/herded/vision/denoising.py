@@ -126,20 +126,8 @@ def restore(
 
     Parameters
     ----------
-    image : array_like of shape (H, W)
-        The noisy picture; bool, or numbers.
-    sigma : float, optional
-        The standard deviation of the noise, in the picture's units; estimated by default.
-    coupling : float or "auto"
-        How much neighbours are alike; "auto" estimates it.
-    levels : int or sequence of float, optional
-        The values that a clean pixel can have. By default False and True for a bool picture, and
-        two estimated levels for numbers. A number K gives K levels from the darkest to the
-        brightest, for grey pictures.
-    method : Sampler or Solver, optional
-        By default HerdedGibbs("shared", phases="half"), with "pooled" for more than two levels.
-    sweeps : int
-        Traversals of the picture.
+    image, sigma, coupling, levels, method, sweeps
+        As for `denoise`.
     progress : bool, optional
         Whether a bar may be shown on a terminal.
 
