@@ -30,18 +30,6 @@ OPTIONAL = {  # the library that an example needs beyond those that are required
     "hd.qubo.to_bqm": "dimod",
     "hd.vision.IsingDenoiser": "sklearn",
 }
-STILL_TO_COME = {  # their files are being rewritten
-    "hd.BestState",
-    "hd.ErrorCurve",
-    "hd.Gibbs",
-    "hd.HerdedGibbs",
-    "hd.Joint",
-    "hd.Marginals",
-    "hd.PairMarginals",
-    "hd.Result",
-    "hd.Samples",
-    "hd.infer",
-}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -78,8 +66,6 @@ def examples(name):
 
 @pytest.mark.parametrize("name", public())
 def test_has_an_example(name):
-    if name in STILL_TO_COME:
-        pytest.skip("its file is being rewritten")
     text = inspect.getdoc(found(name)) or ""
     assert "\nExamples\n--------\n" in text and ">>> " in text.split("\nExamples\n")[1]
 
@@ -93,4 +79,4 @@ def test_examples_run(name, own_folder):
 
 
 def test_exceptions_are_public_names():
-    assert set(public()) >= STILL_TO_COME | {name for name in OPTIONAL if not is_missing(name)}
+    assert set(public()) >= {name for name in OPTIONAL if not is_missing(name)}

@@ -25,7 +25,8 @@ class ChainArrays(NamedTuple):
 @jit
 def shuffle(order, variables, key, name):
     """Write a random permutation of `variables` into `order`: a function of key and name alone."""
-    order[:] = variables
+    for o in range(len(order)):  # a copy by NumPy takes seconds to compile
+        order[o] = variables[o]
     for last in range(len(order) - 1, 0, -1):
         bits = draw(key + name, np.uint64(last))
         other = np.int64(bits >> np.uint64(11)) % (last + 1)

@@ -52,7 +52,19 @@ class Recorder:
 
 @dataclass(frozen=True)
 class Marginals:
-    """P(x_i = k): visit frequencies, or averaged conditionals with `rao_blackwell=True`."""
+    """P(x_i = k) of every variable.
+
+    Parameters
+    ----------
+    rao_blackwell
+        Whether to average the conditionals that were seen instead of counting states.
+
+    Examples
+    --------
+    >>> pair = hd.FactorGraph([2, 2], [((0, 1), [[1.0, 0.0], [0.0, 1.0]])])
+    >>> hd.infer(pair, sweeps=1000, keep=[hd.Marginals(rao_blackwell=True)]).marginals.shape
+    (2, 2)
+    """
 
     rao_blackwell: bool = False
 
@@ -113,7 +125,19 @@ class MarginalRecorder(Recorder):
 
 @dataclass(frozen=True)
 class PairMarginals:
-    """P(x_i = a, x_j = b) on `edges` (E, 2); by default all pairs that share a factor."""
+    """P(x_i = a, x_j = b) of pairs of variables.
+
+    Parameters
+    ----------
+    edges
+        (E, 2) pairs; by default all that share a factor.
+
+    Examples
+    --------
+    >>> pair = hd.FactorGraph([2, 2], [((0, 1), [[1.0, 0.0], [0.0, 1.0]])])
+    >>> hd.infer(pair, sweeps=1000, keep=[hd.PairMarginals()]).pair_marginals[0, 1].shape
+    (2, 2)
+    """
 
     edges: ArrayLike | None = None
 
@@ -157,7 +181,14 @@ def _check_edges(layout: Layout, edges: ArrayLike) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Joint:
-    """The empirical joint distribution, for models of at most 2^20 states."""
+    """The empirical joint distribution, for models of at most 2^20 states.
+
+    Examples
+    --------
+    >>> pair = hd.FactorGraph([2, 2], [((0, 1), [[1.0, 0.0], [0.0, 1.0]])])
+    >>> float(hd.infer(pair, sweeps=1000, keep=[hd.Joint()]).joint.sum().round(6))
+    1.0
+    """
 
     def recorder(self, layout: Layout) -> "JointRecorder":
         return JointRecorder(layout)
@@ -190,7 +221,14 @@ class JointRecorder(Recorder):
 
 @dataclass(frozen=True)
 class BestState:
-    """The best state by log-score, kept per connected component: the best of each part."""
+    """The best state by log-score, kept per connected component: the best of each part.
+
+    Examples
+    --------
+    >>> pair = hd.FactorGraph([2, 2], [((0, 1), [[1.0, 0.0], [0.0, 1.0]])])
+    >>> hd.infer(pair, sweeps=100, keep=[hd.BestState()]).best.log_score
+    1.0
+    """
 
     def recorder(self, layout: Layout) -> "BestRecorder":
         return BestRecorder(layout)
@@ -220,7 +258,19 @@ class BestRecorder(Recorder):
 
 @dataclass(frozen=True)
 class Samples:
-    """Every `every`-th sample."""
+    """Every `every`-th sample.
+
+    Parameters
+    ----------
+    every
+        1 keeps all.
+
+    Examples
+    --------
+    >>> pair = hd.FactorGraph([2, 2], [((0, 1), [[1.0, 0.0], [0.0, 1.0]])])
+    >>> hd.infer(pair, sweeps=100, keep=[hd.Samples(every=10)]).samples.shape
+    (1, 10, 2)
+    """
 
     every: int = 1
 
@@ -256,9 +306,23 @@ class SampleRecorder(Recorder):
 
 @dataclass(frozen=True, eq=False)
 class ErrorCurve:
-    """Mean absolute error of the marginals against `reference`, after each sweep in `at`.
+    """Mean absolute error of the marginals as a run goes on.
 
-    The mean is over all entries of free variables' marginals. Without `at`: at powers of two.
+    Parameters
+    ----------
+    reference
+        The true marginals (N, K). The mean is over all entries of free variables.
+    at
+        Sweeps after which to measure; by default powers of two.
+    rao_blackwell
+        Whether the marginals are averages of conditionals.
+
+    Examples
+    --------
+    >>> pair = hd.FactorGraph([2, 2], [((0, 1), [[1.0, 0.0], [0.0, 1.0]])])
+    >>> curve = hd.infer(pair, sweeps=8, keep=[hd.ErrorCurve(np.full((2, 2), 0.5))]).curve
+    >>> curve.sweeps
+    array([1, 2, 4, 8])
     """
 
     reference: ArrayLike

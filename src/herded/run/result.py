@@ -51,7 +51,18 @@ def curve_of(points: np.ndarray, errors: np.ndarray, sweeps: int, done: int) -> 
 
 @dataclass(frozen=True)
 class Result:
-    """What `infer` found. Asking for what was not kept says how to keep it."""
+    """What `infer` found. Asking for what was not kept says how to keep it.
+
+    Examples
+    --------
+    >>> pair = hd.FactorGraph([2, 2], [((0, 1), [[1.0, 0.0], [0.0, 1.0]])])
+    >>> result = hd.infer(pair, hd.Exact())
+    >>> result.marginals.round(3)
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    >>> round(result.log_z, 4), result.converged
+    (2.0064, True)
+    """
 
     shape: tuple[int, ...]  # of the variables
     sweeps: int  # recorded, per chain
