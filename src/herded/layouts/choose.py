@@ -1,9 +1,10 @@
 """model -> layout: each kind is asked in turn whether it can, and the first that can is taken.
 
-A new layout is a file with a class that has `propose`, and a line in `LAYOUTS`.
+A new layout is a file with a class that has `propose(task, forced)`, which gives an offer to lay
+the task out or why that cannot be (`forced` if it was asked for), and a line in `LAYOUTS`.
 """
 
-from typing import Any, Protocol
+from typing import Any
 
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
@@ -18,20 +19,6 @@ from herded.layouts.table import TableLayout
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.system.memory import Size
-
-
-class Proposes(Protocol):
-    """A kind of layout, as this file knows it."""
-
-    kind: str
-
-    @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
-        """An offer to lay the task out, or why that cannot be; `forced` if it was asked for.
-
-        Of two classes of one kind that of other models says nothing.
-        """
-
 
 LAYOUTS: tuple[Any, ...] = (
     GridLayout,  # 4-neighbour grids of two states
