@@ -4,6 +4,7 @@ Errors fall as 1 / sqrt(T).
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from herded.draws.random import RandomDraw
 from herded.layouts.scan import Scan
@@ -45,10 +46,10 @@ class Gibbs(SiteSampler):
         check_schedule(self.schedule)
         object.__setattr__(self, "scan", frozen_scan(self.scan))
 
-    @property
+    @cached_property
     def move(self) -> Sites:
         return Sites(self.scan)
 
-    @property
+    @cached_property
     def draw(self) -> RandomDraw:
         return RandomDraw(self.seed)
