@@ -44,6 +44,8 @@ class Layout:
     scalar
         Whether `State.tally` sums the conditionals of x = 1, at scale 2^31, or else those of all
         states, at scale 2^24.
+    members
+        Chains that draw together: a herd, where there are several.
 
     Examples
     --------
@@ -59,11 +61,11 @@ class Layout:
     memory: float = 0.0
     chain_memory: float = 0.0
     scalar: bool = False
+    members: int = 1
 
     kind: ClassVar[str] = "own"
     least_block: ClassVar[int] = 1  # sweeps that a block of samples holds at least
     counts: ClassVar[bool] = False  # whether kernels count the samples with x = 1 (`State.ones`)
-    members: ClassVar[int] = 1  # chains that draw together: a herd, where there are several
     together: ClassVar[bool] = False  # whether it is for herds
 
     def __setstate__(self, state: dict[str, Any]) -> None:
