@@ -13,6 +13,13 @@ Theorem 2, its corollary                   check_proposition2, check_theorem2, c
 Theorem 1's rational independence          rational_dependence, warn_if_locked
 the related rotor-router walks             rotor_router
 "unknown for sparse graphs"                plateau_predictor, measured_plateau
+
+and of herds (docs/herds.md), which the paper does not have:
+
+the law of a visit, of a sweep             together_law, visit_law; herd_kernel, herd_sweep_kernel
+members are Gibbs chains                   check_members, member_kernel
+counts, and how much they vary             check_counts, check_variance, count_variance
+what a herd's average gains                variance_ratio
 """
 
 from herded.theory.bounds import Constants, constants
@@ -24,6 +31,21 @@ from herded.theory.checks import (
     check_proposition2,
     check_theorem2,
     is_complete,
+)
+from herded.theory.herd_checks import (
+    check_counts,
+    check_members,
+    check_variance,
+    count_variance,
+    variance_ratio,
+)
+from herded.theory.herds import (
+    herd_kernel,
+    herd_sweep_kernel,
+    member_kernel,
+    phase_law,
+    together_law,
+    visit_law,
 )
 from herded.theory.path import path_of_samples, within_sweep_path
 from herded.theory.plateau import (
@@ -60,22 +82,30 @@ __all__ = [
     "Relation",
     "Row",
     "check_corollary",
+    "check_counts",
     "check_lemma1",
+    "check_members",
     "check_proposition1",
     "check_proposition2",
     "check_theorem2",
+    "check_variance",
     "constants",
+    "count_variance",
     "dobrushin",
     "empirical",
     "empirical_within",
     "format_rows",
     "gibbs_kernel",
     "gibbs_sweep_kernel",
+    "herd_kernel",
+    "herd_sweep_kernel",
     "herded_kernel",
     "herded_sweep_kernel",
     "is_complete",
     "measured_plateau",
+    "member_kernel",
     "path_of_samples",
+    "phase_law",
     "plateau_predictor",
     "plateau_table",
     "random_complete_graph",
@@ -84,7 +114,10 @@ __all__ = [
     "support",
     "target",
     "theorem2_table",
+    "together_law",
     "total_variation",
+    "variance_ratio",
+    "visit_law",
     "warn_if_locked",
     "within_sweep_path",
 ]
