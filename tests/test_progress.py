@@ -14,7 +14,7 @@ import pytest
 import herded as hd
 import herded.run.progress
 import herded.run.sampling
-from herded.run.interrupts import interruptible
+from herded.run.loop import interruptible
 from herded.run.progress import Progress
 from herded.run.sampling import BRIEF, SamplerRun
 from tests.patience import HANGS

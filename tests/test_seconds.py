@@ -13,8 +13,13 @@ import pytest
 import herded as hd
 import herded.run.loop
 import herded.run.sampling
-from herded.run.interrupts import interrupted_afterwards, interrupted_together, interruptible
-from herded.run.loop import LONGEST, run_all
+from herded.run.loop import (
+    LONGEST,
+    interrupted_afterwards,
+    interrupted_together,
+    interruptible,
+    run_all,
+)
 
 RNG = np.random.default_rng(3)
 MODEL = hd.chain_model(RNG.normal(size=(6, 3)), RNG.normal(size=(3, 3)))

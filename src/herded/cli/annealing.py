@@ -13,8 +13,8 @@ from typing import Any
 from herded.cli.setup import Setup
 from herded.models.protocol import Model
 from herded.run.infer import infer
-from herded.run.interrupts import interruptible
 from herded.run.keep import BestState
+from herded.run.loop import interruptible
 from herded.run.progress import Callback
 from herded.run.result import Result
 

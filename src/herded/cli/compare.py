@@ -26,8 +26,8 @@ from herded.methods.recommend import SLACK, recommend
 from herded.methods.registry import method_named, method_names
 from herded.models.protocol import Model
 from herded.run.infer import infer
-from herded.run.interrupts import interrupted_together
 from herded.run.keep import Marginals
+from herded.run.loop import interrupted_together
 from herded.run.progress import Callback, Snapshot
 
 CLOSER = 1.15  # each look at the error comes this many times later than the one before

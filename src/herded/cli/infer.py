@@ -21,8 +21,8 @@ from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
 from herded.io.uai_results import write_mar, write_mpe, write_pr
 from herded.models.protocol import Model
 from herded.run.infer import infer as run
-from herded.run.interrupts import interrupted_afterwards, interruptible
 from herded.run.keep import Marginals
+from herded.run.loop import interrupted_afterwards, interruptible
 from herded.run.progress import Callback
 from herded.run.result import Result
 from herded.system import atomic

@@ -25,7 +25,7 @@ from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
 from herded.models.support import check_support, start_state
 from herded.run.auto import choose, exact_seconds, largest_blanket
-from herded.run.interrupts import interrupted_afterwards
+from herded.run.loop import interrupted_afterwards
 from herded.run.memory import exact_memory, run_memory
 from herded.system import memory
 from herded.system.memory import Size

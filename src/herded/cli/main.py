@@ -16,7 +16,7 @@ from herded.cli.ner_arguments import add_ner
 from herded.cli.remedies import in_options
 from herded.cli.signals import Signals
 from herded.errors import CheckpointError, CorpusError, FileError, HerdedError, MemoryLimitError
-from herded.run.interrupts import interrupted_afterwards
+from herded.run.loop import interrupted_afterwards
 from herded.version import __version__
 
 EXIT_CODES = """exit codes:

@@ -19,7 +19,7 @@ from herded.cli.setup import set_up
 from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
 from herded.io.uai_results import write_mar
 from herded.run.executors import Workers
-from herded.run.interrupts import interrupted_together
+from herded.run.loop import interrupted_together
 from herded.run.progress import Progress
 from herded.system import memory
 

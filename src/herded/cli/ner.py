@@ -19,7 +19,7 @@ from herded.ner.documents import Document
 from herded.ner.labels import CLASSES
 from herded.ner.recogniser import Recogniser, load
 from herded.ner.scoring import Interval, Score, bootstrap, score
-from herded.run.interrupts import interrupted_together
+from herded.run.loop import interrupted_together
 
 ENOUGH = 5  # documents for an interval
 TRAINING = ("dev", "column", "scheme", "epochs", "rate", "l2", "dropout", "seed", "bits")

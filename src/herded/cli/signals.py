@@ -11,7 +11,7 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM)
 class Signals:
     """Within it either signal raises KeyboardInterrupt.
 
-    `herded.run.interrupts` takes over where that would do harm, and while samples are drawn. One
+    `herded.run.loop` takes over where that would do harm, and while samples are drawn. One
     that is ignored stays so: that is how a shell starts what it runs in the background.
     """
 

@@ -12,6 +12,7 @@ evenly some weight is beyond any small c in nearly every visit.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class HerdedDraw:
     seed: int
     max_weights: int
     bits: int
+
+    members: ClassVar[int] = 1
 
     @property
     def vector(self) -> bool:

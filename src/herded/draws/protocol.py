@@ -42,6 +42,10 @@ class Draw(Protocol):
     def bits(self) -> int:
         """Of a weight."""
 
+    @property
+    def members(self) -> int:
+        """Chains that draw together; 1 where each draws alone."""
+
     def step(self, sweep: int, chain: int) -> Step:
         """What a kernel is told about the sweeps from number `sweep` on."""
 

@@ -21,6 +21,7 @@ class RandomDraw:
     weights: ClassVar[None] = None
     vector: ClassVar[bool] = False
     bits: ClassVar[int] = 32
+    members: ClassVar[int] = 1
 
     def step(self, sweep: int, chain: int) -> Step:
         draws, scans = (stream_key(self.seed, chain, purpose) for purpose in (1, 2))

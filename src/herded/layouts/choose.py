@@ -15,6 +15,7 @@ from herded.layouts.pairs import PairsLayout
 from herded.layouts.potts import PottsLayout
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.scan import Scan
+from herded.layouts.site_herd import FactorHerdLayout, TableHerdLayout
 from herded.layouts.table import TableLayout
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
@@ -27,6 +28,8 @@ LAYOUTS: tuple[Any, ...] = (
     FieldLayout,  # binary variables with pair interactions
     PairsLayout,  # any variables with pair interactions
     FactorLayout,  # any model
+    TableHerdLayout,  # herds: small blankets
+    FactorHerdLayout,  # any model
 )
 KINDS = tuple(dict.fromkeys(layout.kind for layout in LAYOUTS))
 
@@ -43,7 +46,8 @@ def propose_layout(
     if kind is not None and (not isinstance(kind, str) or kind not in KINDS):
         raise MethodError(f"expected a layout out of {', '.join(KINDS)}, got {kind!r}")
     task, reason = Task(model, draw, scan, max_memory), ""
-    candidates = [layout for layout in LAYOUTS if kind in (None, layout.kind)]
+    herd = draw.members > 1
+    candidates = [c for c in LAYOUTS if c.together == herd and kind in (None, c.kind)]
     if draw.bits != 32:
         candidates = [layout for layout in candidates if layout is GridLayout]
         _check_coarse(task, kind)

@@ -77,7 +77,7 @@ class PackedLayout(SweptLayout):
         return pictures.reshape(*stored.shape[:-1], self.model.n_variables)
 
     def values(self, state: State) -> np.ndarray:
-        return self.unstore(state.x[:, 1:-1, 1:-1].reshape(-1)).astype(np.int64)
+        return self.unstore(state.x[:, 1:-1, 1:-1].reshape(1, -1)).astype(np.int64)
 
     def fill(self, block: np.ndarray, state: State) -> None:
         """Nothing: a sweep writes known sites too."""

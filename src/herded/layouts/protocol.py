@@ -63,6 +63,8 @@ class Layout:
     kind: ClassVar[str] = "own"
     least_block: ClassVar[int] = 1  # sweeps that a block of samples holds at least
     counts: ClassVar[bool] = False  # whether kernels count the samples with x = 1 (`State.ones`)
+    members: ClassVar[int] = 1  # chains that draw together: a herd, where there are several
+    together: ClassVar[bool] = False  # whether it is for herds
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Pickles forget what is read-only, a part of types: workers would compile anew."""
@@ -108,9 +110,27 @@ class Layout:
         """Arrays (..., n_stored) of one entry per variable, in the model's order (..., N)."""
         return stored
 
+    @property
+    def sample_size(self) -> int:
+        """Entries of one row of a block of samples."""
+        return self.n_stored
+
+    @property
+    def sample_type(self) -> Any:
+        """The type of the entries of a block of samples."""
+        return self.state_type
+
+    def members_of(self, block: np.ndarray) -> np.ndarray:
+        """The samples in a block (rows, sample_size) as states (rows, members, N)."""
+        return self.unstore(block)[:, None]
+
     def values(self, state: State) -> np.ndarray:
-        """The current state (N,) of a chain, in the model's order."""
-        return self.unstore(state.x.reshape(-1)).astype(np.int64)
+        """The current states (members, N) of a chain, in the model's order."""
+        return self.unstore(state.x.reshape(1, -1)).astype(np.int64)
+
+    def new_counts(self) -> np.ndarray:
+        """Room to count the states of a block of samples in (`State.ones`)."""
+        return np.zeros(self.n_stored, np.uint8)
 
     def fill(self, block: np.ndarray, state: State) -> None:
         """Write into a block of samples what no sweep writes: the states of known variables."""

@@ -1,13 +1,15 @@
 """x_i ~ pi(x_i | x_N(i)): Gibbs sampling, the baseline of Bornn et al. (2013).
 
-Errors fall as 1 / sqrt(T).
+Errors fall as 1 / sqrt(T). In a herd every member is such a chain, and they draw together
+(`draws.together`): the error of their average is smaller, and an update takes less time.
 """
 
 from dataclasses import dataclass
 
 from herded.draws.random import RandomDraw
+from herded.draws.together import TogetherDraw
 from herded.layouts.scan import Scan
-from herded.methods.options import check_seed, frozen_scan
+from herded.methods.options import check_herd, check_seed, frozen_scan
 from herded.methods.schedule import Schedule, check_schedule
 from herded.methods.site_sampler import SiteSampler
 from herded.moves.sites import Sites
@@ -27,6 +29,10 @@ class Gibbs(SiteSampler):
     schedule
         None, or the temperature T of a sweep: "linear", or a function of (sweep, total). Draws are
         then from pi^(1/T), to find a state of high probability.
+    herd
+        Members of a herd: so many chains that draw together, each of them exactly a Gibbs chain. A
+        sweep moves all of them; what is recorded is their average. `infer(chains=4)` runs four
+        independent herds.
 
     Examples
     --------
@@ -34,14 +40,19 @@ class Gibbs(SiteSampler):
     >>> result = hd.infer(model, hd.Gibbs(seed=1), sweeps=20_000)
     >>> result.marginals.round(1).tolist()
     [[0.5, 0.5], [0.5, 0.5]]
+    >>> result = hd.infer(model, hd.Gibbs(herd=64), sweeps=400, chains=4)
+    >>> result.marginals.round(2).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
     """
 
     seed: int = 0
     scan: Scan = "auto"
     schedule: Schedule | None = None
+    herd: int = 1
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
+        check_herd(self.herd)
         check_schedule(self.schedule)
         object.__setattr__(self, "scan", frozen_scan(self.scan))
 
@@ -50,5 +61,7 @@ class Gibbs(SiteSampler):
         return Sites(self.scan)
 
     @property
-    def draw(self) -> RandomDraw:
+    def draw(self) -> RandomDraw | TogetherDraw:
+        if self.herd > 1:
+            return TogetherDraw(self.seed, self.herd, kept=False)
         return RandomDraw(self.seed)

@@ -10,6 +10,7 @@ from herded.errors import MethodError
 if TYPE_CHECKING:
     from herded.layouts.scan import Scan
 
+MOST_MEMBERS = 2**16  # of a herd
 
 def is_whole(value: object, least: int) -> bool:
     """Whether `value` is a whole number of `least` or more."""
@@ -41,3 +42,12 @@ def frozen_scan(scan: "Scan") -> "Scan":
 
 def _is_list(scan: "Scan") -> TypeGuard[Sequence[int]]:
     return isinstance(scan, (list, range)) or getattr(scan, "ndim", 0) == 1
+
+
+def check_herd(herd: int) -> None:
+    """A herd has one member or more."""
+    if not is_whole(herd, 1) or herd > MOST_MEMBERS:
+        raise MethodError(
+            f"expected a herd of 1 to {MOST_MEMBERS} members, got {herd!r}: for more run several "
+            "with chains="
+        )

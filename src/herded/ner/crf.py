@@ -19,7 +19,7 @@ from herded.ner.scoring import score
 from herded.ner.store import load_chain, save_chain
 from herded.ner.training import Learner
 from herded.ner.words import Vocabulary
-from herded.run.interrupts import interruptible
+from herded.run.loop import interruptible
 from herded.run.progress import Progress
 
 Pair = tuple[Texts, Sequence[Labels]]

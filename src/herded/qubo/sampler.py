@@ -21,7 +21,7 @@ from herded.models.convert.bqm import VALUES, from_bqm
 from herded.models.factor_graph import FactorGraph
 from herded.qubo.cooling import KINDS, cooling
 from herded.run.infer import infer
-from herded.run.interrupts import interruptible
+from herded.run.loop import interruptible
 from herded.run.sampling import BLOCK
 
 try:

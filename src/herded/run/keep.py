@@ -24,13 +24,13 @@ from herded.models.joint_states import count_joint_states, told_states
 from herded.models.protocol import Model
 from herded.run.sample_counts import (
     AT_HAND,
+    compile_parts,
     count_ones,
     count_pairs,
     count_states,
     keep_best,
     take_ones,
 )
-from herded.run.score_parts import compile_parts
 from herded.system.threads import run_parts
 
 MAX_JOINT = 2**20

@@ -26,7 +26,7 @@ from herded.models.checks import described
 from herded.models.protocol import Model
 from herded.run.executors import Workers
 from herded.run.infer import infer
-from herded.run.interrupts import interrupted_together
+from herded.run.loop import interrupted_together
 from herded.run.progress import Progress
 from herded.run.result import Result
 from herded.system.atomic import FilePath

@@ -25,22 +25,22 @@ VERSIONS = {
 
 def sampled(run: SamplerRun) -> Result:
     """What a run has found so far."""
-    model = run.layout.model
+    model, recorded = run.layout.model, run.recorded
     facts = {
         "seconds": run.seconds,
-        "sweeps": run.recorded,
+        "sweeps": recorded,
         "burn_in": run.burn_in,
         "chains": len(run.chains),
         "interrupted": run.interrupted,
     }
     return Result(
         shape=model.shape,
-        sweeps=run.recorded,
+        sweeps=recorded,
         converged=None,
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
-        kept=_recorded(run),
-        warnings=_warnings(run),
+        kept=_recorded(run, recorded),
+        warnings=_warnings(run) if recorded else (),
         model=model,
     )
 
@@ -77,7 +77,7 @@ def provenance(layout: Layout, method: object, **facts: Any) -> dict[str, Any]:
     }
 
 
-def _recorded(run: SamplerRun) -> dict[str, Any]:
+def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     chains, keep = run.chains, run.keep
     kept: dict[str, Any] = {}
 
@@ -89,7 +89,7 @@ def _recorded(run: SamplerRun) -> dict[str, Any]:
         kept["chain_marginals"] = kept["chain_frequencies"]
         if keep[Marginals].rao_blackwell:
             kept["chain_marginals"] = np.array([chain.estimate(True) for chain in chains])
-    if BestState in keep and run.recorded:
+    if BestState in keep and sweeps:
         kept["best"] = _best(run.layout.model, recorders(BestState))
     if Samples in keep:
         kept["samples"] = np.stack([recorder.gather() for recorder in recorders(Samples)])
@@ -102,14 +102,12 @@ def _recorded(run: SamplerRun) -> dict[str, Any]:
         kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
     if ErrorCurve in keep:
         errors = np.stack([chain.errors for chain in chains])
-        kept["curve"] = curve_of(run.points, errors, run.sweeps, run.recorded)
+        kept["curve"] = curve_of(run.points, errors, run.sweeps, sweeps)
     return kept
 
 
 def _warnings(run: SamplerRun) -> tuple[str, ...]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
-    if not run.recorded:
-        return ()
     model, chains, found = run.layout.model, run.chains, []
     if model.has_hard_zeros:
         states = np.stack([run.layout.values(chain.state) for chain in chains])

@@ -19,8 +19,8 @@ from herded.layouts.state import State
 from herded.methods.protocol import Sampler
 from herded.models.checks import whole_array
 from herded.models.support import check_start, dispersed_starts
-from herded.run.interrupts import interrupted_afterwards, interruptible
 from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
+from herded.run.loop import interrupted_afterwards, interruptible
 from herded.run.progress import Snapshot
 from herded.system.stream import stream_key
 

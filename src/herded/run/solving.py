@@ -11,8 +11,8 @@ from herded.errors import MethodError
 from herded.layouts.protocol import Layout
 from herded.methods.protocol import Answer, Solver
 from herded.models.support import check_support
-from herded.run.interrupts import interruptible
 from herded.run.keep import ErrorCurve
+from herded.run.loop import interruptible
 from herded.run.progress import Snapshot
 from herded.run.sampling import BRIEF
 

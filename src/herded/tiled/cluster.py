@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import HerdedError, MemoryLimitError, WorkerError
-from herded.run.interrupts import raise_if_halted
+from herded.run.loop import raise_if_halted
 from herded.run.progress import Progress
 from herded.system.memory import readable
 from herded.tiled.output import Output

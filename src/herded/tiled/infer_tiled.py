@@ -21,7 +21,7 @@ from herded.errors import CheckpointError, MethodError, ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between, is_whole
 from herded.models.checks import described
-from herded.run.interrupts import interrupted_together
+from herded.run.loop import interrupted_together
 from herded.run.progress import Progress
 from herded.system import memory
 from herded.system.memory import Size

@@ -1,0 +1,108 @@
+"""The members of a herd draw together: one phase for each variable, values taken as carries.
+
+Visit variable i in all n chains of a herd at once. Each has its own conditional p_k:
+
+    phi = a uniform number, one for the variable and the visit
+    for k in the herd, in a shuffled order:  phi += p_k;  x_k = carry;  phi mod 1
+
+The p_k and the order are fixed before phi is drawn, so that phi is uniform before each step and
+carries with probability p_k: every member is exactly a Gibbs chain. The number of ones is the sum
+of the p_k rounded up or down (systematic sampling, Madow 1949), so that the herd's average is less
+noisy than that of independent chains. `docs/herds.md` has the proof, `herded.theory` checks it.
+
+More than two states are split in halves again and again, each split with a phase of its own that
+only members who come to it use.
+
+Without a shuffle models without fields collapse: members at even places of a fixed order would be
+the same for ever. Kernels whose lanes are members take an order out of `orders`.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from herded.draws.protocol import StartsWeights, Step
+from herded.system.jit import jit
+from herded.system.stream import draw, stream_key
+
+PHASE = np.uint32(0x7FFFFFFF)
+PHASES, ORDERS = 4, 5  # purposes of streams
+ORDER_STREAM = stream_key(0, 0, ORDERS)
+MOST_ENTRIES = 2**16  # of a table of orders: 128 KiB
+_31, _SCALE = np.uint32(31), float(2**31)
+
+
+@dataclass(frozen=True)
+class TogetherDraw:
+    """Chains that draw together: fresh phases at every visit, or phases that are kept."""
+
+    seed: int
+    members: int
+    kept: bool
+
+    weights: ClassVar[None] = None
+    vector: ClassVar[bool] = False
+    bits: ClassVar[int] = 32
+
+    def step(self, sweep: int, chain: int) -> Step:
+        phases, orders = (stream_key(self.seed, chain, p) for p in (PHASES, ORDERS))
+        return Step(sweep, phases, orders, False, 0, 0)
+
+    def start(self, layout: StartsWeights, chain: int) -> dict[str, np.ndarray]:
+        return layout.start_weights(True, stream_key(self.seed, chain, 2)) if self.kept else {}
+
+
+@lru_cache(maxsize=16)
+def orders(members: int) -> np.ndarray:
+    """(rows, members) random orders. A visit takes two of them, one after the other.
+
+    That makes as many orders as pairs of rows. Each is a permutation as random as any; to draw one
+    at every visit would take longer than the visit.
+    """
+    rows = max(4, min(64, MOST_ENTRIES // members))
+    rows = 1 << (rows.bit_length() - 1)
+    table = np.empty((rows, members), np.uint16 if members <= 2**16 else np.uint32)
+    _fill_orders(table, ORDER_STREAM)
+    table.flags.writeable = False
+    return table
+
+
+@jit
+def _fill_orders(table, key):
+    """Shuffle every row (Fisher and Yates)."""
+    rows, n = table.shape
+    for r in range(rows):
+        for k in range(n):
+            table[r, k] = k
+        for last in range(n - 1, 0, -1):
+            bits = draw(key, np.uint64(r * n + last))
+            other = np.int64(bits >> np.uint64(11)) % (last + 1)
+            table[r, last], table[r, other] = table[r, other], table[r, last]
+
+
+@jit
+def order_rows(bits, rows, n):
+    """Where in the table of orders the two rows of a visit start, from 64 random bits."""
+    mask = np.uint64(rows - 1)
+    return (bits & mask) * np.uint64(n), ((bits >> np.uint64(32)) & mask) * np.uint64(n)
+
+
+@jit
+def fresh_phase(key, name):
+    """A uniform phase at scale 2^31."""
+    return np.uint32(draw(key, name) >> np.uint64(33))
+
+
+@jit
+def share(part, whole):
+    """part / whole at scale 2^31, 0 and 1 exactly; whole numbers of at most 2^24."""
+    return np.uint32(np.float64(part) / np.float64(whole) * _SCALE)
+
+
+@jit
+def start_phases(phases, key):
+    """Start kept phases at random places."""
+    for at in range(len(phases)):
+        phases[at] = fresh_phase(key, np.uint64(at))

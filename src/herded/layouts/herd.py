@@ -1,0 +1,48 @@
+"""What layouts of herds share: n members are one chain of a run, and are moved together."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from herded.draws.protocol import Draw
+from herded.layouts.protocol import SweptLayout
+from herded.layouts.state import NOTHING, State
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HerdLayout(SweptLayout):
+    """A layout whose states are those of all members of a herd.
+
+    Arrays of one entry per variable (`State.tally`, `State.ones`) sum over the members.
+    """
+
+    members: int
+    kept: bool  # whether phases are kept from sweep to sweep
+
+    together: ClassVar[bool] = True
+    counts: ClassVar[bool] = True
+
+    def pack(self, states: np.ndarray) -> np.ndarray:
+        """States (members, N) in the model's order as kernels keep them."""
+        raise NotImplementedError
+
+    def packed(self, state: State) -> np.ndarray:
+        """The states of the members, as a row of a block of samples."""
+        return state.x.reshape(-1)
+
+    def values(self, state: State) -> np.ndarray:
+        return self.members_of(self.packed(state)[None])[0].astype(np.int64)
+
+    def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
+        size = self.n_stored * (1 if self.scalar else self.width)
+        sums = np.zeros(size, np.int64) if tally else NOTHING
+        return State(self.pack(x), draw.start(self, chain), sums, 0, chain, total)
+
+    def new_counts(self) -> np.ndarray:
+        return np.zeros(self.n_stored * (1 if self.width == 2 else self.width), np.int64)
+
+    @cached_property
+    def signature(self) -> tuple[Any, ...]:
+        return self.kind, self.together, self.scalar, self.width, self.kept

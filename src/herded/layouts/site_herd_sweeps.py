@@ -1,0 +1,220 @@
+"""Herds on any graph: all members visit a variable at once, and lanes are members.
+
+The layouts differ in how they find a conditional, as in `site_sweeps`: of the arrays t (table) and
+f (factor) one is None. What a visit reads of the graph is read once for all members; loops over
+members run over neighbouring bytes, and the compiler vectorises them.
+
+The state of member k at variable i is x[i n + k]. Each function runs segments first..last-1 of the
+scan over all sweeps of a block.
+"""
+
+import numpy as np
+
+from herded.draws.fixed_point import fixed_scalar, fixed_vector
+from herded.draws.together import PHASE, fresh_phase, order_rows, share
+from herded.layouts.arrays import shuffle
+from herded.layouts.scan import RANDOM
+from herded.system.jit import jit
+from herded.system.stream import draw
+
+_0, _1, _31 = np.uint64(0), np.uint64(1), np.uint32(31)
+
+
+@jit
+def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
+    """Binary variables: one phase each, at scale 2^31."""
+    x, phases, tally, ones = m.x, m.phases, m.tally, m.ones
+    n, rows_of_orders, flat = np.uint64(orders.shape[1]), orders.shape[0], orders.reshape(-1)
+    variables_of, width = np.uint64(scan_length(m, orders)), m.width
+    p, row = np.empty(n, np.uint32), np.empty(n, np.int64)
+    if f is not None:
+        zero, one = np.empty(n), np.empty(n)
+    for g in range(first, last):
+        variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
+        order = variables.copy()
+        for s in range(len(block)):
+            clock = np.uint64(run.sweep + s) * variables_of
+            if scan.policy[0] == RANDOM:
+                shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
+            for o in range(len(order)):
+                i = np.uint64(order[o])
+                if t is not None:
+                    find_rows(t.neighbour_start, t.neighbour, t.radix, i, x, n, row)
+                    start = np.uint64(t.entry_start[i])
+                    for k in range(n):
+                        p[k] = t.p[start + np.uint64(row[k])]
+                if f is not None:
+                    sum_pair(f, i, x, n, row, zero, one)
+                    for k in range(n):
+                        p[k] = fixed_scalar(zero[k], one[k], betas[s])
+                phi = phases[i] if len(phases) else fresh_phase(run.key, clock + i)
+                begin, carries = phi, np.int64(0)
+                a, b = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
+                for j in range(n):
+                    k = np.uint64(flat[a + np.uint64(flat[b + j])])
+                    phi = np.uint32(phi + p[k])
+                    new = phi >> _31
+                    phi &= PHASE
+                    carries += new
+                    x[i * n + k] = new
+                if len(phases):
+                    phases[i] = phi
+                if len(tally):
+                    tally[i] += (carries << 31) + np.int64(phi) - np.int64(begin)
+                if len(ones):
+                    count_ones(ones, width, i, np.int64(n), carries)
+                if block.shape[1]:
+                    keep(block, s, i, x, n)
+
+
+@jit
+def vector_herd(t, f, scan, orders, run, betas, m, block, first, last):
+    """Variables of any cardinality: a phase for each split of the states in two."""
+    x, phases, tally, ones, widest = m.x, m.phases, m.tally, m.ones, m.width
+    n, rows_of_orders, flat = np.uint64(orders.shape[1]), orders.shape[0], orders.reshape(-1)
+    variables_of = np.uint64(scan_length(m, orders))
+    row, upto, phi = np.empty(n, np.int64), np.empty(widest + 1, np.int64), np.empty(widest, np.uint32)
+    if f is not None:
+        logits, one = np.empty(np.int64(n) * widest), np.empty(widest)
+        own = np.empty(widest, np.int32)
+    for g in range(first, last):
+        variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
+        order = variables.copy()
+        for s in range(len(block)):
+            clock = np.uint64(run.sweep + s) * variables_of
+            if scan.policy[0] == RANDOM:
+                shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
+            for o in range(len(order)):
+                i = np.uint64(order[o])
+                states = m.cardinalities[i]
+                if t is not None:
+                    find_rows(t.neighbour_start, t.neighbour, t.radix, i, x, n, row)
+                if f is not None:
+                    sum_all(f, i, x, n, states, row, logits)
+                for k in range(1, states):
+                    split = np.uint64(k)
+                    if len(phases):
+                        phi[split] = phases[i * np.uint64(widest) + split]
+                    else:
+                        phi[split] = fresh_phase(run.key + split, clock + i)
+                a, b = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
+                for j in range(n):
+                    k = np.uint64(flat[a + np.uint64(flat[b + j])])
+                    if t is not None:
+                        cumulate(t.p, t.entry_start[i] + row[k] * states, states, upto)
+                    if f is not None:
+                        for c in range(states):
+                            one[c] = logits[np.int64(k) * states + c]
+                        fixed_vector(one, betas[s], states, own, 0)
+                        cumulate(own, 0, states, upto)
+                    new = descend(phi, upto, states)
+                    x[i * n + k] = new
+                    if len(tally):
+                        for c in range(states):
+                            tally[np.int64(i) * widest + c] += upto[c + 1] - upto[c]
+                    if len(ones):
+                        ones[np.int64(i) * widest + new] += 1
+                if len(phases):
+                    for k in range(1, states):
+                        phases[i * np.uint64(widest) + np.uint64(k)] = phi[k]
+                if block.shape[1]:
+                    keep(block, s, i, x, n)
+
+
+@jit
+def scan_length(m, orders):
+    """How many variables the model has: counters of streams are (sweep, variable)."""
+    return len(m.x) // orders.shape[1]
+
+
+@jit
+def find_rows(neighbour_start, neighbour, radix, i, x, n, row):
+    """The row of variable i's table for each member, by Horner's rule."""
+    for k in range(n):
+        row[k] = 0
+    for e in range(neighbour_start[i], neighbour_start[i + _1]):
+        at, states = np.uint64(neighbour[e]) * n, radix[e]
+        for k in range(n):
+            row[k] = row[k] * states + np.int64(x[at + k])
+
+
+@jit
+def find_slices(f, e, x, n, at):
+    """Where each member's slice of the table of entry e starts."""
+    for k in range(n):
+        at[k] = 0
+    for o in range(f.other_start[e], f.other_start[e + 1]):
+        other, ratio = np.uint64(f.other[o]) * n, f.other_ratio[o]
+        for k in range(n):
+            at[k] = at[k] * ratio + np.int64(x[other + k])
+    base, stride = f.table_base[e], f.last_stride[e]
+    for k in range(n):
+        at[k] = base + at[k] * stride
+
+
+@jit
+def sum_pair(f, i, x, n, at, zero, one):
+    """Both logits of a binary variable for each member."""
+    for k in range(n):
+        zero[k] = one[k] = 0.0
+    for e in range(f.entry_start[i], f.entry_start[i + _1]):
+        find_slices(f, e, x, n, at)
+        stride = f.own_stride[e]
+        for k in range(n):
+            zero[k] += f.log_tables[at[k]]
+            one[k] += f.log_tables[at[k] + stride]
+
+
+@jit
+def sum_all(f, i, x, n, states, at, logits):
+    """The logits of a variable for each member, state by state."""
+    for c in range(np.int64(n) * states):
+        logits[c] = 0.0
+    for e in range(f.entry_start[i], f.entry_start[i + _1]):
+        find_slices(f, e, x, n, at)
+        stride = f.own_stride[e]
+        for k in range(n):
+            for c in range(states):
+                logits[np.int64(k) * states + c] += f.log_tables[at[k] + c * stride]
+
+
+@jit
+def cumulate(p, at, states, upto):
+    """upto[k] is the sum of the first k probabilities."""
+    upto[0] = 0
+    for k in range(states):
+        upto[k + 1] = upto[k] + np.int64(p[at + k])
+
+
+@jit
+def descend(phi, upto, states):
+    """A state, by carries: is it in the upper half of what is left? Its split has the phase."""
+    low, high = 0, states
+    while high - low > 1:
+        middle = (low + high) >> 1
+        up = upto[high] - upto[middle]
+        whole = upto[high] - upto[low]
+        value = np.uint32(phi[middle] + share(up, whole))
+        phi[middle] = value & PHASE
+        if value >> _31:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@jit
+def count_ones(ones, width, i, n, carries):
+    """Count the members of each state; where all variables have two, those of state 1 will do."""
+    if width == 2:
+        ones[i] += carries
+    else:
+        ones[np.int64(i) * width] += n - carries
+        ones[np.int64(i) * width + 1] += carries
+
+
+@jit
+def keep(block, s, i, x, n):
+    """Write a variable's new states into the sample."""
+    for k in range(n):
+        block[s, i * n + k] = x[i * n + k]
