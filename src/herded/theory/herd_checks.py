@@ -153,7 +153,7 @@ def check_variance(
     for rows, law in _visits(model, members, draw, orders):
         variance = count_variance(rows, law=law)[0][0]
         fraction = sum(1 - row[0] for row in rows) % 1
-        worst = max(worst, variance - fraction * (1 - fraction))
+        worst = max(worst, float(variance - fraction * (1 - fraction)))
     return Check(f"Counts of a herd of {members}, excess variance", worst, 0.0, 1, 0)
 
 

@@ -73,10 +73,10 @@ def together_law(
     1/4 (1, 0)
     """
     given: Any = conditionals
-    rows = [[Fraction(p) for p in row] for row in given]
+    rows: list[list[Fraction]] = [[Fraction(p) for p in row] for row in given]
     if not rows or any(len(row) != len(rows[0]) for row in rows):
         raise ModelError("expected rows of one length, one for each member")
-    if any(not row or min(row) < 0 or abs(sum(row) - 1) > 1e-9 for row in rows):
+    if any(not row or min(row) < 0 or abs(float(sum(row)) - 1) > 1e-9 for row in rows):
         raise ModelError("expected rows of probabilities that sum to 1")
     chosen = list(range(len(rows))) if order is None else [int(k) for k in order]
     if sorted(chosen) != list(range(len(rows))):
