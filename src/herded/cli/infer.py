@@ -4,11 +4,14 @@ import argparse
 import contextlib
 import os
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from typing import Any
+
+import numpy as np
 
 from herded.cli import engines, models
 from herded.cli.annealing import anneal
@@ -16,14 +19,13 @@ from herded.cli.answer import Answered, answered
 from herded.cli.printing import facts, safe, say
 from herded.cli.reference import Reference
 from herded.cli.setup import Setup, set_up
-from herded.cli.watching import watcher
 from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
 from herded.io.uai_results import write_mar, write_mpe, write_pr
 from herded.models.protocol import Model
 from herded.run.infer import infer as run
 from herded.run.keep import Marginals
 from herded.run.loop import interrupted_afterwards, interruptible
-from herded.run.progress import Callback
+from herded.run.progress import Callback, Snapshot
 from herded.run.result import Result
 from herded.system import atomic
 from herded.system.memory import readable
@@ -187,3 +189,44 @@ def _how_to_go_on(options: argparse.Namespace, setup: Setup, shown: list[str]) -
     if not (options.checkpoint and setup.samples) or any("checkpoint" in text for text in shown):
         return ""
     return f"; run the same command again to go on from {options.checkpoint}"
+
+
+# -- what is shown beside the bar while a run goes on ----------------------------------------
+
+EVERY = 0.5  # seconds: looking costs time too
+
+
+class Watcher:
+    """The standard error of the moment, and the true one where a reference is known."""
+
+    def __init__(self, model: Model, reference: Reference | None) -> None:
+        self.free = model.evidence.reshape(-1) < 0
+        self.reference = reference
+        self.looked, self.note = -np.inf, ""
+
+    def __call__(self, snapshot: Snapshot) -> str:
+        now = time.perf_counter()
+        if now - self.looked >= EVERY:
+            self.looked, self.note = now, self._look(snapshot)
+        return self.note
+
+    def _look(self, snapshot: Snapshot) -> str:
+        best = snapshot.best()
+        if best is not None:
+            return f"best log-score {best:.6g}"
+        chains = snapshot.chain_marginals()
+        if chains is None:
+            return "burn-in"
+        notes = []
+        if len(chains) > 1 and self.free.any():
+            spread = chains[:, self.free].std(axis=0, ddof=1) / np.sqrt(len(chains))
+            notes.append(f"standard error {spread.mean():.2g}")
+        if self.reference is not None:
+            errors = self.reference.errors(chains.mean(axis=0))
+            notes.append(f"error {errors.mean_absolute:.2g}, Hellinger {errors.hellinger:.2g}")
+        return ", ".join(notes)
+
+
+def watcher(model: Model, reference: Reference | None) -> Watcher | None:
+    """One where somebody looks: on a terminal."""
+    return Watcher(model, reference) if sys.stderr.isatty() else None

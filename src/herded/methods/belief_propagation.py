@@ -20,8 +20,8 @@ from herded.methods import belief_propagation_kernel as kernel
 from herded.methods.factors_in_order import factors_in_order
 from herded.methods.options import is_between
 from herded.methods.protocol import Answer, SolverLayout
+from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph
-from herded.models.names import called
 from herded.models.protocol import Model
 from herded.system import memory
 from herded.system.memory import Size
