@@ -17,6 +17,8 @@ from herded.models.protocol import Model
 from herded.run.result import Result
 
 MOST_ROWS = 20
+MOST_LISTED = 4  # of a variable with more, the most probable
+MOST_COLUMNS = 6  # states that are shown side by side
 UNKNOWN = (
     "unknown from one chain, which cannot disagree: use --chains 4",
     "unknown: all chains came out identical, so that their spread says nothing",
@@ -215,9 +217,6 @@ def _state_lines(model: Model, state: np.ndarray) -> list[str]:
 
 
 # -- marginals: a variable per line, in columns where states are few ------------------------------
-
-MOST_COLUMNS = 6  # states that are shown side by side
-MOST_LISTED = 4  # of a variable with more, the most probable
 
 
 def marginal_table(

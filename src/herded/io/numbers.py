@@ -11,7 +11,7 @@ is exactly the model's: reading it again then gives the same bits.
 import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,9 @@ WORD = re.compile(rb"\S+")
 SPACE = re.compile(rb"\s")
 BOM = b"\xef\xbb\xbf"
 LARGEST = 2**48  # what a count may be; beyond it floats would soon lose whole numbers
+HIGHEST = 709.0  # exp of it is a float
+ROUNDING = 2.0**-52  # the distance of 1 and the next float
+NEIGHBOURS = (1, -1, 2, -2)  # floats beside exp(x), the nearest first
 
 
 @dataclass(frozen=True)
@@ -150,11 +153,6 @@ def _underflows(zero: bytes) -> bool:
     return bool(mantissa.strip(b"+-0."))
 
 
-HIGHEST = 709.0  # exp of it is a float
-ROUNDING = 2.0**-52  # the distance of 1 and the next float
-NEIGHBOURS = (1, -1, 2, -2)  # floats beside exp(x), the nearest first
-
-
 def log_of(potentials: np.ndarray) -> np.ndarray:
     """The logarithms of numbers of 0 or more; -inf for 0. A file is one model on every machine."""
     return log_array(potentials)
@@ -214,3 +212,56 @@ def _lost(potentials: np.ndarray, log_potentials: np.ndarray) -> np.ndarray:
         off = np.abs(back - log_potentials)
     found: np.ndarray = finite & ~(off <= ROUNDING * np.maximum(1.0, np.abs(log_potentials)))
     return found
+
+
+# -- files of one or more samples
+#
+# Such files of the UAI competitions (evidence, marginals, best states) are rows of numbers from
+# which their lengths follow: one row alone, or the number of rows and then the rows. Both are read.
+# Where a file could be either, its line ends decide.
+
+Length = Callable[[Numbers, int], int | None]
+"""How many numbers the row that begins at number k has, or None if there is no such row."""
+
+
+def split_samples(numbers: Numbers, length: Length, what: str) -> list[slice]:
+    """Where each row stands."""
+    if not len(numbers):
+        raise numbers.wrong(0, what, "write it there")
+    rows = _rows(numbers, length)
+    alone = length(numbers, 0) == len(numbers)
+    if alone and (rows is None or not _one_per_line(numbers, rows)):
+        return [slice(0, len(numbers))]
+    if rows is None:
+        raise FileError(
+            f"expected {what}, or the number of samples and such a row for each, in "
+            f"{numbers.path}, got {len(numbers)} numbers that are neither: correct the file, or "
+            "get it again"
+        )
+    return rows
+
+
+def one_sample(numbers: Numbers, length: Length, what: str) -> slice:
+    """Where the only row stands."""
+    rows = split_samples(numbers, length, what)
+    if len(rows) != 1:
+        raise FileError(f"expected one sample in {numbers.path}, got {len(rows)}: write one")
+    return rows[0]
+
+
+def _rows(numbers: Numbers, length: Length) -> list[slice] | None:
+    """The rows of a file that begins with their number, or None if it does not."""
+    rows, at = [], 1
+    while at < len(numbers):
+        size = length(numbers, at)
+        if size is None or size > len(numbers) - at:
+            return None
+        rows.append(slice(at, at + size))
+        at += size
+    return rows if rows and len(rows) == numbers.whole(0) else None
+
+
+def _one_per_line(numbers: Numbers, rows: list[slice]) -> bool:
+    """Whether the count and each row have a line of their own."""
+    lines = [len(line.split()) for line in numbers.text[numbers.start :].splitlines()]
+    return [count for count in lines if count] == [1, *(row.stop - row.start for row in rows)]
