@@ -10,8 +10,8 @@ from strategies import models
 
 from herded.errors import MemoryLimitError
 from herded.methods import elimination_order as orders
-from herded.methods.elimination import cluster_marginals, eliminate, sum_out
 from herded.methods.elimination_order import elimination_order
+from herded.methods.exact import cluster_marginals, eliminate, sum_out
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import ising_grid, potts_grid
 from herded.models.pairwise import pairwise_model
