@@ -32,6 +32,10 @@ class HerdLayout(SweptLayout):
         """The states of the members, as a row of a block of samples."""
         return state.x.reshape(-1)
 
+    def fill(self, block: np.ndarray, state: State) -> None:
+        if block.shape[1]:
+            block[:] = self.packed(state)
+
     def values(self, state: State) -> np.ndarray:
         return self.members_of(self.packed(state)[None])[0].astype(np.int64)
 

@@ -147,10 +147,10 @@ class Layout:
     @cached_property
     def hash(self) -> str:
         """Names the tables: equal hashes mean equal bits on every machine."""
-        digest = hashlib.sha256()
-        for array in self.tables():
+        digest, tables = hashlib.sha256(), self.tables()
+        for array in tables:
             digest.update(array.tobytes())
-        return digest.hexdigest()[:16] if self.tables() else "none"
+        return digest.hexdigest()[:16] if tables else "none"
 
     @cached_property
     def bytes(self) -> int:
