@@ -44,6 +44,8 @@ class Layout:
     scalar
         Whether `State.tally` sums the conditionals of x = 1, at scale 2^31, or else those of all
         states, at scale 2^24.
+    members
+        Chains that draw together: a herd, where there are several.
 
     Examples
     --------
@@ -59,11 +61,11 @@ class Layout:
     memory: float = 0.0
     chain_memory: float = 0.0
     scalar: bool = False
+    members: int = 1
 
     kind: ClassVar[str] = "own"
     least_block: ClassVar[int] = 1  # sweeps that a block of samples holds at least
     counts: ClassVar[bool] = False  # whether kernels count the samples with x = 1 (`State.ones`)
-    members: ClassVar[int] = 1  # chains that draw together: a herd, where there are several
     together: ClassVar[bool] = False  # whether it is for herds
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -127,6 +129,13 @@ class Layout:
     def values(self, state: State) -> np.ndarray:
         """The current states (members, N) of a chain, in the model's order."""
         return self.unstore(state.x.reshape(1, -1)).astype(np.int64)
+
+    def remember(self, state: State) -> None:
+        """Note where the members of a herd are, to see later whether they have left (`earlier`)."""
+
+    def earlier(self, state: State) -> np.ndarray | None:
+        """The states (members, N) that `remember` has noted; None where there is no herd."""
+        return None
 
     def new_counts(self) -> np.ndarray:
         """Room to count the states of a block of samples in (`State.ones`)."""

@@ -8,6 +8,21 @@ from herded.theory.checks import (
     check_theorem2 as check_theorem2,
     is_complete as is_complete,
 )
+from herded.theory.herd_checks import (
+    check_counts as check_counts,
+    check_members as check_members,
+    check_variance as check_variance,
+    count_variance as count_variance,
+    variance_ratio as variance_ratio,
+)
+from herded.theory.herds import (
+    herd_kernel as herd_kernel,
+    herd_sweep_kernel as herd_sweep_kernel,
+    member_kernel as member_kernel,
+    phase_law as phase_law,
+    together_law as together_law,
+    visit_law as visit_law,
+)
 from herded.theory.path import (
     path_of_samples as path_of_samples,
     within_sweep_path as within_sweep_path,
