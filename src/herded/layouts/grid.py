@@ -31,6 +31,11 @@ from herded.system.arrays import aligned
 from herded.system.threads import run_jobs, workers
 
 
+def given(array: np.ndarray) -> np.ndarray | None:
+    """An argument of a kernel; one that is empty is not needed, and not compiled."""
+    return array if array.size else None
+
+
 def why_no_grid(task: Task) -> str:
     """Why the grid kernels cannot run this; empty if they can."""
     model = task.model
@@ -92,7 +97,7 @@ class PackedLayout(SweptLayout):
         sums = np.zeros(size, np.int64) if tally else NOTHING
         return State(stored, draw.start(self, chain), sums, 0, chain, total)
 
-    def kernel(self, state: State) -> tuple[Any, np.ndarray, int]:
+    def kernel(self, state: State) -> tuple[Any, np.ndarray | None, int]:
         """The compiled sweeps told their tables, the weights, and the bytes that sweeps go over."""
         raise NotImplementedError
 
@@ -106,9 +111,8 @@ class PackedLayout(SweptLayout):
     ) -> None:
         grid = self.arrays
         kernel, w, near = self.kernel(state)
-        frame = self.model.shape[0], grid.periodic
-        where = grid.rows, frame, step.sweep, step.key
-        sweep = partial(kernel, *where, state.x, w, state.tally, block)
+        where = grid.rows, self.model.shape[0], grid.periodic or None, step.sweep, step.key
+        sweep = partial(kernel, *where, state.x, w, given(state.tally), given(block))
         length = wave_length(near // (2 * self.parts))
         threads = 1 if pool is None else workers(pool, len(block) * self.n_stored)
         halves = 2 * len(block)
@@ -178,9 +182,11 @@ class GridLayout(PackedLayout):
             start_lattice(phases, self.arrays.rows * self.arrays.columns, key)
         return {"w": phases}
 
-    def kernel(self, state: State) -> tuple[Any, np.ndarray, int]:
+    def kernel(self, state: State) -> tuple[Any, np.ndarray | None, int]:
         p = self.arrays.p.reshape(2, self.parts, -1)
         weights = state.own.get("w")
-        w = np.empty((2, 0, 0), np.uint32) if weights is None else weights.reshape(p.shape)
-        sweeps = partial(lattice_sweeps, p, self.arrays.contexts, state.ones)
-        return sweeps, w, w.nbytes + p.nbytes
+        w = None if weights is None else weights.reshape(p.shape)
+        sweeps = partial(
+            lattice_sweeps, p, self.arrays.contexts, w is None or None, given(state.ones)
+        )
+        return sweeps, w, p.nbytes * (1 if w is None else 2)
