@@ -25,9 +25,9 @@ def lattice_sweeps(
 
     p and w are (2, strips, entries of a strip) and of one type. x is (2, rows + 2, columns + 2)
     with a border of zeros or, where periodic, of what lies on the other side. What a run does not
-    need is None, and is not compiled: `drawn` (Gibbs sampling) or w, `periodic`, `ones`, `tally`,
-    which count samples with x = 1 and add up conditionals, and `block`, if samples are only
-    counted: on large lattices it takes as long to write them as to find them.
+    need is None, and is not compiled: `drawn` (for Gibbs sampling) or w, `periodic`, `ones` and
+    `tally`, which count samples with x = 1 and add up conditionals, and `block`, if samples are
+    only counted: on large lattices it takes as long to write them as to find them.
     """
     strips, columns = p.shape[1], x.shape[2] - 2
     sites = rows * columns

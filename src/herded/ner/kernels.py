@@ -56,15 +56,34 @@ def sentence_marginals(scores, transitions, starts, p):
 
 @jit
 def forward_backward(scores, transitions, p, pairs):
-    """Marginals p (n, K) of one sentence, its expected pairs added to `pairs`; gives log Z.
+    """Marginals p (n, K) of one sentence, its expected pairs added to `pairs`; gives log Z."""
+    n, width = scores.shape
+    e, local = np.empty(transitions.shape), np.empty((n, width))
+    alpha, beta = np.empty((n, width)), np.empty((n, width))
+    log_z = _messages(scores, transitions, e, local, alpha, beta, p)
+    for k in range(width):
+        pairs[width, k] += p[0, k]
+    joint = np.empty((width, width))
+    for i in range(1, n):
+        total = 0.0
+        for j in range(width):
+            for k in range(width):
+                joint[j, k] = alpha[i - 1, j] * e[j, k] * local[i, k] * beta[i, k]
+                total += joint[j, k]
+        for j in range(width):
+            for k in range(width):
+                pairs[j, k] += joint[j, k] / total
+    return log_z
+
+
+@jit
+def _messages(scores, transitions, e, local, alpha, beta, p):
+    """Messages and marginals p of one sentence; gives log Z.
 
     Messages are scaled at each word, so that no sum overflows.
     """
     n, width = scores.shape
-    e, local = np.empty((width + 1, width)), np.empty((n, width))
-    alpha, beta = np.empty((n, width)), np.empty((n, width))
-    log_z = n * _shifted_exp(transitions, e)
-    log_z = _exponentials(scores, log_z, local)
+    log_z = _exponentials(scores, n * _shifted_exp(transitions, e), local)
     for i in range(n):
         total = 0.0
         for k in range(width):
@@ -87,18 +106,6 @@ def forward_backward(scores, transitions, p, pairs):
             total += p[i, k]
         for k in range(width):
             p[i, k] /= total
-    for k in range(width):
-        pairs[width, k] += p[0, k]
-    joint = np.empty((width, width))
-    for i in range(1, n):
-        total = 0.0
-        for j in range(width):
-            for k in range(width):
-                joint[j, k] = alpha[i - 1, j] * e[j, k] * local[i, k] * beta[i, k]
-                total += joint[j, k]
-        for j in range(width):
-            for k in range(width):
-                pairs[j, k] += joint[j, k] / total
     return log_z
 
 
@@ -189,18 +196,15 @@ def span_probabilities(scores, transitions, sentences, firsts, lasts, labels, fo
     of its spans, which come one after the other.
     """
     width = scores.shape[1]
-    e = _shifted_exp(transitions)
-    pairs = np.zeros_like(transitions)
-    p = local = beta = np.empty((0, width))
+    e = np.empty(transitions.shape)
+    p = local = alpha = beta = np.empty((0, width))
     at = -1  # where the sentence begins whose messages these are
     for s in range(len(found)):
-        a, b = sentences[s]
+        a, b = sentences[s, 0], sentences[s, 1]
         if a != at:
             p, local = np.empty((b - a, width)), np.empty((b - a, width))
-            beta = np.empty((b - a, width))
-            forward_backward(scores[a:b], transitions, p, pairs)
-            _exponentials(scores[a:b], 0.0, local)
-            _backward(e, local, beta)
+            alpha, beta = np.empty((b - a, width)), np.empty((b - a, width))
+            _messages(scores[a:b], transitions, e, local, alpha, beta, p)
             at = a
         before = labels[firsts[s]]
         chance = p[firsts[s] - a, before]
