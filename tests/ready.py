@@ -68,7 +68,7 @@ def _answer(line: socket.socket) -> None:
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
-    sys.stdout, sys.stderr = open(1, "w"), open(2, "w", buffering=1)
+    sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
     os.chdir(told["folder"])
     os.environ.clear()
     os.environ.update(told["environment"])
