@@ -13,6 +13,7 @@ import herded as hd
 from benchmarks import comparators
 from benchmarks.herd_models import models
 
+TITLE = "# Herds beside Gibbs sampling"
 UPDATES, QUICK_UPDATES = (10_000, 100_000, 1_000_000), (1_000,)
 SEEDS, QUICK_SEEDS = 3, 1
 EVERY, QUICK_EVERY = {1_000_000: 6}, 12  # of the longest runs, every sixth model
@@ -109,8 +110,6 @@ def lines(quick: bool) -> Iterator[str]:
     known = _known(QUICK_EVERY if quick else 1)
     runs = contenders()
     seeds = range(QUICK_SEEDS if quick else SEEDS)
-    yield "## Herds"
-    yield ""
     yield from wrap(
         f"{len(known)} models of at most 100 variables, {len(seeds)} seeds. The error is the mean "
         "absolute error of the marginals, Rao-Blackwellised, after as many updates of each "
@@ -153,7 +152,7 @@ def _table(
             scores[name].append([score(model, answer, truth) for answer in answers])
     usable = [k for k, one in enumerate(scores["Gibbs"]) if _mean(one) <= USABLE]
     yield ""
-    yield f"### {title}, {len(usable)} models"
+    yield f"## {title}, {len(usable)} models"
     yield ""
     yield f"| | ratio | above {WORSE} | worst | covered | RMS error / standard error | CPU |"
     yield "|---|---|---|---|---|---|---|"
