@@ -32,8 +32,8 @@ from herded.system.threads import run_jobs, workers
 
 
 def given(array: np.ndarray) -> np.ndarray | None:
-    """An argument of a kernel; one that is empty is not needed, and not compiled."""
-    return array if array.size else None
+    """An argument of a kernel; one that has no room for a site is not needed, and not compiled."""
+    return array if array.shape[-1] else None
 
 
 def why_no_grid(task: Task) -> str:
