@@ -190,10 +190,15 @@ def _row(name: str, scores: dict[str, list[list[Score]]], usable: list[int]) -> 
         f"{(ratios > WORSE).mean():.2f}",
         f"{ratios.max():.1f}",
         f"{np.mean(covered):.3f}" if covered else "",
-        f"{np.median([(a / b) ** 0.5 for a, b in squares]):.2f}" if squares else "",
+        f"{np.median([_root(a, b) for a, b in squares]):.2f}" if squares else "",
         f"{cpu:.2f}",
     ]
     return f"| {name} | {' | '.join(cells)} |"
+
+
+def _root(errors: float, spreads: float) -> float:
+    """Herds can agree to the last bit, and be right."""
+    return (errors / spreads) ** 0.5 if spreads else float("inf") if errors else 1.0
 
 
 def _equal_cpu(
