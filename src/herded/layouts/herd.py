@@ -50,7 +50,8 @@ class HerdLayout(SweptLayout):
         state.own["earlier"] = self.packed(state).copy()
 
     def earlier(self, state: State) -> np.ndarray:
-        return self.members_of(state.own["earlier"][None])[0]
+        states: np.ndarray = self.members_of(state.own["earlier"][None])[0]
+        return states
 
     def new_counts(self) -> np.ndarray:
         return np.zeros(self.n_stored * (1 if self.width == 2 else self.width), np.int64)

@@ -8,8 +8,8 @@ states that the model allows. No warning proves nothing: all chains may be in th
 import numpy as np
 
 from herded.errors import HerdedError
+from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph, has_factors
-from herded.models.names import called
 from herded.models.protocol import Model
 from herded.models.reach import reach
 from herded.models.support import FEW_TRIES, possible_states, start_state
