@@ -184,10 +184,9 @@ def test_rows_are_ratios_to_gibbs():
     def of(*errors):
         return [[herds.Score(e, 0.95, (4.0, 1.0), 2.0)] for e in errors]
 
-    scores = {"Gibbs": of(0.01, 0.02, 0.3), "other": of(0.02, 0.005, 9.0)}
-    assert (
-        herds._row("other", scores, [0, 1]) == "| other | 0.71 | 0.50 | 2.0 | 0.950 | 2.00 | 1.00 |"
-    )
+    scores = {"Gibbs": of(0.01, 0.02, 0.3, 0.02), "other": of(0.02, 0.005, 9.0, 0.0)}
+    cells = "| 0.17 | 0.25 | 0.33 | 2.0 | 0.950 | 2.00 | 1.00 |"  # 0.17: the root of 2 / 4 / 100
+    assert herds._row("other", scores, [0, 1, 3]) == f"| other {cells}"
 
 
 HOW = {
