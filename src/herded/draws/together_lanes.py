@@ -26,7 +26,9 @@ from herded.system.jit import jit
 from herded.system.stream import draws, stream_key
 
 WORD = 16  # members in a word
-ROWS = 256  # orders in the table: a byte chooses one
+LANES = 128  # in a cell
+STEP, WINDOWS = 32, 32  # windows of the table of orders begin at whole cache lines
+COLUMNS = LANES + STEP * (WINDOWS - 1)
 U2, U4, U8 = np.uint16, np.uint32, np.uint64
 _GOLDEN, _A, _B = U4(0x9E3779B9), U4(0x21F0AAAD), U4(0x735A2D97)
 _15, _16, _32 = U4(15), U4(16), U8(32)
@@ -48,53 +50,12 @@ def key_words(bits):
     return U4(bits >> _32), U4(bits)
 
 
-@jit
-def swap_far(word, mask):
-    """Exchange places k and k + 8 where bit k of the mask is set."""
-    t = U2(U2(word ^ U2(word >> U2(8))) & mask)
-    return U2(U2(word ^ t) ^ U2(t << U2(8)))
-
-
-@jit
-def swap_near(word, mask):
-    """Exchange places k and k + 4 where bit k of the mask is set."""
-    t = U2(U2(word ^ U2(word >> U2(4))) & mask)
-    return U2(U2(word ^ t) ^ U2(t << U2(4)))
-
-
-@jit
-def near_bits(bits):
-    """The upper byte of 16 bits, spread to where `swap_near` wants it."""
-    upper = U2(bits >> U2(8))
-    return U2(upper ^ U2(upper << U2(4)))
-
-
 @lru_cache(maxsize=64)
-def masks(members: int) -> tuple[np.ndarray, np.ndarray]:
-    """The orders of a full word and of the last word of a herd, and the swaps these words allow.
-
-    (2, ROWS, 16) masks, of one place each, in the order of visits, and (2, 2) masks of the places
-    k of `swap_far` and of `swap_near` that may be exchanged.
-    """
-    orders, swaps = np.zeros((2, ROWS, WORD), U2), np.zeros((2, 2), U2)
+def places(members: int) -> np.ndarray:
+    """(2, 16, COLUMNS) masks of one place each: orders of a full word, and of the last of a herd."""
+    masks = np.zeros((2, WORD, COLUMNS), U2)
     for word, live in enumerate((WORD, (members - 1) % WORD + 1)):
-        for row, places in enumerate(_places()):
-            there = places[places < live]
-            orders[word, row, : len(there)] = 1 << there
-        far, near = (sum(1 << k for k in range(live - d) if not k & d) for d in (8, 4))
-        swaps[word] = far, near
-    orders.flags.writeable = swaps.flags.writeable = False
-    return orders, swaps
-
-
-@lru_cache(maxsize=1)
-def _places() -> np.ndarray:
-    """(ROWS, 16) places in the order of visits."""
-    random = draws(stream_key(0, 1, ORDERS), ROWS * 2 * WORD).reshape(2, ROWS, 4, 4)
-    which, turn = random.argsort(axis=3)
-    places = np.empty((ROWS, WORD), np.int64)
-    for time in range(4):  # modulo 4
-        for quad in range(4):
-            visit = 4 * which[:, time, quad] + time
-            places[np.arange(ROWS), visit] = 4 * turn[:, quad, time] + quad
-    return places
+        random = draws(stream_key(0, live, ORDERS), live * COLUMNS).reshape(live, COLUMNS)
+        masks[word, :live] = 1 << random.argsort(axis=0)
+    masks.flags.writeable = False
+    return masks

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.protocol import Draw, Step
-from herded.draws.together_lanes import WORD, masks
+from herded.draws.together_lanes import WORD, places
 from herded.errors import MethodError
 from herded.layouts.grid import PackedLayout, why_no_grid
 from herded.layouts.grid_arrays import COUNTS, LANES, compile_lattice, n_entries, pack, start_lattice, unpack
 from herded.layouts.grid_herd_sweeps import herd_sweeps
 from herded.layouts.herd import HerdLayout
 from herded.layouts.protocol import Proposal, Task
-from herded.layouts.state import State
+from herded.layouts.state import NOTHING, State
 from herded.layouts.waves import schedule, wave_length
 from herded.system.arrays import aligned
 from herded.system.threads import run_jobs, workers
@@ -127,7 +127,7 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         run = step.sweep, step.key, step.phase_key
         live = (self.members - 1) % WORD + 1
         sweep = partial(
-            herd_sweeps, *tables, *masks(self.members), live, state.ones, phases, grid.rows, frame,
+            herd_sweeps, *tables, places(self.members), live, state.ones if state.ones.size else NOTHING, phases, grid.rows, frame,
             run, state.x, state.tally, block,
         )
         near = state.x.nbytes + p.nbytes + state.tally.nbytes + state.ones.nbytes + phases.nbytes

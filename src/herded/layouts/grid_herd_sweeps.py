@@ -16,19 +16,16 @@ from herded.draws.together_lanes import (
     U2,
     U4,
     U8,
-    WORD,
+    COLUMNS, STEP, WORD,
     key_words,
     lane_bits,
-    near_bits,
-    swap_far,
-    swap_near,
 )
 from herded.layouts.grid_arrays import BITS, COUNTS, LANES
 from herded.layouts.waves import BEGIN, END, fronts, strip_in
 from herded.system.jit import jit
 from herded.system.stream import draw
 
-N = U8(LANES)
+N, C = U8(LANES), U8(COLUMNS)
 # Rows of a cell in `work`: the phase, that before the visit, random bits for the swaps of two
 # words, new states, how many members are 1, and the neighbours: three bits of their number, or
 # four of their own.
@@ -39,7 +36,7 @@ _TOP, _NONE = U2(0x8000), U2(0)
 
 
 @jit
-def herd_sweeps(five, sixteen, orders, swaps, live, ones, phases, rows, frame, run, x, tally, block, regions):
+def herd_sweeps(five, sixteen, places, live, ones, phases, rows, frame, run, x, tally, block, regions):
     """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
 
     p is (2, strips, entries of a strip). x is (2, rows + 2, words, columns + 2) with a border of
@@ -58,7 +55,7 @@ def herd_sweeps(five, sixteen, orders, swaps, live, ones, phases, rows, frame, r
     cells = p.shape[2] // (contexts * LANES)
     work = np.zeros(cells * 10 * LANES, U2)
     turns = np.empty(words, np.int64)
-    flat_p, flat_x, masks = p.reshape(-1), x.reshape(-1), orders.reshape(-1)
+    flat_p, flat_x, flat_places = p.reshape(-1), x.reshape(-1), places.reshape(-1)
     flat_phases = phases.reshape(-1)
     stride, row = U8(columns + 2), U8((columns + 2) * words)
     for region in regions:
@@ -79,23 +76,19 @@ def herd_sweeps(five, sixteen, orders, swaps, live, ones, phases, rows, frame, r
                 for turn in range(words):
                     g = turns[turn]
                     last = g == words - 1
-                    if turn & 1 == 0:
-                        draw_swaps(work, cells, draw(order, U8(words + turn)))
                     look_around(
                         work, flat_x, five is not None, colour, strip * rows, rows,
                         columns, x.shape[1], U8(g) * stride, stride, row,
                     )
-                    far, near = swaps[1 if last else 0]
                     spare = U2(WORD - live if last else 0)
                     for cell in range(cells):
-                        bits = draw(order, U8((2 + cell) * words + turn))
-                        table = U8(256 if last else 0) + (bits >> U8(56))
+                        bits = draw(order, U8((1 + cell) * words + turn))
+                        window = (bits >> U8(59)) * U8(STEP) + U8(WORD if last else 0) * C
                         at, entries = U8(cell) * SIZE, U8(part * cells + cell) * U8(contexts) * N
-                        swap_at = at + SWAPS + U8(turn & 1) * N
                         if five is not None:
-                            move_by_count(work, at, swap_at, flat_p, entries, masks, table * U8(WORD), far, near, spare)
+                            move_by_count(work, at, flat_p, entries, flat_places, window, spare)
                         else:
-                            move_by_bits(work, at, swap_at, flat_p, entries, masks, table * U8(WORD), far, near, spare)
+                            move_by_bits(work, at, flat_p, entries, flat_places, window, spare)
                     store(work, flat_x, colour, strip * rows, rows, height, columns, x.shape[1], U8(g) * stride, row)
                     if block.shape[1]:
                         keep(work, block, s, part * rows, g, rows, columns, words)
@@ -153,18 +146,6 @@ def shuffle_words(turns, key):
 
 
 @jit
-def draw_swaps(work, cells, bits):
-    """Random bits for the swaps of two words."""
-    a, b = key_words(bits)
-    for cell in range(U8(cells)):
-        at = cell * SIZE + SWAPS
-        for m in range(N):
-            z = lane_bits(a, b, U4(cell * N + m))
-            work[at + m] = U2(z >> U4(16))
-            work[at + N + m] = U2(z)
-
-
-@jit
 def look_around(work, x, by_count, colour, first, rows, columns, height, word, stride, row):
     """The number of neighbours that are 1, in binary, or the neighbours left, right, up, down."""
     other = U8((1 - colour) * height) * row + word
@@ -200,7 +181,7 @@ def look_around(work, x, by_count, colour, first, rows, columns, height, word, s
 def carry(phi, p, new, place):
     """Add p to the phase; a change of the highest bit sets the member's place."""
     psi = U2(phi + p)
-    return psi, U2(new | place) if U2(psi ^ phi) >= _TOP else new
+    return psi, U2(new + place) if U2(psi ^ phi) >= _TOP else new
 
 
 @jit
@@ -215,43 +196,35 @@ def by_count(phi, new, s0, s1, s2, place, q0, q1, q2, q3, q4):
 
 
 @jit
-def move_by_count(work, at, swap_at, p, entries, masks, table, far, near, spare):
+def move_by_count(work, at, p, entries, places, order, spare):
     """Draw 16 members of all sites of a cell."""
-    b0, b1, b2, b3 = masks[table], masks[table + U8(1)], masks[table + U8(2)], masks[table + U8(3)]
-    b4, b5, b6, b7 = masks[table + U8(4)], masks[table + U8(5)], masks[table + U8(6)], masks[table + U8(7)]
-    b8, b9, b10, b11 = masks[table + U8(8)], masks[table + U8(9)], masks[table + U8(10)], masks[table + U8(11)]
-    b12, b13, b14, b15 = masks[table + U8(12)], masks[table + U8(13)], masks[table + U8(14)], masks[table + U8(15)]
     for m in range(N):
-        bits = work[swap_at + m]
-        f = U2(bits & far)
-        n = U2(near_bits(bits) & near)
-        s0 = swap_near(swap_far(work[at + AROUND + m], f), n)
-        s1 = swap_near(swap_far(work[at + AROUND + N + m], f), n)
-        s2 = swap_near(swap_far(work[at + AROUND + _2 * N + m], f), n)
+        s0 = work[at + AROUND + m]
+        s1 = work[at + AROUND + N + m]
+        s2 = work[at + AROUND + _2 * N + m]
         q0 = p[entries + m]
         q1 = p[entries + N + m]
         q2 = p[entries + _2 * N + m]
         q3 = p[entries + _3 * N + m]
         q4 = p[entries + U8(4) * N + m]
         phi, x = work[at + PHASE + m], _NONE
-        phi, x = by_count(phi, x, s0, s1, s2, b0, q0, q1, q2, q3, q4)
-        phi, x = by_count(phi, x, s0, s1, s2, b1, q0, q1, q2, q3, q4)
-        phi, x = by_count(phi, x, s0, s1, s2, b2, q0, q1, q2, q3, q4)
-        phi, x = by_count(phi, x, s0, s1, s2, b3, q0, q1, q2, q3, q4)
-        phi, x = by_count(phi, x, s0, s1, s2, b4, q0, q1, q2, q3, q4)
-        phi, x = by_count(phi, x, s0, s1, s2, b5, q0, q1, q2, q3, q4)
-        phi, x = by_count(phi, x, s0, s1, s2, b6, q0, q1, q2, q3, q4)
-        phi, x = by_count(phi, x, s0, s1, s2, b7, q0, q1, q2, q3, q4)
-        phi, x = by_count(phi, x, s0, s1, s2, b8, q0, q1, q2, q3, q4)
-        phi, x = by_count(phi, x, s0, s1, s2, b9, q0, q1, q2, q3, q4)
-        phi, x = by_count(phi, x, s0, s1, s2, b10, q0, q1, q2, q3, q4)
-        phi, x = by_count(phi, x, s0, s1, s2, b11, q0, q1, q2, q3, q4)
-        phi, x = by_count(phi, x, s0, s1, s2, b12, q0, q1, q2, q3, q4)
-        phi, x = by_count(phi, x, s0, s1, s2, b13, q0, q1, q2, q3, q4)
-        phi, x = by_count(phi, x, s0, s1, s2, b14, q0, q1, q2, q3, q4)
-        phi, x = by_count(phi, x, s0, s1, s2, b15, q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(0) * C + m], q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(1) * C + m], q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(2) * C + m], q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(3) * C + m], q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(4) * C + m], q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(5) * C + m], q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(6) * C + m], q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(7) * C + m], q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(8) * C + m], q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(9) * C + m], q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(10) * C + m], q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(11) * C + m], q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(12) * C + m], q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(13) * C + m], q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(14) * C + m], q0, q1, q2, q3, q4)
+        phi, x = by_count(phi, x, s0, s1, s2, places[order + U8(15) * C + m], q0, q1, q2, q3, q4)
         work[at + PHASE + m] = U2(phi - U2(spare * q0))
-        x = swap_far(swap_near(x, n), f)
         work[at + NEW + m] = x
         work[at + ONES + m] = U2(work[at + ONES + m] + population(x))
 
@@ -283,20 +256,13 @@ def by_bits(
 
 
 @jit
-def move_by_bits(work, at, swap_at, p, entries, masks, table, far, near, spare):
+def move_by_bits(work, at, p, entries, places, order, spare):
     """Draw 16 members of all sites of a cell."""
-    b0, b1, b2, b3 = masks[table], masks[table + U8(1)], masks[table + U8(2)], masks[table + U8(3)]
-    b4, b5, b6, b7 = masks[table + U8(4)], masks[table + U8(5)], masks[table + U8(6)], masks[table + U8(7)]
-    b8, b9, b10, b11 = masks[table + U8(8)], masks[table + U8(9)], masks[table + U8(10)], masks[table + U8(11)]
-    b12, b13, b14, b15 = masks[table + U8(12)], masks[table + U8(13)], masks[table + U8(14)], masks[table + U8(15)]
     for m in range(N):
-        bits = work[swap_at + m]
-        f = U2(bits & far)
-        n = U2(near_bits(bits) & near)
-        a = swap_near(swap_far(work[at + AROUND + m], f), n)
-        b = swap_near(swap_far(work[at + AROUND + N + m], f), n)
-        c = swap_near(swap_far(work[at + AROUND + _2 * N + m], f), n)
-        d = swap_near(swap_far(work[at + AROUND + _3 * N + m], f), n)
+        a = work[at + AROUND + m]
+        b = work[at + AROUND + N + m]
+        c = work[at + AROUND + _2 * N + m]
+        d = work[at + AROUND + _3 * N + m]
         q0 = p[entries + U8(0) * N + m]
         q1 = p[entries + U8(1) * N + m]
         q2 = p[entries + U8(2) * N + m]
@@ -314,24 +280,23 @@ def move_by_bits(work, at, swap_at, p, entries, masks, table, far, near, spare):
         q14 = p[entries + U8(14) * N + m]
         q15 = p[entries + U8(15) * N + m]
         phi, x = work[at + PHASE + m], _NONE
-        phi, x = by_bits(phi, x, a, b, c, d, b0, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
-        phi, x = by_bits(phi, x, a, b, c, d, b1, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
-        phi, x = by_bits(phi, x, a, b, c, d, b2, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
-        phi, x = by_bits(phi, x, a, b, c, d, b3, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
-        phi, x = by_bits(phi, x, a, b, c, d, b4, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
-        phi, x = by_bits(phi, x, a, b, c, d, b5, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
-        phi, x = by_bits(phi, x, a, b, c, d, b6, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
-        phi, x = by_bits(phi, x, a, b, c, d, b7, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
-        phi, x = by_bits(phi, x, a, b, c, d, b8, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
-        phi, x = by_bits(phi, x, a, b, c, d, b9, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
-        phi, x = by_bits(phi, x, a, b, c, d, b10, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
-        phi, x = by_bits(phi, x, a, b, c, d, b11, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
-        phi, x = by_bits(phi, x, a, b, c, d, b12, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
-        phi, x = by_bits(phi, x, a, b, c, d, b13, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
-        phi, x = by_bits(phi, x, a, b, c, d, b14, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
-        phi, x = by_bits(phi, x, a, b, c, d, b15, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(0) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(1) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(2) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(3) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(4) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(5) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(6) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(7) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(8) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(9) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(10) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(11) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(12) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(13) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(14) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
+        phi, x = by_bits(phi, x, a, b, c, d, places[order + U8(15) * C + m], q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15)
         work[at + PHASE + m] = U2(phi - U2(spare * q0))
-        x = swap_far(swap_near(x, n), f)
         work[at + NEW + m] = x
         work[at + ONES + m] = U2(work[at + ONES + m] + population(x))
 
