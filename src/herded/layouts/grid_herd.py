@@ -3,16 +3,23 @@
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from herded.draws.protocol import Draw, Step
-from herded.draws.together_lanes import WORD, places
-from herded.errors import MethodError
+from herded.draws.protocol import Step
+from herded.draws.together_lanes import WORD, live_in_last, places, words_of
 from herded.layouts.grid import PackedLayout, why_no_grid
-from herded.layouts.grid_arrays import COUNTS, LANES, compile_lattice, n_entries, pack, start_lattice, unpack
-from herded.layouts.grid_herd_sweeps import herd_sweeps
+from herded.layouts.grid_arrays import (
+    COUNTS,
+    LANES,
+    compile_lattice,
+    n_entries,
+    pack,
+    start_lattice,
+    unpack,
+)
+from herded.layouts.grid_herd_sweeps import Frame, GridHerd, herd_sweeps
 from herded.layouts.herd import HerdLayout
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.state import NOTHING, State
@@ -20,8 +27,7 @@ from herded.layouts.waves import schedule, wave_length
 from herded.system.arrays import aligned
 from herded.system.threads import run_jobs, workers
 
-MOST_MEMBERS = 2**16 - 1  # of a site that a lane can count
-FEWEST_SITES = 16  # of a lattice: of 128 lanes
+MOST_MEMBERS = 2**16 - 1  # that are 1 at a site: a lane counts them in 16 bits
 NO_PHASES = np.zeros((2, 0, 0), np.uint16)
 
 
@@ -82,11 +88,10 @@ class GridHerdLayout(HerdLayout, PackedLayout):
     def pack(self, states: np.ndarray) -> np.ndarray:
         """(2, rows + 2, words, columns + 2): half-lattices of words in a border."""
         h, w = self.model.shape
-        bits = np.zeros((self.words * WORD, h * w), np.uint16)
-        bits[: self.members] = states
-        places = np.arange(WORD, dtype=np.uint16)[:, None]
-        words = np.bitwise_or.reduce(bits.reshape(self.words, WORD, -1) << places, axis=1)
-        inside = pack(words.reshape(self.words, h, w), self.halves[1]).transpose(1, 2, 0, 3)
+        words = np.zeros((self.words, h * w), np.uint16)
+        for k in range(self.members):  # one by one: all at once would take twice their bytes again
+            words[k // WORD] |= states[k].astype(np.uint16) << np.uint16(k % WORD)
+        inside = pack(words.reshape(-1, h, w), self.halves[1]).transpose(1, 2, 0, 3)
         x = np.pad(inside, ((0, 0), (1, 1), (0, 0), (1, 1)))
         if self.arrays.periodic:
             x[:, 0], x[:, h + 1] = x[:, h], x[:, 1]
@@ -100,9 +105,11 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         colours, rows, columns = self.halves
         words = block.reshape(len(block), colours, rows, self.words, columns)
         words = unpack(words.transpose(0, 3, 1, 2, 4), *self.model.shape)
-        words = words.reshape(len(block), self.words, 1, self.model.n_variables)
-        bits = (words >> np.arange(WORD, dtype=np.uint16)[:, None]) & np.uint16(1)
-        return bits.astype(np.uint8).reshape(len(block), self.words * WORD, -1)[:, : self.members]
+        words = words.reshape(len(block), self.words, self.model.n_variables)
+        states = np.empty((len(block), self.members, self.model.n_variables), np.uint8)
+        for k in range(self.members):
+            states[:, k] = (words[:, k // WORD] >> np.uint16(k % WORD)) & np.uint16(1)
+        return states
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         shape = *self.arrays.p.shape[:3], 1, LANES
@@ -121,23 +128,15 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         grid = self.arrays
         p = grid.p.reshape(2, self.parts, -1)
         tables = (p, None) if len(grid.contexts) == COUNTS else (None, p)
-        phases = state.own.get("phases")
-        phases = NO_PHASES if phases is None else phases.reshape(2, self.parts, -1)
-        frame = self.model.shape[0], grid.periodic
-        run = step.sweep, step.key, step.phase_key
-        live = (self.members - 1) % WORD + 1
-        sweep = partial(
-            herd_sweeps, *tables, places(self.members), live, state.ones if state.ones.size else NOTHING, phases, grid.rows, frame,
-            run, state.x, state.tally, block,
-        )
-        near = state.x.nbytes + p.nbytes + state.tally.nbytes + state.ones.nbytes + phases.nbytes
+        phases = state.own["phases"].reshape(2, self.parts, -1) if self.kept else NO_PHASES
+        ones = state.ones if state.ones.size else NOTHING
+        herd = GridHerd(state.x, phases, state.tally, ones)
+        spare = WORD - live_in_last(self.members)
+        frame = Frame(grid.rows, self.model.shape[0], grid.periodic, spare)
+        sweep = partial(herd_sweeps, *tables, places(self.members), frame, step, herd, block)
+        near = p.nbytes + sum(array.nbytes for array in herd)
         length = wave_length(near // (2 * self.parts))
-        threads = 1 if pool is None else workers(pool, len(block) * self.n_stored * self.members)
+        threads = workers(pool, len(block) * self.n_stored * self.members)
         for jobs in schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
             run_jobs(sweep, jobs, pool if threads > 1 else None)
         state.sweep += len(block)
-
-
-def words_of(members: int) -> int:
-    """Words of 16 bits that hold so many members."""
-    return -(-members // WORD)
