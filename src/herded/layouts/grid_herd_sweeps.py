@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.draws.together_lanes import U2, U4, U8, key_words, lane_bits, window_start
+from herded.draws.together_lanes import U2, U4, U8, WORD, key_words, lane_bits, window_start
 from herded.layouts.grid_arrays import BITS, COUNTS, LANES
 from herded.layouts.grid_herd_words import (
     AROUND,
@@ -23,9 +23,11 @@ from herded.layouts.grid_herd_words import (
     PHASE,
     ROWS,
     SIZE,
+    C,
     N,
-    move_by_bits,
-    move_by_count,
+    finish_word,
+    four_by_count,
+    two_by_bits,
 )
 from herded.layouts.waves import BEGIN, END, fronts, strip_in
 from herded.system.jit import jit
@@ -60,15 +62,17 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
     The conditionals are `five` or `sixteen`, (2, strips, entries of a strip); the other is None.
     """
     if five is not None:
-        p, strips, cells = five.reshape(-1), five.shape[1], five.shape[2] // (COUNTS * LANES)
+        p, strips, contexts = five.reshape(-1), five.shape[1], U8(COUNTS)
     if sixteen is not None:
-        p, strips, cells = sixteen.reshape(-1), sixteen.shape[1], sixteen.shape[2] // (BITS * LANES)
+        p, strips, contexts = sixteen.reshape(-1), sixteen.shape[1], U8(BITS)
     x, phases, samples = herd.x.reshape(-1), herd.phases.reshape(-1), block.reshape(-1)
     tally, ones, orders = herd.tally, herd.ones, places.reshape(-1)
     rows, height = frame.rows, frame.height
     _, tall, words, wide = herd.x.shape
     columns, row = wide - 2, U8(words * wide)
-    sites, lanes = rows * columns, cells * LANES
+    sites = rows * columns
+    cells = -(-sites // LANES)
+    lanes, fours = cells * LANES, (WORD - frame.spare + 3) // 4
     work, turns = np.zeros(cells * ROWS * LANES, U2), np.empty(words, np.int64)
     for region in regions:
         for front in range(*fronts(region)):
@@ -90,7 +94,7 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                 for turn in range(words):
                     g = turns[turn]
                     last = g == words - 1
-                    word, spare = U8(g * wide), U2(frame.spare if last else 0)
+                    word, spare = U8(g * wide), U2(frame.spare % 4 if last else 0)
                     shift = (first + colour) & 1
                     if five is not None:
                         count_neighbours(work, x, other + word, row, rows, columns, shift)
@@ -99,11 +103,15 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                     for cell in range(cells):
                         bits = draw(key, U8((1 + cell) * words + turn))
                         order, at = window_start(bits, last), U8(cell) * SIZE
-                        here = U8(part * cells + cell) * N
-                        if five is not None:
-                            move_by_count(work, at, p, here * U8(COUNTS), orders, order, spare)
-                        if sixteen is not None:
-                            move_by_bits(work, at, p, here * U8(BITS), orders, order, spare)
+                        entries = U8(part * cells + cell) * N * contexts
+                        for rank in range(_0, U8(fours if last else 4)):
+                            four = order + rank * U8(4) * C
+                            if five is not None:
+                                four_by_count(work, at, p, entries, orders, four)
+                            if sixteen is not None:
+                                two_by_bits(work, at, p, entries, orders, four)
+                                two_by_bits(work, at, p, entries, orders, four + U8(2) * C)
+                        finish_word(work, at, p, entries, spare)
                     below = min(rows, height - first)
                     write(work, x, mine + word + _1, row, below, columns)
                     if len(samples):
@@ -173,15 +181,15 @@ def run_of_lanes(r, m, columns):
 
 @jit
 def count_neighbours(work, x, other, row, rows, columns, shift):
-    """How many neighbours are 1, in binary; `other` is the border left of the other colour."""
+    """How many neighbours are 1, in binary, and no new state yet."""
     for r in range(rows):
         # Column m of a padded half-lattice is m + 1, and a row that starts at column 0 has its left
         # neighbours one column before.
         here, m = other + U8(r) * row, _0
         beside = here + U8((shift + r) & 1)
         while m < U8(columns):
-            at, n = run_of_lanes(r, m, columns)
-            at += AROUND
+            start, n = run_of_lanes(r, m, columns)
+            at, to = start + AROUND, start + NEW
             left, up, down = beside + m, here - row + _1 + m, here + row + _1 + m
             for j in range(n):
                 a, b, c, d = x[left + j], x[left + _1 + j], x[up + j], x[down + j]
@@ -189,24 +197,26 @@ def count_neighbours(work, x, other, row, rows, columns, shift):
                 work[at + j] = U2(ab ^ cd)
                 work[at + N + j] = U2(U2(e ^ f) ^ U2(ab & cd))
                 work[at + U8(2) * N + j] = U2(e & f)
+                work[to + j] = U2(0)
             m += n
 
 
 @jit
 def copy_neighbours(work, x, other, row, rows, columns, shift):
-    """The neighbours left, right, up, down."""
+    """The neighbours left, right, up, down, and no new state yet."""
     for r in range(rows):
         here, m = other + U8(r) * row, _0
         beside = here + U8((shift + r) & 1)
         while m < U8(columns):
-            at, n = run_of_lanes(r, m, columns)
-            at += AROUND
+            start, n = run_of_lanes(r, m, columns)
+            at, to = start + AROUND, start + NEW
             left, up, down = beside + m, here - row + _1 + m, here + row + _1 + m
             for j in range(n):
                 work[at + j] = x[left + j]
                 work[at + N + j] = x[left + _1 + j]
                 work[at + U8(2) * N + j] = x[up + j]
                 work[at + U8(3) * N + j] = x[down + j]
+                work[to + j] = U2(0)
             m += n
 
 
