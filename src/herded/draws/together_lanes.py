@@ -4,7 +4,9 @@ A visit goes from word to word in a random order, and in a word from place to pl
 of a table. The table has a column for each lane: all of a visit's orders are different, and cost
 nothing, since they are applied by masks that a lane would have to load anyway. (With one order for
 all lanes they would agree on which members are 1, and what pairs of variables do would be as noisy
-as in one chain.) A window of the table is chosen anew for every word of every visit.
+as in one chain.) A window of the table is chosen anew for every word of every visit. There are a
+thousand, so that two cells hardly ever have the same one: with 32, which could begin at cache lines
+and save 5 % of the time, energies were noisier by 6 %.
 
 Spare places of a last word come last in every order, with an empty mask: they see no neighbour, are
 never 1, and what they add to the phase is known and taken off again.
@@ -21,8 +23,8 @@ from herded.system.stream import draws, stream_key
 
 WORD = 16  # members in a word
 LANES = 128  # in a cell
-STEP, WINDOWS = 32, 32  # windows of the table begin at whole cache lines
-COLUMNS = LANES + STEP * (WINDOWS - 1)
+WINDOW_BITS = 10
+COLUMNS = LANES + 2**WINDOW_BITS  # of the table of orders: windows may start anywhere
 U2, U4, U8 = np.uint16, np.uint32, np.uint64
 _GOLDEN, _A, _B = U4(0x9E3779B9), U4(0x21F0AAAD), U4(0x735A2D97)
 _15, _16 = U4(15), U4(16)
@@ -48,7 +50,7 @@ def key_words(bits):
 def window_start(bits, last):
     """Where the window of a cell starts in the table, from 64 random bits."""
     table = U8(WORD * COLUMNS) if last else U8(0)
-    return table + (bits >> U8(59)) * U8(STEP)
+    return table + (bits >> U8(64 - WINDOW_BITS))
 
 
 def words_of(members: int) -> int:

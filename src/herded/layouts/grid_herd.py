@@ -27,7 +27,8 @@ from herded.layouts.waves import schedule, wave_length
 from herded.system.arrays import aligned
 from herded.system.threads import run_jobs, workers
 
-MOST_MEMBERS = 2**16 - 1  # that are 1 at a site: a lane counts them in 16 bits
+MOST_MEMBERS = 2**16 - 1  # a lane counts those that are 1 in 16 bits
+FEWEST_SITES = 32  # below, most of a cell's lanes idle, and layouts whose lanes are members win
 NO_PHASES = np.zeros((2, 0, 0), np.uint16)
 
 
@@ -47,6 +48,10 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         members, kept = task.draw.members, task.draw.kept
         if model.log_unary.shape[2] != 2:
             return "its variables have more than two states"
+        if members > MOST_MEMBERS:
+            return f"its lanes count at most {MOST_MEMBERS} members, not {members}"
+        if model.n_variables < FEWEST_SITES and not forced:
+            return f"of fewer than {FEWEST_SITES} sites most lanes would idle"
         by_count = model.counts_suffice
         tables = 2.0 * n_entries(model.shape, by_count)
         sites = n_entries(model.shape, True) / COUNTS
