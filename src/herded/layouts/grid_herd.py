@@ -45,7 +45,8 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         reason = why_no_grid(task)
         if reason:
             return reason
-        members, kept = task.draw.members, task.draw.kept
+        draw: Any = task.draw
+        members, kept = draw.members, draw.kept
         if model.log_unary.shape[2] != 2:
             return "its variables have more than two states"
         if members > MOST_MEMBERS:
