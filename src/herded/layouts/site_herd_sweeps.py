@@ -73,7 +73,11 @@ def vector_herd(t, f, scan, orders, run, betas, m, block, first, last):
     x, phases, tally, ones, widest = m.x, m.phases, m.tally, m.ones, m.width
     n, rows_of_orders, flat = np.uint64(orders.shape[1]), orders.shape[0], orders.reshape(-1)
     variables_of = np.uint64(scan_length(m, orders))
-    row, upto, phi = np.empty(n, np.int64), np.empty(widest + 1, np.int64), np.empty(widest, np.uint32)
+    row, upto, phi = (
+        np.empty(n, np.int64),
+        np.empty(widest + 1, np.int64),
+        np.empty(widest, np.uint32),
+    )
     if f is not None:
         logits, one = np.empty(np.int64(n) * widest), np.empty(widest)
         own = np.empty(widest, np.int32)
