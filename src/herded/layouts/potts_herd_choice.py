@@ -19,7 +19,8 @@ from herded.system.jit import jit
 U4, I4, Z = np.uint32, np.int32, np.uint64
 ONE = I4(2**24)
 CARRY, NO, NONE = U4(2**24), U4(0), np.float32(0.0)
-R1, R2, R3, R4 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES)
+R1, R2, R3, R4, R8 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES), Z(8 * LANES)
+R12, R16, R20, R24, R28 = R4 + R8, R8 + R8, Z(20 * LANES), Z(24 * LANES), Z(28 * LANES)
 OCTET = Z(8 * 4 * LANES)  # rows of eight states
 
 
@@ -36,7 +37,9 @@ def choose_all(table, factors, planes, hot, live, masks, scales, w, sums, phases
         for m in range(min(4, live - first)):
             if cumulated.size:
                 add_conditionals(w, m, above, sums, cumulated)
-            choose(w, m, planes, one, masks[first + m], phases, new, sums)
+            if len(planes) > 3:
+                choose_octet(w, m, planes, one, masks[first + m], phases, new, sums)
+            choose_last(w, m, planes, one, masks[first + m], phases, new)
 
 
 @jit
@@ -98,99 +101,96 @@ def step(phase, left, right, one):
 
 
 @jit
-def choose_of_2(w, at, one, bit, phases, new, level):
-    """One bit of a member's state, by its weights of two branches."""
-    for j in range(R1):
-        moved, right = step(phases[level + j], w[at + j], w[at + R4 + j], one)
-        phases[level + j] = moved
-        new[level + j] = U4(new[level + j] | (bit if right else NO))
+def step_of_4(high, low, a, b, c, d, one):
+    """Two phases moved by the weights of four branches, and the bits of the one that is taken."""
+    high, h = step(high, a + b, c + d, one)
+    low, n = step(low, c if h else a, d if h else b, one)
+    return high, low, h, n
 
 
 @jit
-def choose_of_4(w, at, one, bit, phases, new, level):
-    """Two bits of a member's state, by its weights of four branches."""
-    low = level + R1
-    for j in range(R1):
-        a, b = w[at + j], w[at + R4 + j]
-        c, d = w[at + Z(2) * R4 + j], w[at + Z(3) * R4 + j]
-        moved, h = step(phases[level + j], a + b, c + d, one)
-        phases[level + j] = moved
-        new[level + j] = U4(new[level + j] | (bit if h else NO))
-        moved, m = step(phases[low + j], c if h else a, d if h else b, one)
-        phases[low + j] = moved
-        new[low + j] = U4(new[low + j] | (bit if m else NO))
+def step_of_8(high, middle, low, w0, w1, w2, w3, w4, w5, w6, w7, one):
+    """Three phases moved by the weights of eight branches, and the bits of the one taken."""
+    a, b, c, d = w0 + w1, w2 + w3, w4 + w5, w6 + w7
+    high, middle, h, m = step_of_4(high, middle, a, b, c, d, one)
+    a, b = w4 if h else w0, w5 if h else w1
+    c, d = w6 if h else w2, w7 if h else w3
+    low, n = step(low, c if m else a, d if m else b, one)
+    return high, middle, low, h, m, n
 
 
 @jit
-def choose_of_8(w, at, one, bit, phases, new, level):
-    """A digit of a member's state, by its weights of eight branches."""
-    middle, low = level + R1, level + R2
-    for j in range(R1):
-        w0, w1 = w[at + j], w[at + R4 + j]
-        w2, w3 = w[at + Z(2) * R4 + j], w[at + Z(3) * R4 + j]
-        w4, w5 = w[at + Z(4) * R4 + j], w[at + Z(5) * R4 + j]
-        w6, w7 = w[at + Z(6) * R4 + j], w[at + Z(7) * R4 + j]
-        a, b, c, d = w0 + w1, w2 + w3, w4 + w5, w6 + w7
-        moved, h = step(phases[level + j], a + b, c + d, one)
-        phases[level + j] = moved
-        new[level + j] = U4(new[level + j] | (bit if h else NO))
-        moved, m = step(phases[middle + j], c if h else a, d if h else b, one)
-        phases[middle + j] = moved
-        new[middle + j] = U4(new[middle + j] | (bit if m else NO))
-        a, b = w4 if h else w0, w5 if h else w1
-        c, d = w6 if h else w2, w7 if h else w3
-        moved, n = step(phases[low + j], c if m else a, d if m else b, one)
-        phases[low + j] = moved
-        new[low + j] = U4(new[low + j] | (bit if n else NO))
+def choose_octet(w, member, planes, one, bit, phases, new, sums):
+    """The first digit of a member's state, where it has two; only weights of its octet are left.
 
-
-@jit
-def choose(w, member, planes, one, bit, phases, new, sums):
-    """A member's new state, written into the planes of `new`; spoils its weights."""
-    at = Z(member) * R1
-    if len(planes) == 2:
-        choose_of_4(w, at, one, bit, phases, new, R1)
-    elif len(planes) == 3:
-        choose_of_8(w, at, one, bit, phases, new, Z(0))
-    else:
-        octets = 1 << (len(planes) - 3)
-        for octet in range(Z(octets)):
-            add_octet(w, at + octet * OCTET, sums, octet * R4)
-        if len(planes) == 4:
-            choose_of_2(sums, Z(0), one, bit, phases, new, R2)
-        elif len(planes) == 5:
-            choose_of_4(sums, Z(0), one, bit, phases, new, R1)
-        else:
-            choose_of_8(sums, Z(0), one, bit, phases, new, Z(0))
-        for level in range(6 - len(planes), 3):
-            octets //= 2
-            keep_branch(w, at, octets * 8, bit, new, Z(level) * R1)
-        choose_of_8(w, at, one, bit, phases, new, R3)
-
-
-@jit
-def add_octet(w, at, sums, to):
-    """The weight of eight states together."""
-    for j in range(R1):
-        a, b = w[at + j] + w[at + R4 + j], w[at + Z(2) * R4 + j] + w[at + Z(3) * R4 + j]
-        c = w[at + Z(4) * R4 + j] + w[at + Z(5) * R4 + j]
-        d = w[at + Z(6) * R4 + j] + w[at + Z(7) * R4 + j]
-        sums[to + j] = (a + b) + (c + d)
-
-
-@jit
-def keep_branch(w, at, half, bit, new, level):
-    """Put the weights of the branch that was taken in the place of the left one's."""
-    for k in range(Z(0), Z(half), Z(4)):
-        left, right = at + k * R4, at + (k + Z(half)) * R4
+    Loops lie in one function: Numba counts references to arrays in every call.
+    """
+    at, octets = Z(member) * R1, 1 << (len(planes) - 3)
+    for octet in range(Z(octets)):
+        row = at + octet * OCTET
         for j in range(R1):
-            taken = U4(new[level + j] & bit) != NO
-            a, b = w[left + j], w[left + R4 + j]
-            c, d = w[left + Z(2) * R4 + j], w[left + Z(3) * R4 + j]
-            e, f = w[right + j], w[right + R4 + j]
-            g, h = w[right + Z(2) * R4 + j], w[right + Z(3) * R4 + j]
-            w[left + j], w[left + R4 + j] = e if taken else a, f if taken else b
-            w[left + Z(2) * R4 + j], w[left + Z(3) * R4 + j] = g if taken else c, h if taken else d
+            a, b = w[row + j] + w[row + R4 + j], w[row + R8 + j] + w[row + R12 + j]
+            c, d = w[row + R16 + j] + w[row + R20 + j], w[row + R24 + j] + w[row + R28 + j]
+            sums[octet * R1 + j] = (a + b) + (c + d)
+    for j in range(R1):
+        high, middle, low = phases[j], phases[R1 + j], phases[R2 + j]
+        h, m = False, False
+        a, b = sums[j], sums[R1 + j]
+        if len(planes) == 4:
+            low, n = step(low, a, b, one)
+        elif len(planes) == 5:
+            middle, low, m, n = step_of_4(middle, low, a, b, sums[R2 + j], sums[R3 + j], one)
+        else:
+            c, d, e = sums[R2 + j], sums[R3 + j], sums[R4 + j]
+            f, g, i = sums[Z(5) * R1 + j], sums[Z(6) * R1 + j], sums[Z(7) * R1 + j]
+            high, middle, low, h, m, n = step_of_8(
+                high, middle, low, a, b, c, d, e, f, g, i, one
+            )
+        phases[j], phases[R1 + j], phases[R2 + j] = high, middle, low
+        new[j] = U4(new[j] | (bit if h else NO))
+        new[R1 + j] = U4(new[R1 + j] | (bit if m else NO))
+        new[R2 + j] = U4(new[R2 + j] | (bit if n else NO))
+    for level in range(6 - len(planes), 3):  # the branch that is taken becomes the left one
+        octets //= 2
+        for k in range(Z(0), Z(8 * octets), Z(4)):
+            left, right = at + k * R4, at + (k + Z(8 * octets)) * R4
+            for j in range(R1):
+                taken = U4(new[Z(level) * R1 + j] & bit) != NO
+                a, b, c, d = w[left + j], w[left + R4 + j], w[left + R8 + j], w[left + R12 + j]
+                e, f, g, h = w[right + j], w[right + R4 + j], w[right + R8 + j], w[right + R12 + j]
+                w[left + j] = e if taken else a
+                w[left + R4 + j] = f if taken else b
+                w[left + R8 + j] = g if taken else c
+                w[left + R12 + j] = h if taken else d
+
+
+@jit
+def choose_last(w, member, planes, one, bit, phases, new):
+    """The last digit of a member's state, of two or three bits."""
+    at = Z(member) * R1
+    top = Z(0) if len(planes) <= 3 else R3
+    for j in range(R1):
+        high, middle, low = phases[top + j], phases[top + R1 + j], phases[top + R2 + j]
+        h = False
+        a, b, c, d = w[at + j], w[at + R4 + j], w[at + R8 + j], w[at + R12 + j]
+        if len(planes) == 2:
+            middle, low, m, n = step_of_4(middle, low, a, b, c, d, one)
+        else:
+            e, f, g, i = w[at + R16 + j], w[at + R20 + j], w[at + R24 + j], w[at + R28 + j]
+            high, middle, low, h, m, n = step_of_8(
+                high, middle, low, a, b, c, d, e, f, g, i, one
+            )
+        phases[top + j], phases[top + R1 + j], phases[top + R2 + j] = high, middle, low
+        new[top + j] = U4(new[top + j] | (bit if h else NO))
+        new[top + R1 + j] = U4(new[top + R1 + j] | (bit if m else NO))
+        new[top + R2 + j] = U4(new[top + R2 + j] | (bit if n else NO))
+
+
+@jit
+def added(total, share):
+    """A sum and a cumulated conditional at scale 2^24."""
+    p = I4(share)
+    return U4(total + U4(p if p < ONE else ONE))
 
 
 @jit
@@ -202,46 +202,30 @@ def add_conditionals(w, member, above, sums, cumulated):
     """
     at, octets = Z(member) * R1, Z(len(cumulated)) // Z(8 * LANES)
     for octet in range(octets):
-        add_up(w, at + octet * OCTET, sums, octet == Z(0))
+        row, upto = at + octet * OCTET, R8 + octet * R1  # in the first of these rows are zeros
+        for j in range(R1):
+            t = sums[upto + j]
+            t = t + w[row + j] + w[row + R4 + j] + w[row + R8 + j] + w[row + R12 + j]
+            t = t + w[row + R16 + j] + w[row + R20 + j] + w[row + R24 + j] + w[row + R28 + j]
+            sums[upto + R1 + j] = t
+    total = R8 + octets * R1
     for octet in range(octets):
-        add_shares(w, at + octet * OCTET, octet == Z(0), above, sums, cumulated, octet * Z(8) * R1)
-
-
-@jit
-def add_up(w, at, sums, first):
-    """Add the weights of eight states, one after the other, to those before."""
-    for j in range(R1):
-        t = NONE if first else sums[j]
-        t = t + w[at + j] + w[at + R4 + j] + w[at + Z(2) * R4 + j] + w[at + Z(3) * R4 + j]
-        t = t + w[at + Z(4) * R4 + j] + w[at + Z(5) * R4 + j]
-        sums[j] = t + w[at + Z(6) * R4 + j] + w[at + Z(7) * R4 + j]
-
-
-@jit
-def add_shares(w, at, first, above, sums, cumulated, to):
-    """Add the cumulated conditionals of eight states."""
-    for j in range(R1):
-        factor, t = above / sums[j], NONE if first else sums[R1 + j]
-        t = t + w[at + Z(0) * R4 + j]
-        cumulated[to + Z(0) * R1 + j] = added(cumulated[to + Z(0) * R1 + j], t * factor)
-        t = t + w[at + Z(1) * R4 + j]
-        cumulated[to + Z(1) * R1 + j] = added(cumulated[to + Z(1) * R1 + j], t * factor)
-        t = t + w[at + Z(2) * R4 + j]
-        cumulated[to + Z(2) * R1 + j] = added(cumulated[to + Z(2) * R1 + j], t * factor)
-        t = t + w[at + Z(3) * R4 + j]
-        cumulated[to + Z(3) * R1 + j] = added(cumulated[to + Z(3) * R1 + j], t * factor)
-        t = t + w[at + Z(4) * R4 + j]
-        cumulated[to + Z(4) * R1 + j] = added(cumulated[to + Z(4) * R1 + j], t * factor)
-        t = t + w[at + Z(5) * R4 + j]
-        cumulated[to + Z(5) * R1 + j] = added(cumulated[to + Z(5) * R1 + j], t * factor)
-        t = t + w[at + Z(6) * R4 + j]
-        cumulated[to + Z(6) * R1 + j] = added(cumulated[to + Z(6) * R1 + j], t * factor)
-        t = t + w[at + Z(7) * R4 + j]
-        cumulated[to + Z(7) * R1 + j] = added(cumulated[to + Z(7) * R1 + j], t * factor)
-        sums[R1 + j] = t
-
-
-@jit
-def added(total, share):
-    p = I4(share)
-    return U4(total + U4(p if p < ONE else ONE))
+        row, upto, to = at + octet * OCTET, R8 + octet * R1, octet * R8
+        for j in range(R1):
+            factor = above / sums[total + j]
+            t0 = sums[upto + j] + w[row + j]
+            t1 = t0 + w[row + R4 + j]
+            t2 = t1 + w[row + R8 + j]
+            t3 = t2 + w[row + R12 + j]
+            t4 = t3 + w[row + R16 + j]
+            t5 = t4 + w[row + R20 + j]
+            t6 = t5 + w[row + R24 + j]
+            t7 = t6 + w[row + R28 + j]
+            cumulated[to + j] = added(cumulated[to + j], t0 * factor)
+            cumulated[to + Z(1) * R1 + j] = added(cumulated[to + Z(1) * R1 + j], t1 * factor)
+            cumulated[to + Z(2) * R1 + j] = added(cumulated[to + Z(2) * R1 + j], t2 * factor)
+            cumulated[to + Z(3) * R1 + j] = added(cumulated[to + Z(3) * R1 + j], t3 * factor)
+            cumulated[to + Z(4) * R1 + j] = added(cumulated[to + Z(4) * R1 + j], t4 * factor)
+            cumulated[to + Z(5) * R1 + j] = added(cumulated[to + Z(5) * R1 + j], t5 * factor)
+            cumulated[to + Z(6) * R1 + j] = added(cumulated[to + Z(6) * R1 + j], t6 * factor)
+            cumulated[to + Z(7) * R1 + j] = added(cumulated[to + Z(7) * R1 + j], t7 * factor)
