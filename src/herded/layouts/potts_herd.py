@@ -1,5 +1,6 @@
 """Layout "grid" of herds on Potts lattices: members are bits of words, lanes are columns."""
 
+import itertools
 import math
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -85,7 +86,7 @@ class PottsHerdLayout(HerdLayout):
     @cached_property
     def shape(self) -> tuple[int, ...]:
         """Of a packed herd: colours, rows, words, planes, columns."""
-        return herd_shape(self.model.shape, self.width, self.members)
+        return herd_shape(self.picture, self.width, self.members)
 
     @cached_property
     def sample_size(self) -> int:
@@ -99,7 +100,7 @@ class PottsHerdLayout(HerdLayout):
     @cached_property
     def parts(self) -> int:
         """Cells of a colour: threads share them."""
-        return n_cells(self.model.shape)
+        return n_cells(self.picture)
 
     @property
     def signature(self) -> tuple[Any, ...]:
@@ -107,17 +108,23 @@ class PottsHerdLayout(HerdLayout):
 
     def unstore(self, stored: np.ndarray) -> np.ndarray:
         halves = stored.reshape(*stored.shape[:-1], 2, self.shape[1], self.shape[4])
-        pictures = unpack(halves, *self.model.shape)
+        pictures = unpack(halves, *self.picture)
         return pictures.reshape(*stored.shape[:-1], self.model.n_variables)
 
+    @property
+    def picture(self) -> tuple[int, int]:
+        """(H, W)."""
+        height, width = self.model.shape
+        return height, width
+
     def pack(self, states: np.ndarray) -> np.ndarray:
-        return pack_herd(states, self.model.shape, self.shape[3], self.arrays.periodic)
+        return pack_herd(states, self.picture, self.shape[3], self.arrays.periodic)
 
     def packed(self, state: State) -> np.ndarray:
         return state.x[:, 1:-1, :, :, 1:-1].reshape(-1)
 
     def members_of(self, block: np.ndarray) -> np.ndarray:
-        return unpack_herd(block.reshape(-1, *self.shape), self.members, self.model.shape)
+        return unpack_herd(block.reshape(-1, *self.shape), self.members, self.picture)
 
     def fill(self, block: np.ndarray, state: State) -> None:
         """Nothing: a sweep writes known sites too."""
@@ -138,7 +145,8 @@ class PottsHerdLayout(HerdLayout):
         """Arrays for what a visit of a cell needs, for one thread."""
         digits = 1 if self.shape[3] <= 3 else 2
         planes, states = 3 * digits, 8**digits
-        words = 4 * planes, planes, 4 * states, 4 * 8, planes, STAGES, states, states, 1
+        octets = -(-self.width // 8)
+        words = 4 * planes, planes, 4 * states, 4 * 8, planes, STAGES, 8 * octets, 8 * octets, 1
         weights = 4 * states, 4 * 8
         kind = self.arrays.table.dtype
         return (
@@ -179,7 +187,7 @@ class PottsHerdLayout(HerdLayout):
             sweep(self.room(), (0, halves), (0, self.parts))
         else:
             cuts = np.linspace(0, self.parts, threads + 1).astype(int).tolist()
-            parts = list(zip(cuts[:-1], cuts[1:], strict=True))
+            parts = list(itertools.pairwise(cuts))
             for half in range(halves):
                 jobs = [((half, half + 1), part) for part in parts]
                 run_jobs(lambda job: sweep(self.room(), *job), jobs, pool)

@@ -143,9 +143,7 @@ def choose_octet(w, member, planes, one, bit, phases, new, sums):
         else:
             c, d, e = sums[R2 + j], sums[R3 + j], sums[R4 + j]
             f, g, i = sums[Z(5) * R1 + j], sums[Z(6) * R1 + j], sums[Z(7) * R1 + j]
-            high, middle, low, h, m, n = step_of_8(
-                high, middle, low, a, b, c, d, e, f, g, i, one
-            )
+            high, middle, low, h, m, n = step_of_8(high, middle, low, a, b, c, d, e, f, g, i, one)
         phases[j], phases[R1 + j], phases[R2 + j] = high, middle, low
         new[j] = U4(new[j] | (bit if h else NO))
         new[R1 + j] = U4(new[R1 + j] | (bit if m else NO))
@@ -177,9 +175,7 @@ def choose_last(w, member, planes, one, bit, phases, new):
             middle, low, m, n = step_of_4(middle, low, a, b, c, d, one)
         else:
             e, f, g, i = w[at + R16 + j], w[at + R20 + j], w[at + R24 + j], w[at + R28 + j]
-            high, middle, low, h, m, n = step_of_8(
-                high, middle, low, a, b, c, d, e, f, g, i, one
-            )
+            high, middle, low, h, m, n = step_of_8(high, middle, low, a, b, c, d, e, f, g, i, one)
         phases[top + j], phases[top + R1 + j], phases[top + R2 + j] = high, middle, low
         new[top + j] = U4(new[top + j] | (bit if h else NO))
         new[top + R1 + j] = U4(new[top + R1 + j] | (bit if m else NO))

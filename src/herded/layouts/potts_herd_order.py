@@ -1,10 +1,10 @@
 """The order of a herd's members, where lanes are variables: shuffled anew at every visit of a cell.
 
 Words come in a random order, and so do the places of a word; both are shared by the lanes of a
-cell, for which they cost nothing. Before that every lane exchanges members of neighbouring places, by
-a butterfly with random switches of its own: else the lanes of a cell would agree on which members
-are in a state, and what two of them do together would be as noisy as in one chain. Spare places of the
-last word stay where they are.
+cell, for which they cost nothing. Before that every lane exchanges members at distances 1, 2, 4, 8
+and 16, by a butterfly with random switches of its own: else the lanes of a cell would agree on
+which members are in a state, and what two of them do together would be as noisy as in one chain.
+Spare places of the last word stay where they are.
 """
 
 import numpy as np

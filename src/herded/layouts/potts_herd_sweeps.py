@@ -11,7 +11,6 @@ import numpy as np
 from herded.layouts.potts_herd_arrays import LANES, WORD
 from herded.layouts.potts_herd_choice import choose_all
 from herded.layouts.potts_herd_order import (
-    STAGES,
     fill_lanes,
     fill_masks,
     fill_switches,
