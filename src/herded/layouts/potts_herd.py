@@ -22,6 +22,7 @@ from herded.layouts.potts_herd_arrays import (
     herd_shape,
     n_cells,
     n_entries,
+    n_phases,
     n_planes,
     pack_herd,
     table_type,
@@ -63,7 +64,7 @@ class PottsHerdLayout(HerdLayout):
         tables = places * (16 + n_entries(model) * np.dtype(table_type(model)).itemsize)
         states = model.log_unary.shape[2]
         chain = 4.0 * math.prod(herd_shape(model.shape, states, members))
-        chain += 4.0 * places * n_planes(states) * kept
+        chain += 4.0 * places * n_phases(n_planes(states)) * kept
         chain += 32.0 * model.n_variables * states  # counts and sums of conditionals
         need = tables + chain
         return Proposal(
@@ -137,7 +138,7 @@ class PottsHerdLayout(HerdLayout):
         return None if free.all() else components(compile_factors(as_graph(self.model)), free)
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
-        phases = aligned((2, self.parts, self.shape[3] * LANES), np.uint32)
+        phases = aligned((2, self.parts, n_phases(self.shape[3]) * LANES), np.uint32)
         start_phases(phases.reshape(-1), key)
         return {"phases": phases}
 
@@ -145,8 +146,8 @@ class PottsHerdLayout(HerdLayout):
         """Arrays for what a visit of a cell needs, for one thread."""
         digits = 1 if self.shape[3] <= 3 else 2
         planes, states = 3 * digits, 8**digits
-        octets = -(-self.width // 8)
-        words = 4 * planes, planes, 4 * states, 4 * 8, planes, STAGES, 8 * octets, 8 * octets, 1
+        octets, nodes = -(-self.width // 8), n_phases(self.shape[3])
+        words = 4 * planes, planes, 4 * states, 4 * 8, nodes, STAGES, 8 * octets, 8 * octets, 1
         weights = 4 * states, 4 * 8
         kind = self.arrays.table.dtype
         return (

@@ -39,6 +39,11 @@ def n_planes(states: int) -> int:
     return (states - 1).bit_length()
 
 
+def n_phases(planes: int) -> int:
+    """Nodes of the trees in which a site's state is found (`potts_herd_choice`)."""
+    return 2**planes - 1 if planes <= 3 else 2 ** (planes - 3) - 1 + 7
+
+
 def n_words(members: int) -> int:
     """Words that hold a bit of every member."""
     return -(-members // WORD)

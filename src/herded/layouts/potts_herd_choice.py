@@ -1,11 +1,15 @@
 """The conditionals of a cell of Potts sites, and how the members of a herd choose from them.
 
-A state is written with one digit of three bits, or from nine states on with two. Each bit is a
-carry of its own phase, at scale 2^24: a member that has come to a node of the tree adds its share
-of the right branch, right / (left + right), to the phase of that level. Weights are
-single-precision numbers, or doubles; every operation is one IEEE operation in a fixed order, so
-bits are the same everywhere. A share is rounded down to a multiple of 2^-24, after roundings of the
-weights and of their sums of 2^-24 each; branches of weight 0 are never taken.
+A state is written with one digit of three bits, or from nine states on with two. A digit is found
+in a tree: a member that has come to a node adds its share of the right branch, right / (left +
+right), to the phase of that node, at scale 2^24, and a carry is a step to the right. The node that
+bits b lead to has row 2^len(b) - 1 + b of its digit's phases. One phase for all nodes of a level
+would be as exact for each member, but members would depend on each other in ways that make energies
+noisier, by a fifth with eight states and no field. All octets share the nodes of the second digit.
+
+Weights are single-precision numbers, or doubles; every operation is one IEEE operation in a fixed
+order, so bits are the same everywhere. A share is rounded down to a multiple of 2^-24, after
+roundings of the weights and of their sums of 2^-24 each; branches of weight 0 are never taken.
 
 Weights of four members are found at once, which spares loads. Row 4 k + i of an array is that of
 state k and member i, or of state k and neighbour i.
@@ -20,6 +24,7 @@ U4, I4, Z = np.uint32, np.int32, np.uint64
 ONE = I4(2**24)
 CARRY, NO, NONE = U4(2**24), U4(0), np.float32(0.0)
 R1, R2, R3, R4, R8 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES), Z(8 * LANES)
+R5, R6, R7 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES)
 R12, R16, R20, R24, R28 = R4 + R8, R8 + R8, Z(20 * LANES), Z(24 * LANES), Z(28 * LANES)
 OCTET = Z(8 * 4 * LANES)  # rows of eight states
 
@@ -92,31 +97,43 @@ def weigh_unequal(hot, table, f, b0, b1, b2, b3, w):
 
 
 @jit
-def step(phase, left, right, one):
-    """Add the right branch's share to a phase: the new phase, and whether it carries."""
+def share(left, right, one):
+    """The right branch's share of both, at scale 2^24."""
     both = left + right
     both = both if both > NONE else one  # nobody comes to a node without weight
-    moved = U4(phase + U4(I4(one * right / both)))
+    return U4(I4(one * right / both))
+
+
+@jit
+def step(phase, left, right, one):
+    """Move the phase of a node: the new phase, and whether it carries."""
+    moved = U4(phase + share(left, right, one))
     return moved, U4(U4(moved ^ phase) & CARRY) != NO
 
 
 @jit
-def step_of_4(high, low, a, b, c, d, one):
-    """Two phases moved by the weights of four branches, and the bits of the one that is taken."""
-    high, h = step(high, a + b, c + d, one)
-    low, n = step(low, c if h else a, d if h else b, one)
-    return high, low, h, n
+def step_of_4(p0, p1, p2, a, b, c, d, one):
+    """Move the phases of a tree of four weights: three phases, and the bits of where it leads."""
+    p0, h = step(p0, a + b, c + d, one)
+    s = share(c if h else a, d if h else b, one)
+    q1, q2 = U4(p1 + (NO if h else s)), U4(p2 + (s if h else NO))
+    moved = U4(U4(p1 ^ q1) | U4(p2 ^ q2))
+    return p0, q1, q2, h, U4(moved & CARRY) != NO
 
 
 @jit
-def step_of_8(high, middle, low, w0, w1, w2, w3, w4, w5, w6, w7, one):
-    """Three phases moved by the weights of eight branches, and the bits of the one taken."""
+def step_of_8(p0, p1, p2, p3, p4, p5, p6, w0, w1, w2, w3, w4, w5, w6, w7, one):
+    """Move the phases of a tree of eight weights."""
     a, b, c, d = w0 + w1, w2 + w3, w4 + w5, w6 + w7
-    high, middle, h, m = step_of_4(high, middle, a, b, c, d, one)
+    p0, p1, p2, h, m = step_of_4(p0, p1, p2, a, b, c, d, one)
     a, b = w4 if h else w0, w5 if h else w1
     c, d = w6 if h else w2, w7 if h else w3
-    low, n = step(low, c if m else a, d if m else b, one)
-    return high, middle, low, h, m, n
+    s = share(c if m else a, d if m else b, one)
+    even, odd = NO if m else s, s if m else NO
+    q3, q4 = U4(p3 + (NO if h else even)), U4(p4 + (NO if h else odd))
+    q5, q6 = U4(p5 + (even if h else NO)), U4(p6 + (odd if h else NO))
+    moved = U4(U4(U4(p3 ^ q3) | U4(p4 ^ q4)) | U4(U4(p5 ^ q5) | U4(p6 ^ q6)))
+    return p0, p1, p2, q3, q4, q5, q6, h, m, U4(moved & CARRY) != NO
 
 
 @jit
@@ -133,18 +150,23 @@ def choose_octet(w, member, planes, one, bit, phases, new, sums):
             c, d = w[row + R16 + j] + w[row + R20 + j], w[row + R24 + j] + w[row + R28 + j]
             sums[octet * R1 + j] = (a + b) + (c + d)
     for j in range(R1):
-        high, middle, low = phases[j], phases[R1 + j], phases[R2 + j]
         h, m = False, False
-        a, b = sums[j], sums[R1 + j]
+        a, b, p0 = sums[j], sums[R1 + j], phases[j]
         if len(planes) == 4:
-            low, n = step(low, a, b, one)
-        elif len(planes) == 5:
-            middle, low, m, n = step_of_4(middle, low, a, b, sums[R2 + j], sums[R3 + j], one)
+            p0, n = step(p0, a, b, one)
         else:
-            c, d, e = sums[R2 + j], sums[R3 + j], sums[R4 + j]
-            f, g, i = sums[Z(5) * R1 + j], sums[Z(6) * R1 + j], sums[Z(7) * R1 + j]
-            high, middle, low, h, m, n = step_of_8(high, middle, low, a, b, c, d, e, f, g, i, one)
-        phases[j], phases[R1 + j], phases[R2 + j] = high, middle, low
+            c, d, p1, p2 = sums[R2 + j], sums[R3 + j], phases[R1 + j], phases[R2 + j]
+            if len(planes) == 5:
+                p0, p1, p2, m, n = step_of_4(p0, p1, p2, a, b, c, d, one)
+            else:
+                e, f, g, i = sums[R4 + j], sums[R5 + j], sums[R6 + j], sums[R7 + j]
+                p3, p4, p5, p6 = phases[R3 + j], phases[R4 + j], phases[R5 + j], phases[R6 + j]
+                p0, p1, p2, p3, p4, p5, p6, h, m, n = step_of_8(
+                    p0, p1, p2, p3, p4, p5, p6, a, b, c, d, e, f, g, i, one
+                )
+                phases[R3 + j], phases[R4 + j], phases[R5 + j], phases[R6 + j] = p3, p4, p5, p6
+            phases[R1 + j], phases[R2 + j] = p1, p2
+        phases[j] = p0
         new[j] = U4(new[j] | (bit if h else NO))
         new[R1 + j] = U4(new[R1 + j] | (bit if m else NO))
         new[R2 + j] = U4(new[R2 + j] | (bit if n else NO))
@@ -166,17 +188,25 @@ def choose_octet(w, member, planes, one, bit, phases, new, sums):
 def choose_last(w, member, planes, one, bit, phases, new):
     """The last digit of a member's state, of two or three bits."""
     at = Z(member) * R1
-    top = Z(0) if len(planes) <= 3 else R3
+    top, first = Z(0), Z(0)  # rows of the digit's planes and phases
+    if len(planes) > 3:
+        top, first = R3, Z((1 << (len(planes) - 3)) - 1) * R1
     for j in range(R1):
-        high, middle, low = phases[top + j], phases[top + R1 + j], phases[top + R2 + j]
         h = False
         a, b, c, d = w[at + j], w[at + R4 + j], w[at + R8 + j], w[at + R12 + j]
+        p0, p1, p2 = phases[first + j], phases[first + R1 + j], phases[first + R2 + j]
         if len(planes) == 2:
-            middle, low, m, n = step_of_4(middle, low, a, b, c, d, one)
+            p0, p1, p2, m, n = step_of_4(p0, p1, p2, a, b, c, d, one)
         else:
             e, f, g, i = w[at + R16 + j], w[at + R20 + j], w[at + R24 + j], w[at + R28 + j]
-            high, middle, low, h, m, n = step_of_8(high, middle, low, a, b, c, d, e, f, g, i, one)
-        phases[top + j], phases[top + R1 + j], phases[top + R2 + j] = high, middle, low
+            p3, p4 = phases[first + R3 + j], phases[first + R4 + j]
+            p5, p6 = phases[first + R5 + j], phases[first + R6 + j]
+            p0, p1, p2, p3, p4, p5, p6, h, m, n = step_of_8(
+                p0, p1, p2, p3, p4, p5, p6, a, b, c, d, e, f, g, i, one
+            )
+            phases[first + R3 + j], phases[first + R4 + j] = p3, p4
+            phases[first + R5 + j], phases[first + R6 + j] = p5, p6
+        phases[first + j], phases[first + R1 + j], phases[first + R2 + j] = p0, p1, p2
         new[top + j] = U4(new[top + j] | (bit if h else NO))
         new[top + R1 + j] = U4(new[top + R1 + j] | (bit if m else NO))
         new[top + R2 + j] = U4(new[top + R2 + j] | (bit if n else NO))

@@ -50,7 +50,7 @@ def potts_herd_sweeps(
     """Half-sweeps and cells of these ranges; half-sweep 2 s + c is colour c of sample s.
 
     The first five are those of `PottsHerdArrays`, without dimensions beyond cells; `clock` is
-    (sweep, key of phases, key of orders), kept (2, cells, planes * LANES) phases or empty, block
+    (sweep, key of phases, key of orders), kept (2, cells, nodes * LANES) phases or empty, block
     (sweeps, words of a sample or 0), `scales` 2^24 in the type of the table and a little more
     (`add_conditionals`), `room` has arrays for what a visit needs.
     """
@@ -62,6 +62,7 @@ def potts_herd_sweeps(
     digits = 1 if bits <= 3 else 2
     rows = 3 * digits  # a plane each, those included that only fill up a digit
     states = table.shape[2] // (LANES * (5 if factors is None else 1))
+    nodes = Z(len(phases) // LANES)
     summing = cumulated if tally.size else cumulated[:0]
     order, places = np.zeros(words, np.int64), np.zeros(WORD, np.int64)
     masks = np.zeros(WORD + 4, np.uint32)
@@ -71,13 +72,12 @@ def potts_herd_sweeps(
             first = cell * LANES
             lanes = min(LANES, sites - first)
             visit = Z(((sweep + s) * 2 + colour) * table.shape[1] + cell)
-            for p in range(bits):
-                at = Z(rows - bits + p) * R1
-                if kept.size:
-                    for j in range(R1):
-                        phases[at + j] = kept[colour, cell, Z(p) * R1 + j]
-                else:
-                    fill_lanes(phases, at, draw(key, visit * Z(bits) + Z(p)), ALL)
+            if kept.size:
+                for k in range(len(phases)):
+                    phases[k] = kept[colour, cell, k]
+            else:
+                for node in range(nodes):
+                    fill_lanes(phases, node * R1, draw(key, visit * nodes + node), ALL)
             shuffle(order, words, draw(order_key, visit * Z(words + 1)))
             summed = 0
             for word in order:
@@ -128,10 +128,8 @@ def potts_herd_sweeps(
             if ones.size:
                 deliver(counted, ones, colour * sites + first, lanes, states)
             if kept.size:
-                for p in range(bits):
-                    at = Z(rows - bits + p) * R1
-                    for j in range(R1):
-                        kept[colour, cell, Z(p) * R1 + j] = phases[at + j] & PHASE
+                for k in range(len(phases)):
+                    kept[colour, cell, k] = phases[k] & PHASE
 
 
 @jit
