@@ -11,15 +11,18 @@ from herded.draws.protocol import Step
 from herded.draws.together import orders
 from herded.layouts.field_arrays import Couplings, field_couplings
 from herded.layouts.field_herd_arrays import (
+    COARSE,
     COOLED,
+    FINEST,
     LANES,
+    MOST,
     WORD,
     coarse_sigmoid,
     compile_lanes,
     find_lanes,
+    finest,
     multipliers,
     pack_members,
-    point,
     unpack_members,
 )
 from herded.layouts.field_herd_sweeps import field_herd_sweeps
@@ -58,7 +61,7 @@ class FieldHerdLayout(HerdLayout):
         couplings, reason = field_couplings(task.graph)
         if couplings is None:
             return reason
-        bits = point(couplings)
+        bits = finest(couplings, FINEST, MOST, COARSE)
         if bits is None:
             return "its fields are too wide for 16 bits"
         lanes = find_lanes(couplings, task.free)

@@ -64,24 +64,27 @@ class Lanes(NamedTuple):
         return 6.0 * self.size + 8.0 * (len(self.rows) * (LANES + 1) + len(self.place)) + 2.0**17
 
 
-def point(c: Couplings) -> int | None:
-    """Bits behind the point of fields, as many as fit; None if so few are too coarse."""
-    for bits in range(FINEST, -FIELD_BITS, -1):
-        alone, coupling = rounded(c.alone, bits), rounded(c.coupling, bits)
+def finest(c: Couplings, bits: int, most: int, least: int) -> int | None:
+    """Bits behind the point of fields, as many as `bits` if none is then beyond `most`.
+
+    None where fewer than `least` are left, unless all couplings are whole numbers of such steps.
+    """
+    for behind in range(bits, -FIELD_BITS, -1):
+        alone, coupling = rounded(c.alone, behind), rounded(c.coupling, behind)
         high, low = alone.copy(), alone.copy()
         np.add.at(high, c.first, np.maximum(coupling, 0))
         np.add.at(low, c.first, np.minimum(coupling, 0))
-        if max(high.max(initial=0), -low.min(initial=0)) <= MOST:
-            shift = FIELD_BITS - bits
+        if max(high.max(initial=0), -low.min(initial=0)) <= most:
+            shift = FIELD_BITS - behind
             whole = (alone << shift == c.alone).all() and (coupling << shift == c.coupling).all()
-            return bits if bits >= COARSE or whole else None
+            return behind if behind >= least or whole else None
     return None
 
 
 def rounded(fixed: np.ndarray, bits: int) -> np.ndarray:
     """Whole numbers at scale 2^24 as whole numbers at scale 2^bits."""
     shift = FIELD_BITS - bits
-    return (fixed + (1 << (shift - 1))) >> shift
+    return (fixed + (1 << shift >> 1)) >> shift
 
 
 def find_lanes(c: Couplings, free: np.ndarray) -> Lanes:
