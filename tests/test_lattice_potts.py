@@ -11,7 +11,7 @@ from naive.potts import naive_potts
 from strategies import seeds
 
 import herded as hd
-from herded.layouts import waves
+from herded.layouts import grid
 from herded.system import threads
 
 WEIGHTS = ["pooled", None]
@@ -76,10 +76,10 @@ def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
     model = hd.potts_grid(rng.normal(size=(*shape, 3)), 0.6, periodic=periodic)
     method = method_of(weights)
     layout, x0 = method.compile(model), rng.integers(0, 3, model.n_variables)
-    assert layout.arrays.strips > 4
+    assert layout.parts > 4
     expected = naive_potts(model, weights=weights, x0=x0, sweeps=3)
     for count, near in ((1, 2**14), (1, 2**30), (3, 2**18)):
-        monkeypatch.setattr(waves, "NEAR", near)
+        monkeypatch.setattr(grid, "NEAR", near)
         with ThreadPoolExecutor(count) as pool:
             assert_equal(advance(method, layout, x0, 3, pool=pool), expected)
 

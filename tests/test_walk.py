@@ -8,7 +8,7 @@ import pytest
 import herded as hd
 from tests import walk
 
-FILES, CROSSINGS, FRAMES = 21, 75, 5  # of infer on a grid
+FILES, CROSSINGS, FRAMES = 15, 60, 5  # of infer on a grid
 FILES_OF_A_COMMAND = 42
 
 compiled = pytest.mark.skipif(

@@ -18,7 +18,6 @@ class HerdLayout(SweptLayout):
     Arrays of one entry per variable (`State.tally`, `State.ones`) sum over the members.
     """
 
-    members: int
     kept: bool  # whether phases are kept from sweep to sweep
 
     together: ClassVar[bool] = True
@@ -32,8 +31,13 @@ class HerdLayout(SweptLayout):
         """The states of the members, as a row of a block of samples."""
         return state.x.reshape(-1)
 
+    def fill(self, block: np.ndarray, state: State) -> None:
+        if block.shape[1]:
+            block[:] = self.packed(state)
+
     def values(self, state: State) -> np.ndarray:
-        return self.members_of(self.packed(state)[None])[0].astype(np.int64)
+        states: np.ndarray = self.members_of(self.packed(state)[None])[0].astype(np.int64)
+        return states
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         size = self.n_stored * (1 if self.scalar else self.width)

@@ -44,6 +44,8 @@ class Layout:
     scalar
         Whether `State.tally` sums the conditionals of x = 1, at scale 2^31, or else those of all
         states, at scale 2^24.
+    members
+        Chains that draw together: a herd, where there are several.
 
     Examples
     --------
@@ -59,11 +61,11 @@ class Layout:
     memory: float = 0.0
     chain_memory: float = 0.0
     scalar: bool = False
+    members: int = 1
 
     kind: ClassVar[str] = "own"
     least_block: ClassVar[int] = 1  # sweeps that a block of samples holds at least
     counts: ClassVar[bool] = False  # whether kernels count the samples with x = 1 (`State.ones`)
-    members: ClassVar[int] = 1  # chains that draw together: a herd, where there are several
     together: ClassVar[bool] = False  # whether it is for herds
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -147,10 +149,10 @@ class Layout:
     @cached_property
     def hash(self) -> str:
         """Names the tables: equal hashes mean equal bits on every machine."""
-        digest = hashlib.sha256()
-        for array in self.tables():
+        digest, tables = hashlib.sha256(), self.tables()
+        for array in tables:
             digest.update(array.tobytes())
-        return digest.hexdigest()[:16] if self.tables() else "none"
+        return digest.hexdigest()[:16] if tables else "none"
 
     @cached_property
     def bytes(self) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -22,15 +23,18 @@ class SiteSampler:
     seed: int
     schedule: Schedule | None
 
-    @property
+    @cached_property
     def move(self) -> Move:
         """What changes at once."""
         raise NotImplementedError
 
-    @property
+    @cached_property
     def draw(self) -> Draw:
         """How new values are chosen."""
         raise NotImplementedError
+
+    def check_annealed(self, model: Model) -> None:
+        """Raise where a model is not for this method under a schedule."""
 
     def propose(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
@@ -38,6 +42,7 @@ class SiteSampler:
         """The layout that `compile` would build, and what it would take."""
         if self.schedule is not None:
             kind = annealed_layout(kind)
+            self.check_annealed(model)
         return self.move.propose(model, self.draw, kind=kind, max_memory=max_memory)
 
     def compile(

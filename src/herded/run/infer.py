@@ -1,24 +1,22 @@
 """infer(model, method, sweeps=...): run a method on a model and give what is to be kept."""
 
 import operator
-import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, nullcontext
+from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, SupportsIndex
 from weakref import WeakKeyDictionary
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import CheckpointError, HerdedWarning, MethodError
-from herded.layouts.cache import cached_layout
+from herded.layouts.choose import cached_layout
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.options import is_between
 from herded.methods.protocol import Method, Sampler, Solver
 from herded.methods.schedule import is_annealed
 from herded.models.checks import shown
@@ -141,7 +139,7 @@ def infer(
     choices = _check_keep(keep)
     if threads is not None:
         _count("threads", threads, 1)
-    if not is_between(checkpoint_every, 0, sys.float_info.max):
+    if not _is_time(checkpoint_every):
         raise MethodError(
             f"expected checkpoint_every as seconds of 0 or more, got {shown(checkpoint_every)}"
         )
@@ -239,7 +237,7 @@ def _sweeps(method: object, sweeps: int | None, seconds: float | None) -> int:
     """How many there are at most."""
     if seconds is None:
         return DEFAULT_SWEEPS if sweeps is None else _count("sweeps", sweeps, 1)
-    if not is_between(seconds, 0, np.inf) or seconds == 0:
+    if not _is_time(seconds) or seconds == 0:
         raise MethodError(f"expected seconds above 0, got {shown(seconds)}")
     if sweeps is None and is_annealed(method):
         raise MethodError(
@@ -247,6 +245,11 @@ def _sweeps(method: object, sweeps: int | None, seconds: float | None) -> int:
             "from the first to the last, got seconds alone: pass both"
         )
     return ENDLESS if sweeps is None else _count("sweeps", sweeps, 1)
+
+
+def _is_time(seconds: object) -> bool:
+    """Whether this is a number of 0 or more."""
+    return isinstance(seconds, Real) and not isinstance(seconds, bool) and float(seconds) >= 0
 
 
 def _count(name: str, value: SupportsIndex, least: int) -> int:

@@ -31,6 +31,7 @@ def sampled(run: SamplerRun) -> Result:
         "sweeps": recorded,
         "burn_in": run.burn_in,
         "chains": len(run.chains),
+        "members": run.layout.members,
         "interrupted": run.interrupted,
     }
     return Result(
@@ -92,7 +93,8 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     if BestState in keep and sweeps:
         kept["best"] = _best(run.layout.model, recorders(BestState))
     if Samples in keep:
-        kept["samples"] = np.stack([recorder.gather() for recorder in recorders(Samples)])
+        samples = [recorder.gather().swapaxes(0, 1) for recorder in recorders(Samples)]
+        kept["samples"] = np.concatenate(samples)  # members count as chains
         kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
     if PairMarginals in keep:
         pairs = recorders(PairMarginals)
@@ -110,7 +112,7 @@ def _warnings(run: SamplerRun) -> tuple[str, ...]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
     model, chains, found = run.layout.model, run.chains, []
     if model.has_hard_zeros:
-        states = np.stack([run.layout.values(chain.state) for chain in chains])
+        states = np.concatenate([run.layout.values(chain.state) for chain in chains])
         found.append(confinement(model, states))
     if len(chains) > 1 and Marginals in chains[0].recorders and not is_annealed(run.method):
         frequencies = np.stack([chain.estimate(False) for chain in chains])
