@@ -4,13 +4,14 @@
 `naive_dense_herd`: variable after variable, phases of 32 bits (layout "dense").
 """
 
-from fractions import Fraction
+import math
 from functools import cache
 
 import numpy as np
 
 from herded.draws.together import orders
 from naive.conditional import naive_fixed_scalar, naive_sigmoid
+from naive.model import Naive
 from naive.stream import naive_draw, naive_key
 
 LANES = 32
@@ -45,19 +46,18 @@ def naive_order(n, bits):
 
 def naive_cooled(field, beta, bits):
     """beta times a field at scale 2^bits, at scale 2^10, by a multiplier of 15 bits."""
-    scaled = beta * 2.0 ** (10 - bits)
-    if scaled >= 32767:
-        product = 32767 * field
-    elif scaled == 0:
-        return 0
-    else:
-        shift = 0
-        while Fraction(scaled) * 2**shift < 2**14 and shift < 31:
-            shift += 1
-        if Fraction(scaled) * 2 ** (shift) >= 2**15:
-            shift -= 1
-        product = (field * round(scaled * 2.0**shift) + (1 << shift >> 1)) >> shift
-    return min(max(product, -32767), 32767)
+    m, shift = naive_multiplier(beta * 2.0 ** (10 - bits), 15)
+    return min(max((field * m + (1 << shift >> 1)) >> shift, -32767), 32767)
+
+
+def naive_multiplier(value, bits):
+    """`value` as m / 2^shift, where m has so many bits; the largest m is as good as infinite."""
+    if value >= 2**bits - 1:
+        return 2**bits - 1, 0
+    shift = 0
+    while value < 2 ** (bits - 1) and shift < 2 * bits:
+        value, shift = 2 * value, shift + 1
+    return math.floor(value + 0.5), shift
 
 
 def member_order(visit, members):
@@ -122,3 +122,31 @@ def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
         sample[:, known] = layout.model.evidence[known]
         samples.append(sample)
     return np.array(samples), np.array([tally[at] for at in place])
+
+
+def naive_dense_herd(layout, draw, x0, sweeps, chain=0, betas=None, scan="sequential"):
+    """The same where lanes are members; fields are summed from the arrays of the layout."""
+    a, members = layout.arrays, len(x0)
+    start, neighbour, coupling = a.link_start.tolist(), a.neighbour.tolist(), a.coupling.tolist()
+    alone, scale, n = a.alone.tolist(), float(a.scale[0]), len(a.alone)
+    key, order_key = naive_key(draw.seed, chain, 4), naive_key(draw.seed, chain, 5)
+    phases = [naive_draw(naive_key(draw.seed, chain, 2), i) >> 33 for i in range(n)]
+    x, tally, samples = [[int(k) for k in one] for one in x0], [0] * n, []
+    naive = Naive(layout.model, vector=False)
+    for sweep in range(sweeps):
+        m, shift = naive_multiplier((1.0 if betas is None else betas[sweep]) * scale, 31)
+        for i in naive.order(scan, sweep, order_key, False):
+            clock = sweep * n + i
+            if not draw.kept:
+                phases[i] = naive_draw(key, clock) >> 33
+            p = []
+            for one in x:
+                links = range(start[i], start[i + 1])
+                field = alone[i] + sum(coupling[e] * one[neighbour[e]] for e in links if coupling[e])
+                p.append(naive_sigmoid((field * m + (1 << shift >> 1)) >> shift))
+            for k in naive_order(members, naive_draw(order_key, clock)):
+                x[k][i] = (phases[i] + p[k]) >> 31
+                phases[i] = (phases[i] + p[k]) & 0x7FFFFFFF
+                tally[i] += p[k]
+        samples.append([list(one) for one in x])
+    return np.array(samples), np.array(tally)

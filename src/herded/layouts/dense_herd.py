@@ -27,7 +27,7 @@ class DenseHerdArrays(NamedTuple):
     alone: np.ndarray  # (N,) int32: the field where all neighbours are 0
     list_of: np.ndarray  # (N,) equal numbers where all neighbours are the same
     most: np.ndarray  # one number: links of the variable with most of them
-    bits: np.ndarray  # one number: bits behind the point of fields
+    scale: np.ndarray  # one number: what makes fields of the scale 2^24
     sigmoid: np.ndarray  # uint32 at scale 2^31, from -23 to 23
 
 
@@ -65,10 +65,10 @@ def compile_dense(c: Couplings, bits: int) -> DenseHerdArrays:
     neighbour, coupling = np.zeros(link_start[-1], np.uint32), np.zeros(link_start[-1], np.int32)
     neighbour[at], coupling[at] = c.second, rounded(c.coupling, bits)
     alone = rounded(c.alone, bits).astype(np.int32)
-    most, behind = np.array([np.diff(link_start).max(initial=0)]), np.array([bits])
+    most, scale = np.array([np.diff(link_start).max(initial=0)]), np.array([2.0 ** (FIELD_BITS - bits)])
     lists = number_lists(neighbour, link_start)
     found = DenseHerdArrays(
-        link_start, neighbour, coupling, alone, lists, most, behind, sigmoid_table()
+        link_start, neighbour, coupling, alone, lists, most, scale, sigmoid_table()
     )
     return lock(found)
 

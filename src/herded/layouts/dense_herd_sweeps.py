@@ -14,7 +14,8 @@ import numpy as np
 
 from herded.draws.together import PHASE, fresh_phase, order_rows
 from herded.layouts.arrays import shuffle
-from herded.layouts.field_arrays import FIELD_BITS, fixed_sigmoid
+from herded.layouts.field_arrays import fixed_sigmoid
+from herded.layouts.field_herd_arrays import multiplier
 from herded.layouts.scan import RANDOM
 from herded.layouts.site_herd_sweeps import count_ones, keep
 from herded.system.jit import jit
@@ -48,7 +49,7 @@ def dense_herd(a, scan, orders, run, betas, m, block, first, last):
         gathered = -1
         for s in range(len(block)):
             clock = Z(run.sweep + s) * variables_of
-            multiplier, shift = times_beta(betas[s], a.bits[0])
+            factor, shift = multiplier(betas[s] * a.scale[0], 31)
             if scan.policy[0] == RANDOM:
                 shuffle(order, variables, run.phase_key, clock + Z(variables[0]))
             for o in range(len(order)):
@@ -59,7 +60,7 @@ def dense_herd(a, scan, orders, run, betas, m, block, first, last):
                     gather(words, chunks, neighbour, e, count, near_words, most)
                 for c in range(chunks):
                     sum_fields(field, c * _CHUNK, alone[i], near, c * most, coupling, e, count)
-                look_up(field, p, n, multiplier, shift, sigmoid)
+                look_up(field, p, n, factor, shift, sigmoid)
                 phi = phases[i] if len(phases) else fresh_phase(run.key, clock + i)
                 r, q = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
                 end, carries = carry(p, phi, flat, r, q, x, i * n, n)
@@ -118,26 +119,11 @@ def part(mask, coupling):
 
 
 @jit
-def times_beta(beta, bits):
-    """m and shift: beta times a field at scale 2^bits is field * m >> shift at scale 2^24.
-
-    m has 31 bits. The largest m without a shift is infinite: it makes every field but 0 certain.
-    """
-    value, shift = beta * 2.0 ** (FIELD_BITS - bits), 0
-    if value >= 2.0**30:
-        return np.int64(2**31 - 1), np.int64(0)
-    while value < 2.0**29 and shift < 60:
-        value *= 2.0
-        shift += 1
-    return np.int64(value + 0.5), np.int64(shift)
-
-
-@jit
-def look_up(field, p, n, multiplier, shift, sigmoid):
+def look_up(field, p, n, factor, shift, sigmoid):
     """p of every member at scale 2^31, at an inverse temperature."""
     half = (np.int64(1) << shift) >> np.int64(1)
     for k in range(n):
-        p[k] = fixed_sigmoid((np.int64(field[k]) * multiplier + half) >> shift, sigmoid)
+        p[k] = fixed_sigmoid((np.int64(field[k]) * factor + half) >> shift, sigmoid)
 
 
 @jit

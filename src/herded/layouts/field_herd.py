@@ -21,7 +21,6 @@ from herded.layouts.field_herd_arrays import (
     compile_lanes,
     find_lanes,
     finest,
-    multipliers,
     pack_members,
     unpack_members,
 )
@@ -137,7 +136,7 @@ class FieldHerdLayout(HerdLayout):
         pool: Executor | None = None,
     ) -> None:
         m = FieldHerdState(state.x, state.own.get("phases", NO_PHASES), state.tally, state.ones)
-        heat = None if betas is None else multipliers(betas, self.bits)
+        heat = None if betas is None else betas * 2.0 ** (COOLED - self.bits)
         table = coarse_sigmoid(self.bits if betas is None else COOLED)
         tables = tuple(orders(n).reshape(-1) for n in (self.words, 4, 16))
         field_herd_sweeps(

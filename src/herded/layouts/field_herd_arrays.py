@@ -140,17 +140,19 @@ def _fill_coarse(table, scale):
         table[index] = coarse_scalar(np.int64(fixed_scalar(0.0, field / scale, 1.0)))
 
 
-def multipliers(betas: np.ndarray, bits: int) -> np.ndarray:
-    """(sweeps, 3): beta times a field at scale 2^bits is, at scale 2^10, field * m + half >> shift.
+@jit
+def multiplier(value, bits):
+    """m and shift with m / 2^shift = value, where m has so many bits; fewer if the value is tiny.
 
-    m has 15 bits. The largest m without a shift is infinite: it makes every field but 0 certain.
+    The largest m without a shift stands for all larger values, and for infinity.
     """
-    value = np.minimum(np.asarray(betas, float) * 2.0 ** (COOLED - bits), MOST)
-    fraction, power = np.frexp(value)
-    m = np.rint(fraction * 2.0**15).astype(np.int64)
-    shift = np.minimum(15 - power.astype(np.int64), 31)
-    m[value >= MOST], shift[value >= MOST] = MOST, 0
-    return np.stack([m, (1 << shift) >> 1, shift], axis=1).astype(np.int32)
+    most, shift = 2.0**bits - 1.0, 0
+    if value >= most:
+        return np.int64(most), np.int64(0)
+    while value < 2.0 ** (bits - 1) and shift < 2 * bits:
+        value *= 2.0
+        shift += 1
+    return np.int64(value + 0.5), np.int64(shift)
 
 
 def pack_members(states: np.ndarray, place: np.ndarray, stored: int) -> np.ndarray:

@@ -16,12 +16,12 @@ vectorised in 16 bits.
 import numpy as np
 
 from herded.draws.together import order_rows
-from herded.layouts.field_herd_arrays import LANES, WORD
+from herded.layouts.field_herd_arrays import LANES, WORD, multiplier
 from herded.layouts.site_herd_sweeps import count_ones
 from herded.system.jit import jit
 from herded.system.stream import draw
 
-I, U, U4, Z = np.int16, np.uint16, np.uint32, np.uint64
+I, I4, U, U4, Z = np.int16, np.int32, np.uint16, np.uint32, np.uint64
 GROUP = 16  # members whose words are 16 bits
 L, L2, L3 = Z(LANES), Z(2 * LANES), Z(3 * LANES)
 _0, _1, _16, _32, _48 = Z(0), Z(1), Z(16), Z(32), Z(48)
@@ -29,8 +29,8 @@ PHASE = U(0x7FFF)
 
 
 @jit
-def field_herd_sweeps(a, table, orders, run, heat, members, width, m, block):
-    """All sweeps of a block of samples; `heat` is None, or what fields are multiplied by."""
+def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block):
+    """All sweeps of a block of samples; `betas` is None, or what fields are multiplied by."""
     row_start, neighbour, coupling, alone = a.row_start, a.neighbour, a.coupling, a.alone
     x, phases, tally, ones = m.x, m.phases, m.tally, m.ones
     of_words, of_groups, of_members = orders
@@ -43,6 +43,8 @@ def field_herd_sweeps(a, table, orders, run, heat, members, width, m, block):
     phase, begin, carries = np.empty(LANES, U), np.empty(LANES, U), np.empty(LANES, np.int64)
     out, swap = np.empty(4 * LANES, U), np.empty(4 * LANES, U)
     for s in range(len(block)):
+        if betas is not None:
+            factor, shift = multiplier(betas[s], 15)
         for b in range(blocks):
             first, rows, here = Z(row_start[b]) * L, Z(row_start[b + 1] - row_start[b]), Z(b) * L
             name = Z(run.sweep + s) * Z(blocks) + Z(b)
@@ -72,8 +74,8 @@ def field_herd_sweeps(a, table, orders, run, heat, members, width, m, block):
                             f, i * L, halves, g * most, coupling, first, alone, here, rows,
                             bits[i], bits[i + _1], bits[i + Z(2)], bits[i + Z(3)],
                         )  # fmt: skip
-                    if heat is not None:
-                        cool(f, heat[s, 0], heat[s, 1], heat[s, 2])
+                    if betas is not None:
+                        cool(f, factor, shift)
                     live = U((_1 << min(left - g * _16, _16)) - _1)
                     look_up(f, p, table, bits, live)
                     carry(p, phase, swap, out, g * L, bits)
@@ -181,12 +183,12 @@ def plus(f, y, z, c, d, bit):
 
 
 @jit
-def cool(f, multiplier, half, shift):
+def cool(f, factor, shift):
     """Multiply fields by an inverse temperature, and hold them within 16 bits."""
+    m, places, half = I4(factor), I4(shift), I4((1 << shift) >> 1)
     for i in range(Z(GROUP * LANES)):
-        product = np.int32(np.int32(f[i]) * multiplier)
-        wide = np.int32(np.int32(product + half) >> shift)
-        f[i] = I(min(max(wide, np.int32(-32767)), np.int32(32767)))
+        wide = I4(I4(I4(I4(f[i]) * m) + half) >> places)
+        f[i] = I(min(max(wide, I4(-32767)), I4(32767)))
 
 
 @jit
