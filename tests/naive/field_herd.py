@@ -60,8 +60,8 @@ def naive_multiplier(value, bits):
     return math.floor(value + 0.5), shift
 
 
-def member_order(visit, members):
-    """(member, bits of its group) in the order of a visit: words, groups, then members."""
+def slot_order(visit, members):
+    """The slots of members in the order of a visit: words, groups, then slots of a group."""
     words, found = -(-members // 64), []
     for word in naive_order(words, visit):
         for group in naive_order(4, naive_draw(visit, word)):
@@ -70,15 +70,19 @@ def member_order(visit, members):
     return found
 
 
-def in_lane(order, visit, lane, members):
-    """The same in one lane: some pairs that follow each other are swapped."""
-    words, found = -(-members // 64), []
-    for n in range(0, len(order), 2):
-        word, group, nth = order[n] // 64, order[n] // 16 % 4, n // 2 % 8
-        bits = naive_lane_bits(naive_draw(visit, words + word), lane)
-        pair = order[n : n + 2]
-        found += pair[::-1] if bits >> (8 * group + nth) & 1 else pair
-    return [k for k in found if k < members]
+def members_in_slots(visit, lane, members):
+    """Which member is in each slot of a lane: those 1, 2, 4 and 8 apart may change places."""
+    words, slots = -(-members // 64), list(range(members))
+    for word in range(words):
+        key = naive_draw(visit, words + word)
+        for nth, distance in enumerate((1, 2, 4, 8)):
+            bits = naive_lane_bits(key, 4 * lane + nth)
+            for k in range(64):
+                low, high = word * 64 + k, word * 64 + k + distance
+                place = k if k < 32 else k - 32 + distance  # of the random bit
+                if not k & distance and high < members and bits >> place & 1:
+                    slots[low], slots[high] = slots[high], slots[low]
+    return slots
 
 
 def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
@@ -99,12 +103,13 @@ def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
         for b in range(blocks):
             name = sweep * blocks + b
             visit, phase_key = naive_draw(order_key, name), naive_draw(key, name)
-            order, new = member_order(visit, members), []
+            order, new = slot_order(visit, members), []
             for lane in range(LANES):
                 at, states = b * LANES + lane, [0] * members
                 if not draw.kept:
                     phases[at] = naive_lane_bits(phase_key, lane) >> 16 & 0x7FFF
-                for k in in_lane(order, visit, lane, members):
+                slots = members_in_slots(visit, lane, members)
+                for k in (slots[slot] for slot in order if slot < members):
                     field = alone[at]
                     for row in range(row_start[b], row_start[b + 1]):
                         link = row * LANES + lane

@@ -6,8 +6,10 @@ that a carry is a change of the top bit: it need not be taken away, and p = 1 ex
 tell the sum of all p: carries * 2^15 + last phase - first phase.
 
 The members of a block come in an order that is drawn at each visit: words at random, then groups of
-sixteen, then members, all by `orders`. A bit for each lane and pair of members that follow each
-other swaps the two: without it lanes would agree on which members are 1.
+sixteen, then members, all by `orders`. It is common to all lanes. So that lanes do not agree on which
+members are 1, every lane exchanges members within each group first: in four rounds (a butterfly),
+member k with member k + d or not, d = 1, 2, 4, 8, by a random bit each. Neighbours' words are changed
+so when they are read, and the new word is changed back when it is stored.
 
 Loops over lanes have a literal length, unsigned indices, and every sum is cast: only so they are
 vectorised in 16 bits.
@@ -41,7 +43,7 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block):
     near, halves = np.empty(most, Z), np.empty(Z(4) * most, U)
     f, p, bits = np.empty(GROUP * LANES, I), np.empty(GROUP * LANES, U), np.empty(GROUP, U)
     phase, begin, carries = np.empty(LANES, U), np.empty(LANES, U), np.empty(LANES, np.int64)
-    out, swap = np.empty(4 * LANES, U), np.empty(4 * LANES, U)
+    out, mix = np.empty(4 * LANES, U), np.empty(4 * LANES, Z)
     for s in range(len(block)):
         if betas is not None:
             factor, shift = multiplier(betas[s], 15)
@@ -59,8 +61,8 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block):
             for n in range(words):
                 word = Z(of_words[r + Z(of_words[q + n])])
                 left = Z(members) - word * Z(WORD)
-                gather(x, words, word, neighbour, first, rows * L, near, halves, most)
-                draw_swaps(draw(visit, words + word), swap)
+                draw_exchanges(draw(visit, words + word), left, mix)
+                gather(x, words, word, neighbour, first, rows, mix, near, halves, most)
                 t, u = order_rows(draw(visit, word), len(of_groups) // 4, 4)
                 for k in range(Z(4)):
                     g = Z(of_groups[t + Z(of_groups[u + k])])
@@ -78,8 +80,8 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block):
                         cool(f, factor, shift)
                     live = U((_1 << min(left - g * _16, _16)) - _1)
                     look_up(f, p, table, bits, live)
-                    carry(p, phase, swap, out, g * L, bits)
-                put(x, here, words, word, out, carries)
+                    carry(p, phase, out, g * L, bits)
+                put(x, here, words, word, mix, out, carries)
             for j in range(L):
                 last = np.int64(phase[j] & PHASE)
                 if len(phases):
@@ -121,15 +123,36 @@ def keep_phases(phases, here, phase, begin):
 
 
 @jit
-def draw_swaps(key, swap):
-    """Eight bits for each lane and group of sixteen: which pairs of members are swapped."""
+def draw_exchanges(key, left, mix):
+    """Which members of each lane change places, in four rounds; spare bits stay where they are."""
     a, b = U4(key), U4(key >> _32)
+    live = ~_0 if left >= Z(WORD) else (_1 << left) - _1
     for j in range(L):
-        z = lane_bits(a, b, U4(j))
-        swap[j] = U(z & U4(255))
-        swap[L + j] = U((z >> U4(8)) & U4(255))
-        swap[L2 + j] = U((z >> U4(16)) & U4(255))
-        swap[L3 + j] = U(z >> U4(24))
+        i = U4(U4(j) * U4(4))
+        mix[j] = pairs_of(lane_bits(a, b, i), U4(1), U4(0x55555555), live & (live >> _1))
+        mix[L + j] = pairs_of(
+            lane_bits(a, b, U4(i + U4(1))), U4(2), U4(0x33333333), live & (live >> Z(2))
+        )
+        mix[L2 + j] = pairs_of(
+            lane_bits(a, b, U4(i + U4(2))), U4(4), U4(0x0F0F0F0F), live & (live >> Z(4))
+        )
+        mix[L3 + j] = pairs_of(
+            lane_bits(a, b, U4(i + U4(3))), U4(8), U4(0x00FF00FF), live & (live >> Z(8))
+        )
+
+
+@jit
+def pairs_of(bits, distance, firsts, live):
+    """32 random bits at the places of the first members of pairs that are `distance` apart."""
+    low, high = U4(bits & firsts), U4(U4(bits >> distance) & firsts)
+    return (Z(low) | (Z(high) << _32)) & live
+
+
+@jit
+def exchange(z, mask, distance):
+    """Bits under the mask change places with those `distance` above them."""
+    t = ((z >> distance) ^ z) & mask
+    return z ^ t ^ (t << distance)
 
 
 @jit
@@ -141,16 +164,19 @@ def order_bits(choice, of_members, bits):
 
 
 @jit
-def gather(x, words, word, neighbour, first, count, near, halves, most):
+def gather(x, words, word, neighbour, first, rows, mix, near, halves, most):
     """The neighbours' words, then their four groups: the second loop is vectorised."""
-    for i in range(count):
+    for i in range(rows * L):
         near[i] = x[Z(neighbour[first + i]) * words + word]
-    for i in range(count):
-        z = near[i]
-        halves[i] = U(z)
-        halves[most + i] = U(z >> _16)
-        halves[most + most + i] = U(z >> _32)
-        halves[most + most + most + i] = U(z >> _48)
+    for row in range(rows):
+        at = row * L
+        for j in range(L):
+            z = exchange(exchange(near[at + j], mix[j], _1), mix[L + j], Z(2))
+            z = exchange(exchange(z, mix[L2 + j], Z(4)), mix[L3 + j], Z(8))
+            halves[at + j] = U(z)
+            halves[most + at + j] = U(z >> _16)
+            halves[most + most + at + j] = U(z >> _32)
+            halves[most + most + most + at + j] = U(z >> _48)
 
 
 @jit
@@ -205,40 +231,45 @@ def look_up(f, p, table, bits, live):
 
 
 @jit
-def pair(w, new, p, q, swapped, a, b):
-    """Two members, whose bits are a and b, in either order: the phase and the word so far."""
-    between = U(w + (q if swapped else p))
-    after = U(w + U(p + q))
-    early, late = U(w ^ between), U(between ^ after)
-    one, two = late if swapped else early, early if swapped else late
-    more = U((a if I(one) < I(0) else U(0)) | (b if I(two) < I(0) else U(0)))
-    return after, U(new | more)
+def add(w, new, p, bit):
+    """One member, whose bit is `bit`: the phase and the word so far."""
+    after = U(w + p)
+    return after, U(new | (bit if I(w ^ after) < I(0) else U(0)))
 
 
 @jit
-def carry(p, phase, swap, out, at, k):
+def carry(p, phase, out, at, k):
     """Add the p of sixteen members to the phases of all lanes; carries are the new states."""
     k0, k1, k2, k3, k4, k5, k6, k7 = k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7]
     k8, k9, ka, kb, kc, kd, ke, kf = k[8], k[9], k[10], k[11], k[12], k[13], k[14], k[15]
     for j in range(L):
-        w, s, new = phase[j], swap[at + j], U(0)
-        w, new = pair(w, new, p[j], p[L + j], U(s & U(1)) != U(0), k0, k1)
-        w, new = pair(w, new, p[L2 + j], p[L3 + j], U(s & U(2)) != U(0), k2, k3)
-        w, new = pair(w, new, p[Z(4) * L + j], p[Z(5) * L + j], U(s & U(4)) != U(0), k4, k5)
-        w, new = pair(w, new, p[Z(6) * L + j], p[Z(7) * L + j], U(s & U(8)) != U(0), k6, k7)
-        w, new = pair(w, new, p[Z(8) * L + j], p[Z(9) * L + j], U(s & U(16)) != U(0), k8, k9)
-        w, new = pair(w, new, p[Z(10) * L + j], p[Z(11) * L + j], U(s & U(32)) != U(0), ka, kb)
-        w, new = pair(w, new, p[Z(12) * L + j], p[Z(13) * L + j], U(s & U(64)) != U(0), kc, kd)
-        w, new = pair(w, new, p[Z(14) * L + j], p[Z(15) * L + j], U(s & U(128)) != U(0), ke, kf)
+        w, new = add(phase[j], U(0), p[j], k0)
+        w, new = add(w, new, p[L + j], k1)
+        w, new = add(w, new, p[L2 + j], k2)
+        w, new = add(w, new, p[L3 + j], k3)
+        w, new = add(w, new, p[Z(4) * L + j], k4)
+        w, new = add(w, new, p[Z(5) * L + j], k5)
+        w, new = add(w, new, p[Z(6) * L + j], k6)
+        w, new = add(w, new, p[Z(7) * L + j], k7)
+        w, new = add(w, new, p[Z(8) * L + j], k8)
+        w, new = add(w, new, p[Z(9) * L + j], k9)
+        w, new = add(w, new, p[Z(10) * L + j], ka)
+        w, new = add(w, new, p[Z(11) * L + j], kb)
+        w, new = add(w, new, p[Z(12) * L + j], kc)
+        w, new = add(w, new, p[Z(13) * L + j], kd)
+        w, new = add(w, new, p[Z(14) * L + j], ke)
+        w, new = add(w, new, p[Z(15) * L + j], kf)
         phase[j] = w
         out[at + j] = new
 
 
 @jit
-def put(x, here, words, word, out, carries):
-    """Store the four groups of a word, and count its ones."""
+def put(x, here, words, word, mix, out, carries):
+    """Store the four groups of a word, all members in their places, and count its ones."""
     for j in range(L):
         z = Z(out[j]) | (Z(out[L + j]) << _16) | (Z(out[L2 + j]) << _32) | (Z(out[L3 + j]) << _48)
+        z = exchange(exchange(z, mix[L3 + j], Z(8)), mix[L2 + j], Z(4))
+        z = exchange(exchange(z, mix[L + j], Z(2)), mix[j], _1)
         x[(here + j) * words + word] = z
         z -= (z >> _1) & Z(0x5555555555555555)
         z = (z & Z(0x3333333333333333)) + ((z >> Z(2)) & Z(0x3333333333333333))
