@@ -71,12 +71,12 @@ def slot_order(visit, members):
 
 
 def members_in_slots(visit, lane, members):
-    """Which member is in each slot of a lane: those 1, 2, 4 and 8 apart may change places."""
+    """Which member is in each slot of a lane: those 1, 2, 4, .. apart may change places."""
     words, slots = -(-members // 64), list(range(members))
     for word in range(words):
         key = naive_draw(visit, words + word)
-        for nth, distance in enumerate((1, 2, 4, 8)):
-            bits = naive_lane_bits(key, 4 * lane + nth)
+        for nth, distance in enumerate((1, 2, 4, 8, 16, 32)):
+            bits = naive_lane_bits(key, 6 * lane + nth)
             for k in range(64):
                 low, high = word * 64 + k, word * 64 + k + distance
                 place = k if k < 32 else k - 32 + distance  # of the random bit
@@ -147,7 +147,9 @@ def naive_dense_herd(layout, draw, x0, sweeps, chain=0, betas=None, scan="sequen
             p = []
             for one in x:
                 links = range(start[i], start[i + 1])
-                field = alone[i] + sum(coupling[e] * one[neighbour[e]] for e in links if coupling[e])
+                field = alone[i] + sum(
+                    coupling[e] * one[neighbour[e]] for e in links if coupling[e]
+                )
                 p.append(naive_sigmoid((field * m + (1 << shift >> 1)) >> shift))
             for k in naive_order(members, naive_draw(order_key, clock)):
                 x[k][i] = (phases[i] + p[k]) >> 31

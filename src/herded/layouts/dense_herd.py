@@ -1,4 +1,4 @@
-"""Layout "dense" of herds: any graph of binary variables, all members of a variable side by side."""
+"""Layout "dense" of herds: any graph of binary variables, its members side by side."""
 
 import itertools
 from collections.abc import Callable
@@ -65,7 +65,10 @@ def compile_dense(c: Couplings, bits: int) -> DenseHerdArrays:
     neighbour, coupling = np.zeros(link_start[-1], np.uint32), np.zeros(link_start[-1], np.int32)
     neighbour[at], coupling[at] = c.second, rounded(c.coupling, bits)
     alone = rounded(c.alone, bits).astype(np.int32)
-    most, scale = np.array([np.diff(link_start).max(initial=0)]), np.array([2.0 ** (FIELD_BITS - bits)])
+    most, scale = (
+        np.array([np.diff(link_start).max(initial=0)]),
+        np.array([2.0 ** (FIELD_BITS - bits)]),
+    )
     lists = number_lists(neighbour, link_start)
     found = DenseHerdArrays(
         link_start, neighbour, coupling, alone, lists, most, scale, sigmoid_table()

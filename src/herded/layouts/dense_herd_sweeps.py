@@ -1,13 +1,13 @@
 """Sweeps of a herd in which lanes are members: binary variables with pair interactions.
 
 A visit sums the fields of all members over the neighbours of its variable, then looks their p up,
-then lets them draw together, one after another in an order that is drawn at each visit. States lie in
-masks of a byte, 0 or -1: a coupling counts where the mask of a neighbour lets it through.
+then lets them draw together, one after another in an order that is drawn at each visit. States lie
+in masks of a byte, 0 or -1: a coupling counts where the mask of a neighbour lets it through.
 
 Masks of neighbours are brought together before they are summed, so that the sum runs over
-addresses that the compiler foresees: it would not vectorise it otherwise. Variables that follow each
-other and have the same neighbours, such as the layers of a Boltzmann machine, share that: they are
-no neighbours of themselves, so nothing has changed.
+addresses that the compiler foresees: it would not vectorise it otherwise. Variables that follow
+each other and have the same neighbours, such as the layers of a Boltzmann machine, share that: they
+are no neighbours of themselves, so nothing has changed.
 """
 
 import numpy as np

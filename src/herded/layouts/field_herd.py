@@ -151,4 +151,3 @@ WASTE = 8  # couplings that the rest of a visit takes as long as
 def work(couplings: Couplings, task: Task) -> int:
     """Couplings to sum in a sweep, and all other work of visits counted in them."""
     return len(couplings.first) + WASTE * int(task.free.sum())
-

@@ -2,9 +2,9 @@
 
     pi(X_i = 1 | x) = sigmoid(field_i),   field_i = alone_i + sum over neighbours j of J_ij x_j
 
-No two variables of one colour are neighbours, so that a block of LANES of them moves at once, each in
-a lane of a register; the members of a herd are bits of words. Fields are whole numbers of 16 bits,
-at the finest scale 2^k at which none overflows. p = P(x = 1) is looked up at scale 2^15.
+No two variables of one colour are neighbours, so that a block of LANES of them moves at once, each
+in a lane of a register; the members of a herd are bits of words. Fields are whole numbers of 16
+bits, at the finest scale 2^k at which none overflows. p = P(x = 1) is looked up at scale 2^15.
 
 A block has as many rows of neighbours as its variable with the most of them; the others are
 filled up with couplings of 0. Variables of a colour are sorted by their number of neighbours, which
