@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import herded as hd
-from benchmarks import comparators, herd_models, herds
+from benchmarks import comparators, herd_models, herd_orders, herds
 from herded.system.stream import draw, stream_key
 
 MIXED = hd.FactorGraph(
@@ -129,7 +129,7 @@ def test_samplers_come_to_the_exact_marginals(sampler):
     assert found[2].tolist() == [0, 1, 0, 0]
 
 
-@pytest.mark.parametrize("sweeps", [50, 1000, 10_000])
+@pytest.mark.parametrize("sweeps", [52, 1000, 10_000])
 def test_a_period_has_every_run_of_numbers_once(sweeps):
     modulus, multiplier = comparators.generator(sweeps)
     assert 0.98 * sweeps < modulus <= sweeps + 1
@@ -188,3 +188,29 @@ def test_rows_are_ratios_to_gibbs():
     assert (
         herds._row("other", scores, [0, 1]) == "| other | 0.71 | 0.50 | 2.0 | 0.950 | 2.00 | 1.00 |"
     )
+
+
+@pytest.mark.parametrize("how", [herd_orders.INDEPENDENT, herd_orders.SHUFFLED, herd_orders.SORTED])
+def test_herds_in_any_order_against_the_law_of_theory(how):
+    """Averages of a long run on two spins, and for herds how they vary, as `hd.theory` has them."""
+    spins = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    model = hd.pairwise_model([[-0.3, 0.3], [-0.3, 0.3]], [(0, 1)], 0.5 * spins)
+    pi = hd.theory.target(model)
+    averages = herd_orders.run([(0, 1)], 0.5, 0.3, 4, 40_000, how)
+    values = np.array([spins, [[-2.0, 0.0], [0.0, 2.0]], [[4.0, 0.0], [0.0, 4.0]]])
+    expected = (values * pi).sum(axis=(1, 2))
+    error = (herd_orders.batch_variance(averages) / herd_orders.BATCHES) ** 0.5
+    assert (np.abs(averages.mean(axis=0) - expected) < 5 * error).all()
+    if how != herd_orders.INDEPENDENT:
+        alone = herd_orders.run([(0, 1)], 0.5, 0.3, 4, 40_000, herd_orders.INDEPENDENT)
+        ratio = averages.var(axis=0) / alone.var(axis=0)
+        orders = {herd_orders.SHUFFLED: "shuffled", herd_orders.SORTED: "sorted"}[how]
+        assert ratio[0] == pytest.approx(one_sweep_ratio(model, spins, orders), rel=0.05)
+
+
+def one_sweep_ratio(model, values, orders):
+    """Variance of a herd's average at the end of a sweep, over that of independent members."""
+    kernel = np.linalg.matrix_power(hd.theory.herd_sweep_kernel(model, 4, orders=orders), 300)
+    pi, f = hd.theory.target(model).ravel(), values.ravel()
+    herds_of = f[np.stack(np.unravel_index(np.arange(256), (4,) * 4), axis=1)].mean(axis=1)
+    return 4 * (kernel[0] @ herds_of**2 - (kernel[0] @ herds_of) ** 2) / (pi @ f**2 - (pi @ f) ** 2)

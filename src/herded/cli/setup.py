@@ -109,7 +109,8 @@ def set_up(model: Model, options: argparse.Namespace) -> Setup:
     chains = (CHAINS if options.chains is None else options.chains) if samples else 1
     _check_counts(options)
     begun = _begun(options) if samples else None
-    engines.check(options.engine, options.workers)
+    if options.engine or options.workers is not None:
+        engines.check(options.engine, options.workers)
     need, lay_out = _memory(model, choice, chains, options)
     return Setup(
         choice,

@@ -35,6 +35,11 @@ STRIP = 512  # least number of sites in a strip
 NEAR = 5 * 2**17  # bytes of cache that a wave may use: half of what a core of today has
 
 
+def given(array: np.ndarray) -> np.ndarray | None:
+    """An argument of a kernel; one that is empty is not needed, and not compiled."""
+    return array if array.size else None
+
+
 def why_no_grid(task: Task) -> str:
     """Why the grid kernels cannot run this; empty if they can."""
     model = task.model
@@ -98,7 +103,7 @@ class PackedLayout(SweptLayout):
         sums = np.zeros(size, np.int64) if tally else NOTHING
         return State(stored, draw.start(self, chain), sums, 0, chain, total)
 
-    def kernel(self, state: State) -> tuple[Any, np.ndarray, int]:
+    def kernel(self, state: State) -> tuple[Any, np.ndarray | None, int]:
         """The compiled sweeps told their tables, the weights, and the bytes that sweeps go over."""
         raise NotImplementedError
 
@@ -112,9 +117,8 @@ class PackedLayout(SweptLayout):
     ) -> None:
         grid = self.arrays
         kernel, w, size = self.kernel(state)
-        frame = self.model.shape[0], grid.periodic
-        where = grid.rows, frame, step.sweep, step.key
-        sweep = partial(kernel, *where, state.x, w, state.tally, block)
+        where = grid.rows, self.model.shape[0], grid.periodic or None, step.sweep, step.key
+        sweep = partial(kernel, *where, state.x, w, given(state.tally), given(block))
         threads = 1 if pool is None else workers(pool, len(block) * self.n_stored)
         length = max(1, NEAR // (2 * (size // (2 * self.parts))))  # strips of both colours at hand
         for jobs in schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
@@ -186,12 +190,14 @@ class GridLayout(PackedLayout):
             start_lattice(phases, self.arrays.rows * self.arrays.columns, key)
         return {"w": phases}
 
-    def kernel(self, state: State) -> tuple[Any, np.ndarray, int]:
+    def kernel(self, state: State) -> tuple[Any, np.ndarray | None, int]:
         p = self.arrays.p.reshape(2, self.parts, -1)
         weights = state.own.get("w")
-        w = np.empty((2, 0, 0), np.uint32) if weights is None else weights.reshape(p.shape)
-        sweeps = partial(lattice_sweeps, p, self.arrays.contexts, state.ones)
-        return sweeps, w, w.nbytes + p.nbytes
+        w = None if weights is None else weights.reshape(p.shape)
+        sweeps = partial(
+            lattice_sweeps, p, self.arrays.contexts, w is None or None, given(state.ones)
+        )
+        return sweeps, w, p.nbytes * (1 if w is None else 2)
 
 
 # -- packing --------------------------------------------------------------------------------

@@ -42,7 +42,16 @@ class HerdLayout(SweptLayout):
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         size = self.n_stored * (1 if self.scalar else self.width)
         sums = np.zeros(size, np.int64) if tally else NOTHING
-        return State(self.pack(x), draw.start(self, chain), sums, 0, chain, total)
+        state = State(self.pack(x), draw.start(self, chain), sums, 0, chain, total)
+        self.remember(state)
+        return state
+
+    def remember(self, state: State) -> None:
+        state.own["earlier"] = self.packed(state).copy()
+
+    def earlier(self, state: State) -> np.ndarray:
+        states: np.ndarray = self.members_of(state.own["earlier"][None])[0]
+        return states
 
     def new_counts(self) -> np.ndarray:
         return np.zeros(self.n_stored * (1 if self.width == 2 else self.width), np.int64)

@@ -130,6 +130,13 @@ class Layout:
         """The current states (members, N) of a chain, in the model's order."""
         return self.unstore(state.x.reshape(1, -1)).astype(np.int64)
 
+    def remember(self, state: State) -> None:
+        """Note where the members of a herd are, to see later whether they have left (`earlier`)."""
+
+    def earlier(self, state: State) -> np.ndarray | None:
+        """The states (members, N) that `remember` has noted; None where there is no herd."""
+        return None
+
     def new_counts(self) -> np.ndarray:
         """Room to count the states of a block of samples in (`State.ones`)."""
         return np.zeros(self.n_stored, np.uint8)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import HerdedError, InfeasibleError, ModelError
+from herded.models.checks import check_states
 from herded.models.domains import (
     FOUND,
     GAVE_UP,
@@ -21,8 +22,8 @@ from herded.models.domains import (
     search_all,
     whole_domains,
 )
-from herded.models.factor_graph import as_graph, check_states, has_factors
-from herded.models.names import called
+from herded.models.evidence import called
+from herded.models.factor_graph import as_graph, has_factors
 from herded.models.protocol import Model
 from herded.system.stream import draws
 

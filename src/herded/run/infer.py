@@ -19,8 +19,8 @@ from herded.layouts.state import State
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler, Solver
 from herded.methods.schedule import is_annealed
-from herded.models.checks import shown
-from herded.models.factor_graph import FactorGraph, check_model
+from herded.models.checks import check_model, shown
+from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.run.checkpoint import resume, save

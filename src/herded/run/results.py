@@ -9,12 +9,15 @@ from herded.layouts.protocol import Layout
 from herded.methods.protocol import Answer
 from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
-from herded.run.diagnostics import confinement, disagreement
+from herded.run.diagnostics import confinement, disagreement, immobility
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.result import Best, Curve, Pairs, Result, curve_of
 from herded.run.sampling import SamplerRun
 from herded.run.solving import SolverRun
 from herded.version import __version__
+
+LOOKED_AT = 16  # members of herds that are checked for walls of hard zeros
+LARGEST = 2**26  # states that are compared with earlier ones
 
 VERSIONS = {
     "herded": __version__,
@@ -113,11 +116,21 @@ def _warnings(run: SamplerRun) -> tuple[str, ...]:
     model, chains, found = run.layout.model, run.chains, []
     if model.has_hard_zeros:
         states = np.concatenate([run.layout.values(chain.state) for chain in chains])
-        found.append(confinement(model, states))
+        found.append(confinement(model, states[:: -(-len(states) // LOOKED_AT)]))
     if len(chains) > 1 and Marginals in chains[0].recorders and not is_annealed(run.method):
         frequencies = np.stack([chain.estimate(False) for chain in chains])
-        found.append(disagreement(model, frequencies, run.recorded))
+        found.append(disagreement(model, frequencies, run.recorded * run.layout.members))
+    if run.layout.together and not is_annealed(run.method):
+        found.append(immobility(model, *_members(run), run.recorded))
     return tuple(sentence for sentence in found if sentence)
+
+
+def _members(run: SamplerRun) -> tuple[np.ndarray, np.ndarray]:
+    """The states (members of all herds, N) before what was recorded, and after it."""
+    layout, states = run.layout, [chain.state for chain in run.chains]
+    room = LARGEST // (layout.n_stored * layout.members) or 1
+    pairs = [(layout.earlier(state), layout.values(state)) for state in states[:room]]
+    return np.concatenate([then for then, _ in pairs]), np.concatenate([now for _, now in pairs])
 
 
 def _best(model: Model, recorders: list[Any]) -> Best:

@@ -130,6 +130,7 @@ class SamplerRun:
             for chain in self.chains:
                 chain.state.tally[:] = 0
                 chain.state.ones[:] = 0
+                self.layout.remember(chain.state)
         step = min(most, self._next_event() - self.done)
         if self.remote is not None:
             self.remote(self, step)

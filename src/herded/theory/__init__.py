@@ -13,13 +13,6 @@ Theorem 2, its corollary                   check_proposition2, check_theorem2, c
 Theorem 1's rational independence          rational_dependence, warn_if_locked
 the related rotor-router walks             rotor_router
 "unknown for sparse graphs"                plateau_predictor, measured_plateau
-
-and of herds (docs/herds.md), which the paper does not have:
-
-the law of a visit, of a sweep             together_law, visit_law; herd_kernel, herd_sweep_kernel
-members are Gibbs chains                   check_members, member_kernel
-counts, and how much they vary             check_counts, check_variance, count_variance
-what a herd's average gains                variance_ratio
 """
 
 from herded.system.lazy import attach
