@@ -3,13 +3,13 @@
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
 from herded.draws.protocol import Step
-from herded.draws.together import orders
-from herded.layouts.field_arrays import Couplings, field_couplings
+from herded.draws.together import TogetherDraw, orders
+from herded.layouts.field_arrays import field_couplings
 from herded.layouts.field_herd_arrays import (
     COARSE,
     COOLED,
@@ -31,6 +31,8 @@ from herded.layouts.state import State
 from herded.system.stream import draws
 
 BY_COLOUR = ("sequential", "checkerboard", "colour")  # scans that say no more than "in some order"
+VISIT = 16  # couplings: a visit takes as long as to sum so many, beside those it sums
+IDLE = 3  # with so many times the work that is needed it is still faster than layout "dense"
 NO_PHASES = np.zeros(0, np.uint16)
 
 
@@ -64,9 +66,11 @@ class FieldHerdLayout(HerdLayout):
         if bits is None:
             return "its fields are too wide for 16 bits"
         lanes = find_lanes(couplings, task.free)
-        if not forced and lanes.size + WASTE * LANES * len(lanes.rows) > 2 * work(couplings, task):
+        work = len(couplings.first) + VISIT * int(task.free.sum())
+        if not forced and lanes.size + VISIT * LANES * len(lanes.rows) > IDLE * work:
             return "its colours have too few variables each"
-        words = -(-task.draw.members // WORD)
+        draw = cast(TogetherDraw, task.draw)
+        words = -(-draw.members // WORD)
         chain = 8.0 * (len(lanes.rows) * LANES + 1) * (words + 3)
         need = chain + lanes.bytes
         return Proposal(
@@ -81,8 +85,8 @@ class FieldHerdLayout(HerdLayout):
                 arrays=compile_lanes(couplings, lanes, bits),
                 memory=need,
                 chain_memory=chain,
-                members=task.draw.members,
-                kept=task.draw.kept,
+                members=draw.members,
+                kept=draw.kept,
                 bits=bits,
             ),
         )
@@ -143,11 +147,3 @@ class FieldHerdLayout(HerdLayout):
             self.arrays, table, tables, step, heat, self.members, self.width, m, block
         )
         state.sweep += len(block)
-
-
-WASTE = 8  # couplings that the rest of a visit takes as long as
-
-
-def work(couplings: Couplings, task: Task) -> int:
-    """Couplings to sum in a sweep, and all other work of visits counted in them."""
-    return len(couplings.first) + WASTE * int(task.free.sum())

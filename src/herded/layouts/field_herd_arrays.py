@@ -65,7 +65,7 @@ class Lanes(NamedTuple):
 
 
 def finest(c: Couplings, bits: int, most: int, least: int) -> int | None:
-    """Bits behind the point of fields, as many as `bits` if none is then beyond `most`.
+    """Bits behind the point of fields, as many as `bits` if nothing is then beyond `most`.
 
     None where fewer than `least` are left, unless all couplings are whole numbers of such steps.
     """
@@ -74,7 +74,8 @@ def finest(c: Couplings, bits: int, most: int, least: int) -> int | None:
         high, low = alone.copy(), alone.copy()
         np.add.at(high, c.first, np.maximum(coupling, 0))
         np.add.at(low, c.first, np.minimum(coupling, 0))
-        if max(high.max(initial=0), -low.min(initial=0)) <= most:
+        ends = high, -low, np.abs(coupling)
+        if max(end.max(initial=0) for end in ends) <= most:
             shift = FIELD_BITS - behind
             whole = (alone << shift == c.alone).all() and (coupling << shift == c.coupling).all()
             return behind if behind >= least or whole else None
