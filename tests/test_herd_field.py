@@ -113,6 +113,7 @@ def test_packed_states_come_back(members, n, seed):
     packed = pack_members(states, place, n + 8)
     assert packed.dtype == np.uint64 and packed.shape == ((n + 8) * -(-members // 64),)
     np.testing.assert_array_equal(unpack_members(packed[None], place, members)[0], states)
+    assert unpack_members(packed[None][:0], place, members).shape == (0, members, n)
 
 
 def test_random_bits_of_lanes():

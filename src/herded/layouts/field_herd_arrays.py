@@ -168,7 +168,8 @@ def pack_members(states: np.ndarray, place: np.ndarray, stored: int) -> np.ndarr
 
 def unpack_members(block: np.ndarray, place: np.ndarray, members: int) -> np.ndarray:
     """Words (rows, stored * words) as states (rows, members, N)."""
-    words = block.reshape(len(block), -1, -(-members // WORD))[:, place]
-    octets = np.ascontiguousarray(words, "<u8").view(np.uint8)
+    words = -(-members // WORD)
+    herds = block.reshape(len(block), block.shape[1] // words, words)[:, place]
+    octets = np.ascontiguousarray(herds, "<u8").view(np.uint8)
     bits = np.unpackbits(octets, axis=2, count=members, bitorder="little")
     return np.ascontiguousarray(bits.transpose(0, 2, 1))
