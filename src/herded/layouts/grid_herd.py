@@ -80,6 +80,9 @@ class GridHerdLayout(HerdLayout, PackedLayout):
     def signature(self) -> tuple[Any, ...]:
         return self.kind, self.together, len(self.arrays.contexts), self.kept
 
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return (self.arrays.p,)
+
     @cached_property
     def words(self) -> int:
         """Of the members of one site."""
