@@ -313,7 +313,7 @@ def test_members_stay_apart(kind, name, members, kept):
     numbers = samples[100::5] @ (1 << np.arange(model.n_variables - 1, -1, -1))
     distinct = np.mean([len(np.unique(one)) for one in numbers])
     assert distinct > 0.98 * (1 - (1 - joint) ** members).sum()
-    most = {4: 1.5, 16: 1.25, 64: 1.2 if kind == "field" else 0.9}[members] + 0.3 * kept
+    most = {4: 1.5, 16: 1.25, 64: 1.2 if kind == "field" else 1.1}[members] + 0.3 * kept
     for value in (model.log_score(states), (2.0 * states.mean(axis=1) - 1.0) ** 2):
         spread = np.sqrt((joint @ value**2 - (joint @ value) ** 2) / members)
         assert value[numbers].mean(axis=1).std() < most * spread
