@@ -1,7 +1,8 @@
 """The order in which a herd's phase goes round: what shuffling costs energies, and sorting gains.
 
-Ising models with one coupling J and one field h. Members draw together with fresh phases, in a
-shuffled order or sorted by their conditionals (shuffled among equals), beside independent chains.
+Ising models with one coupling J and one field h. Members draw together with fresh phases, beside
+independent chains: in a shuffled order; sorted by their conditionals, shuffled among equals; or in
+a shuffled order with two phases, one for those with p < 1/2 and one for the others.
 """
 
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from herded.system.jit import jit
 from herded.system.stream import draw, stream_key
 
 TITLE = "# The order of a herd's members"
-INDEPENDENT, SHUFFLED, SORTED = 0, 1, 2
+INDEPENDENT, SHUFFLED, SORTED, TWO_PHASES = 0, 1, 2, 3
 GRAPHS: dict[str, tuple[Edges, tuple[tuple[float, float], ...]]] = {
     "pair": ([(0, 1)], ((0.5, 0.0), (0.3, 0.2))),
     "ring of 8": (ring(8), ((0.5, 0.0), (0.3, 0.2))),
@@ -34,15 +35,17 @@ def lines(quick: bool) -> Iterator[str]:
         100,
     )
     yield ""
-    yield "| model | J, h | members | shuffled: energy | M | M^2 | sorted: energy | M | M^2 |"
-    yield "|---|---|---|---|---|---|---|---|---|"
+    names = ("shuffled", "sorted", "two phases")
+    head = " | ".join(f"{name}: energy | M | M^2" for name in names)
+    yield f"| model | J, h | members | {head} |"
+    yield "|---" * 12 + "|"
     for name, (edges, strengths) in GRAPHS.items():
         for coupling, field in strengths:
             for members in QUICK_MEMBERS if quick else MEMBERS:
                 sweeps = max(2 * BATCHES, (QUICK_UPDATES if quick else UPDATES) // members)
                 found = [
                     batch_variance(run(edges, coupling, field, members, sweeps, how))
-                    for how in (INDEPENDENT, SHUFFLED, SORTED)
+                    for how in (INDEPENDENT, SHUFFLED, SORTED, TWO_PHASES)
                 ]
                 cells = [f"{r:.2f}" for some in found[1:] for r in some / found[0]]
                 row = " | ".join(cells)
@@ -81,7 +84,7 @@ def uniform(key, count):
 @jit
 def herd_sweeps(spins, start, who, coupling, field, how, key, averages):
     variables, members = spins.shape
-    order, p, count = np.arange(members), np.empty(members), 0
+    order, p, phases, count = np.arange(members), np.empty(members), np.empty(2), 0
     for t in range(len(averages)):
         for i in range(variables):
             for k in range(members):
@@ -95,15 +98,16 @@ def herd_sweeps(spins, start, who, coupling, field, how, key, averages):
                 order[last], order[other] = order[other], order[last]
             if how == SORTED:
                 order = order[np.argsort(p[order], kind="mergesort")]
-            count += 1
-            phase = uniform(key, count)
+            count += 2
+            phases[0], phases[1] = uniform(key, count - 1), uniform(key, count)
             for k in order:
                 if how == INDEPENDENT:
                     count += 1
-                    phase = uniform(key, count)
-                phase += p[k]
-                spins[i, k] = 1 if phase >= 1 else -1
-                phase -= phase >= 1
+                    phases[0] = uniform(key, count)
+                own = 1 if how == TWO_PHASES and p[k] >= 0.5 else 0
+                phases[own] += p[k]
+                spins[i, k] = 1 if phases[own] >= 1 else -1
+                phases[own] -= phases[own] >= 1
         energy, mean, square = 0.0, 0.0, 0.0
         for k in range(members):
             total = 0

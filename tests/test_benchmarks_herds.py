@@ -184,33 +184,55 @@ def test_rows_are_ratios_to_gibbs():
     def of(*errors):
         return [[herds.Score(e, 0.95, (4.0, 1.0), 2.0)] for e in errors]
 
-    scores = {"Gibbs": of(0.01, 0.02, 0.3), "other": of(0.02, 0.005, 9.0)}
-    assert (
-        herds._row("other", scores, [0, 1]) == "| other | 0.71 | 0.50 | 2.0 | 0.950 | 2.00 | 1.00 |"
-    )
+    scores = {"Gibbs": of(0.01, 0.02, 0.3, 0.02), "other": of(0.02, 0.005, 9.0, 0.0)}
+    cells = "| 0.17 | 0.25 | 0.33 | 2.0 | 0.950 | 2.00 | 1.00 |"  # 0.17: the root of 2 / 4 / 100
+    assert herds._row("other", scores, [0, 1, 3]) == f"| other {cells}"
 
 
-@pytest.mark.parametrize("how", [herd_orders.INDEPENDENT, herd_orders.SHUFFLED, herd_orders.SORTED])
+HOW = {
+    "independent": herd_orders.INDEPENDENT,
+    "shuffled": herd_orders.SHUFFLED,
+    "sorted": herd_orders.SORTED,
+    "two phases": herd_orders.TWO_PHASES,
+}
+
+
+def two_phases(conditionals, order):
+    """Those below 1/2 share a phase, and the others another."""
+    groups = [[k for k in order if (conditionals[k][1] >= 0.5) == high] for high in (False, True)]
+    laws = [
+        hd.theory.together_law([conditionals[k] for k in group]) if group else [(1, ())]
+        for group in groups
+    ]
+    places = [*groups[0], *groups[1]]
+    return [
+        (p * q, tuple(dict(zip(places, (*a, *b), strict=True))[k] for k in range(len(order))))
+        for p, a in laws[0]
+        for q, b in laws[1]
+    ]
+
+
+@pytest.mark.parametrize("how", HOW)
 def test_herds_in_any_order_against_the_law_of_theory(how):
     """Averages of a long run on two spins, and for herds how they vary, as `hd.theory` has them."""
     spins = np.array([[1.0, -1.0], [-1.0, 1.0]])
     model = hd.pairwise_model([[-0.3, 0.3], [-0.3, 0.3]], [(0, 1)], 0.5 * spins)
     pi = hd.theory.target(model)
-    averages = herd_orders.run([(0, 1)], 0.5, 0.3, 4, 40_000, how)
+    averages = herd_orders.run([(0, 1)], 0.5, 0.3, 4, 40_000, HOW[how])
     values = np.array([spins, [[-2.0, 0.0], [0.0, 2.0]], [[4.0, 0.0], [0.0, 4.0]]])
     expected = (values * pi).sum(axis=(1, 2))
     error = (herd_orders.batch_variance(averages) / herd_orders.BATCHES) ** 0.5
     assert (np.abs(averages.mean(axis=0) - expected) < 5 * error).all()
-    if how != herd_orders.INDEPENDENT:
-        alone = herd_orders.run([(0, 1)], 0.5, 0.3, 4, 40_000, herd_orders.INDEPENDENT)
-        ratio = averages.var(axis=0) / alone.var(axis=0)
-        orders = {herd_orders.SHUFFLED: "shuffled", herd_orders.SORTED: "sorted"}[how]
-        assert ratio[0] == pytest.approx(one_sweep_ratio(model, spins, orders), rel=0.05)
+    assert averages[:, 0].var() == pytest.approx(one_sweep_variance(model, spins, how), rel=0.05)
 
 
-def one_sweep_ratio(model, values, orders):
-    """Variance of a herd's average at the end of a sweep, over that of independent members."""
-    kernel = np.linalg.matrix_power(hd.theory.herd_sweep_kernel(model, 4, orders=orders), 300)
+def one_sweep_variance(model, values, how):
+    """Of a herd's average at the end of a sweep."""
     pi, f = hd.theory.target(model).ravel(), values.ravel()
-    herds_of = f[np.stack(np.unravel_index(np.arange(256), (4,) * 4), axis=1)].mean(axis=1)
-    return 4 * (kernel[0] @ herds_of**2 - (kernel[0] @ herds_of) ** 2) / (pi @ f**2 - (pi @ f) ** 2)
+    if how == "independent":
+        return (pi @ f**2 - (pi @ f) ** 2) / 4
+    told = {"draw": two_phases} if how == "two phases" else {"orders": how}
+    assert hd.theory.check_members(model, 4, **told).holds
+    law = np.linalg.matrix_power(hd.theory.herd_sweep_kernel(model, 4, **told), 300)[0]
+    averages = f[np.stack(np.unravel_index(np.arange(256), (4,) * 4), axis=1)].mean(axis=1)
+    return law @ averages**2 - (law @ averages) ** 2

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import pairwise, permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -330,6 +331,22 @@ def test_sorted_members_are_better_at_products_and_as_good_at_means():
     }
     assert [found[0] for found in ratios.values()] == pytest.approx([0.0] * 3, abs=1e-9)
     assert ratios["sorted"][1] < 1.3 < 2.1 < ratios["shuffled"][1] < 2.2 < 3.9 < ratios["fixed"][1]
+
+
+def test_the_page_shows_what_is_computed():
+    page = (Path(__file__).parent.parent / "docs" / "herds.md").read_text(encoding="utf-8")
+    exec(page.partition("```python\n")[2].partition("```")[0], {})
+    table = page.partition("| J, h | members | mean of a spin |")[2].partition("\n\n")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+    assert len(rows) == 5
+    for strengths, members, *ratios in rows:
+        if members == "3":  # five take seconds
+            coupling, field = map(float, strengths.split(", "))
+            model = hd.pairwise_model([[-field, field]] * 2, [(0, 1)], coupling * SPINS)
+            computed = [theory.variance_ratio(model, [0, 0, 1, 1], 3)]
+            for orders in ("shuffled", "sorted", "fixed"):
+                computed.append(theory.variance_ratio(model, SPINS, 3, orders=orders))
+            assert [f"{ratio:.2f}" for ratio in computed] == ratios
 
 
 # -- refusals -----------------------------------------------------------------------------------

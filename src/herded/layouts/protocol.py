@@ -67,6 +67,7 @@ class Layout:
     least_block: ClassVar[int] = 1  # sweeps that a block of samples holds at least
     counts: ClassVar[bool] = False  # whether kernels count the samples with x = 1 (`State.ones`)
     together: ClassVar[bool] = False  # whether it is for herds
+    cools: ClassVar[bool] = False  # whether its conditionals can follow a temperature
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Pickles forget what is read-only, a part of types: workers would compile anew."""

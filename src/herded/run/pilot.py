@@ -17,7 +17,7 @@ LONGEST = 2000  # sweeps
 ROWS = 2**22  # bytes of samples at once
 RARE = 1e-3  # variance of a state that hardly ever changes: its time cannot be told
 WINDOW = 5  # autocorrelations are summed up to so many times their sum (Sokal)
-SURE = 4  # autocorrelation times that a pilot must last
+SURE = 3  # autocorrelation times that a pilot must last
 STREAM = 6  # purpose of its random numbers
 
 

@@ -25,9 +25,9 @@ UPDATES = 40_000  # of each variable, unless told
 HERDS = 4  # independent runs: they give intervals
 PILOT_SHARE = 20  # a pilot is one part in so many of the budget
 LEAST_PILOT = 16  # sweeps that tell something
-BURN_IN_PER_TIME, SWEEPS_PER_TIME = 3, 12
+BURN_IN_PER_TIME, SWEEPS_PER_TIME = 2.5, 8
 LEAST_BURN_IN, LEAST_SWEEPS = 12, 40  # of a member, however fast the model mixes
-LEAST_HERD = 32
+LEAST_HERD = 12
 MOST_HERD = 1024
 
 
