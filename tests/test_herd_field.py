@@ -15,10 +15,10 @@ from strategies import binary_pairs, seeds
 
 import herded as hd
 from herded.draws.together import TogetherDraw
+from herded.draws.together_lanes import lane_bits
 from herded.layouts.dense_herd import DenseHerdLayout
 from herded.layouts.field_herd import FieldHerdLayout
 from herded.layouts.field_herd_arrays import LANES, coarse_sigmoid, pack_members, unpack_members
-from herded.layouts.field_herd_sweeps import lane_bits
 from herded.layouts.protocol import Proposal, Task
 
 compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")
