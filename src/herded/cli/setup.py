@@ -3,6 +3,7 @@
 import argparse
 import math
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from herded.errors import MemoryLimitError, MethodError
 from herded.layouts.protocol import Layout
 from herded.methods.elimination_order import elimination_order
 from herded.methods.exact import Exact
+from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
 from herded.methods.registry import method_named
@@ -22,7 +24,6 @@ from herded.models.protocol import Model
 from herded.run import checkpoint_file as checkpoint
 from herded.run.auto import Choice, annealed, choose
 from herded.run.memory import exact_memory, run_memory
-from herded.run.recommend import UPDATES
 from herded.run.sampling import SPARE
 from herded.system import memory
 
@@ -116,7 +117,8 @@ class Setup:
 
 def set_up(model: Model, options: argparse.Namespace) -> Setup:
     """The method, its run and its memory; raises what makes no sense before any work is done."""
-    choice = _choice(model, options)
+    begun = _begun(options)
+    choice = _choice(model, options, begun)
     samples = isinstance(choice.method, Sampler)
     idle = [name for name in SAMPLERS_ONLY if not samples and getattr(options, name) is not None]
     if choice.name == "exact":  # which takes the time it takes
@@ -127,7 +129,7 @@ def set_up(model: Model, options: argparse.Namespace) -> Setup:
         raise MethodError(f"expected no {refused[0]} with --method {options.method}: drop it")
     chains = (CHAINS if options.chains is None else options.chains) if samples else 1
     _check_counts(options)
-    begun = _begun(options) if samples else None
+    begun = begun if samples else None
     if options.engine or options.workers is not None:
         engines.check(options.engine, options.workers)
     need, lay_out = _memory(model, choice, chains, options)
@@ -144,7 +146,7 @@ def set_up(model: Model, options: argparse.Namespace) -> Setup:
     )
 
 
-def _choice(model: Model, options: argparse.Namespace) -> Choice:
+def _choice(model: Model, options: argparse.Namespace, begun: "Begun | None") -> Choice:
     name, has_weights = options.method, options.weights is not None or options.slack is not None
     herd = {} if options.herd is None else {"herd": options.herd}
     if has_weights and name not in ("auto", "herded"):
@@ -153,11 +155,13 @@ def _choice(model: Model, options: argparse.Namespace) -> Choice:
         raise MethodError(f"expected --herd with --method herd, gibbs or herded, got {name!r}")
     if name == "auto" and (has_weights or herd):
         name = "herd" if herd else "herded"
+    if name == "auto" and begun is not None and options.task == "mar":
+        return _resumed(model, options, begun)
     if name == "auto":
         return choose(
             model,
             options.task,
-            updates=_updates(options) if options.checkpoint is None else UPDATES,
+            updates=_updates(options),
             seconds=options.seconds,
             max_memory=options.max_memory,
             seed=options.seed,
@@ -172,6 +176,17 @@ def _choice(model: Model, options: argparse.Namespace) -> Choice:
         plain: Any = method_named(name, **herd)
         return Choice(name, replace(found, herd=plain.herd), "")
     return Choice(name, method_named(name, seed=options.seed, **herd), "")
+
+
+def _resumed(model: Model, options: argparse.Namespace, begun: "Begun") -> Choice:
+    """What a run that has begun was begun with."""
+    reason = "a run that has begun goes on"
+    if begun.herd > 1:
+        return Choice(
+            "herd", Gibbs(herd=begun.herd, seed=options.seed), reason, burn_in=begun.burn_in
+        )
+    suited = suited_weights(model, seed=options.seed, max_memory=options.max_memory)
+    return Choice("herded", suited, reason)
 
 
 def _updates(options: argparse.Namespace) -> int:
@@ -261,6 +276,7 @@ class Begun(NamedTuple):
     burn_in: int
     done: int
     seconds: float  # since its first start, without pauses
+    herd: int  # members that draw together
 
     @property
     def recorded(self) -> int:
@@ -277,7 +293,13 @@ def _begun(options: argparse.Namespace) -> Begun | None:
         return None
     found = checkpoint.read(options.checkpoint)
     header: dict[str, Any] = found[0] if found else {}
-    begun = Begun(header.get("burn_in", -1), header.get("done", -1), header.get("seconds", -1))
+    members = re.search(r"herd=(\d{1,5})\b", str(header.get("method")))
+    begun = Begun(
+        header.get("burn_in", -1),
+        header.get("done", -1),
+        header.get("seconds", -1),
+        int(members[1]) if members else 1,
+    )
     counts = all(isinstance(value, int) and 0 <= value <= MOST for value in begun[:2])
     timed = isinstance(begun.seconds, (int, float)) and 0 <= begun.seconds < math.inf
     return begun if counts and timed else None  # whoever resumes it says what is wrong
