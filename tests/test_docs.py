@@ -73,7 +73,7 @@ def test_a_command_that_fails_unasked():
 
 
 def test_all_pages_that_show_commands_are_found():
-    assert {"files", "infer"} <= {path.stem for path in pages([])}
+    assert {"files", "infer", "scale"} <= {path.stem for path in pages([])}
     assert "architecture" not in {path.stem for path in pages([])}
     assert [path.stem for path in pages(["infer"])] == ["infer"]
 
@@ -94,7 +94,7 @@ def door():
         yield path
 
 
-@pytest.mark.parametrize("name", ["files", "infer"])
+@pytest.mark.parametrize("name", ["files", "infer", "scale"])
 def test_pages_are_current(name, door, monkeypatch):
     """If not, and rightly so: python -m docs.make"""
     offer = make._offer

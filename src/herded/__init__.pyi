@@ -26,7 +26,6 @@ from herded.methods.herding import (
 )
 from herded.methods.mean_field import MeanField as MeanField
 from herded.methods.protocol import Answer as Answer, Sampler as Sampler, Solver as Solver
-from herded.methods.recommend import recommend as recommend
 from herded.methods.viterbi import Viterbi as Viterbi
 from herded.models.chain import chain_model as chain_model, skip_chain_model as skip_chain_model
 from herded.models.convert.bqm import from_bqm as from_bqm
@@ -52,6 +51,10 @@ from herded.run.keep import (
 )
 from herded.run.many import infer_as_completed as infer_as_completed, infer_many as infer_many
 from herded.run.progress import Snapshot as Snapshot
+from herded.run.recommend import (
+    Recommendation as Recommendation,
+    recommend as recommend,
+)
 from herded.run.result import Result as Result
 from herded.system import plot as plot
 from herded.tiled.infer_tiled import infer_tiled as infer_tiled

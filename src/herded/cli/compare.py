@@ -21,8 +21,8 @@ from herded.io.files import write_bytes
 from herded.methods.exact import Exact
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
-from herded.methods.recommend import SLACK, recommend
 from herded.methods.registry import method_named, method_names
+from herded.methods.weights_rule import SLACK, suited_weights
 from herded.models.protocol import Model
 from herded.run.infer import infer
 from herded.run.keep import Marginals
@@ -88,7 +88,7 @@ def _method(name: str, model: Model, options: argparse.Namespace) -> Method:
         slack = options.slack if options.slack is not None else SLACK if name == "pooled" else 0.0
         return HerdedGibbs(weights=name, slack=slack, seed=options.seed)
     if name == "herded":
-        suited = recommend(model, seed=options.seed, max_memory=options.max_memory)
+        suited = suited_weights(model, seed=options.seed, max_memory=options.max_memory)
         return suited if options.slack is None else replace(suited, slack=options.slack)
     return method_named(name, seed=options.seed)
 

@@ -15,9 +15,9 @@ from herded.methods.elimination_order import elimination_order
 from herded.methods.exact import Exact
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
-from herded.methods.recommend import SLACK, recommend
 from herded.methods.registry import method_named
 from herded.methods.schedule import is_annealed
+from herded.methods.weights_rule import SLACK, suited_weights
 from herded.models.protocol import Model
 from herded.run import checkpoint_file as checkpoint
 from herded.run.auto import Choice, annealed, choose
@@ -160,9 +160,9 @@ def _herded(model: Model, options: argparse.Namespace) -> Method:
             return suited
         return HerdedGibbs(weights, seed=seed, schedule=suited.schedule)
     if weights is None and slack is None:
-        return recommend(model, seed=seed, max_memory=options.max_memory)
+        return suited_weights(model, seed=seed, max_memory=options.max_memory)
     if weights is None:
-        weights = recommend(model, max_memory=options.max_memory).weights
+        weights = suited_weights(model, max_memory=options.max_memory).weights
     if slack is None:
         slack = SLACK if weights == "pooled" else 0.0
     return HerdedGibbs(weights=weights, slack=slack, seed=seed)

@@ -36,8 +36,8 @@ NEAR = 5 * 2**17  # bytes of cache that a wave may use: half of what a core of t
 
 
 def given(array: np.ndarray) -> np.ndarray | None:
-    """An argument of a kernel; one that is empty is not needed, and not compiled."""
-    return array if array.size else None
+    """An argument of a kernel; one that has no room for a site is not needed, and not compiled."""
+    return array if array.shape[-1] else None
 
 
 def why_no_grid(task: Task) -> str:

@@ -1,0 +1,267 @@
+"""Herds on colour-packed lattices of two states: members are bits of words, lanes are sites.
+
+Site m of a strip's colour is lane m % 128 of cell m // 128. A half-sweep of a strip goes over the
+words of the herd: it counts neighbours by bitwise adders, 16 members at once, and draws the members
+(`grid_herd_words`) with one phase per site, which goes on from word to word. A phase has 16 bits at
+scale 2^15, where p = 1 exists: a carry is a change of the highest bit. The sum of the p is
+carries * 2^15 + last phase - first phase, exactly, which is all that Rao-Blackwell needs.
+
+Indices are unsigned: Numba tests signed ones for being negative, which is in the way of vectors.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.draws.together_lanes import U2, U4, U8, WORD, key_words, lane_bits, window_start
+from herded.layouts.grid_arrays import BITS, COUNTS, LANES
+from herded.layouts.grid_herd_words import (
+    AROUND,
+    BEFORE,
+    NEW,
+    ONES,
+    PHASE,
+    ROWS,
+    SIZE,
+    C,
+    N,
+    finish_word,
+    four_by_count,
+    two_by_bits,
+)
+from herded.layouts.waves import BEGIN, END, fronts, strip_in
+from herded.system.jit import jit
+from herded.system.stream import draw
+
+_0, _1 = U8(0), U8(1)
+_PHASE = U2(0x7FFF)
+
+
+class GridHerd(NamedTuple):
+    """The arrays of a herd that kernels change; empty where not asked for."""
+
+    x: np.ndarray  # (2, rows + 2, words, columns + 2), in a border of zeros or of the other side
+    phases: np.ndarray  # (2, strips, places), if they are kept
+    tally: np.ndarray
+    ones: np.ndarray
+
+
+class Frame(NamedTuple):
+    """The sizes of a lattice and its herd."""
+
+    rows: int  # of a strip
+    height: int  # of the lattice
+    periodic: bool
+    spare: int  # places of the last word without a member
+
+
+@jit
+def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
+    """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
+
+    The conditionals are `five` or `sixteen`, (2, strips, entries of a strip); the other is None.
+    """
+    if five is not None:
+        p, strips, contexts = five.reshape(-1), five.shape[1], U8(COUNTS)
+    if sixteen is not None:
+        p, strips, contexts = sixteen.reshape(-1), sixteen.shape[1], U8(BITS)
+    x, phases, samples = herd.x.reshape(-1), herd.phases.reshape(-1), block.reshape(-1)
+    tally, ones, orders = herd.tally, herd.ones, places.reshape(-1)
+    rows, height = frame.rows, frame.height
+    _, tall, words, wide = herd.x.shape
+    columns, row = wide - 2, U8(words * wide)
+    sites = rows * columns
+    cells = -(-sites // LANES)
+    lanes, fours = cells * LANES, (WORD - frame.spare + 3) // 4
+    work, turns = np.zeros(cells * ROWS * LANES, U2), np.empty(words, np.int64)
+    for region in regions:
+        for front in range(*fronts(region)):
+            for half in range(region[BEGIN], region[END]):
+                strip = strip_in(region, front, half - region[BEGIN], strips)
+                if strip < 0:
+                    continue
+                s, colour, first = half // 2, half & 1, strip * rows
+                part = colour * strips + strip
+                clock = U8((run.sweep + s) * 2 * strips + part)
+                if len(phases):
+                    load_phases(work, lanes, phases, U8(part * lanes))
+                else:
+                    draw_phases(work, lanes, draw(run.key, clock))
+                key = draw(run.phase_key, clock)
+                shuffle_words(turns, key)
+                mine = U8(colour * tall + first + 1) * row
+                other = U8((1 - colour) * tall + first + 1) * row
+                for turn in range(words):
+                    g = turns[turn]
+                    last = g == words - 1
+                    word, spare = U8(g * wide), U2(frame.spare % 4 if last else 0)
+                    shift = (first + colour) & 1
+                    if five is not None:
+                        count_neighbours(work, x, other + word, row, rows, columns, shift)
+                    if sixteen is not None:
+                        copy_neighbours(work, x, other + word, row, rows, columns, shift)
+                    for cell in range(cells):
+                        bits = draw(key, U8((1 + cell) * words + turn))
+                        order, at = window_start(bits, last), U8(cell) * SIZE
+                        entries = U8(part * cells + cell) * N * contexts
+                        for rank in range(_0, U8(fours if last else 4)):
+                            four = order + rank * U8(4) * C
+                            if five is not None:
+                                four_by_count(work, at, p, entries, orders, four)
+                            if sixteen is not None:
+                                two_by_bits(work, at, p, entries, orders, four)
+                                two_by_bits(work, at, p, entries, orders, four + U8(2) * C)
+                        finish_word(work, at, p, entries, spare)
+                    below = min(rows, height - first)
+                    write(work, x, mine + word + _1, row, below, columns)
+                    if len(samples):
+                        to = s * block.shape[1] + (part * rows * words + g) * columns
+                        write(work, samples, U8(to), U8(words * columns), rows, columns)
+                if len(phases):
+                    save_phases(work, lanes, phases, U8(part * lanes))
+                if frame.periodic:
+                    wrap(x, U8(colour * tall) * row, row, first, rows, height, words)
+                if len(ones):
+                    count_ones(work, ones, U8(part * sites), U8(sites))
+                if len(tally):
+                    add_up(work, tally, U8(part * sites), U8(sites))
+
+
+@jit
+def draw_phases(work, lanes, bits):
+    """Fresh phases, and nothing counted."""
+    a, b = key_words(bits)
+    for m in range(_0, U8(lanes), N):
+        at = m // N * SIZE
+        for j in range(N):
+            phi = U2(lane_bits(a, b, U4(m + j)) >> U4(17))
+            work[at + PHASE + j] = phi
+            work[at + BEFORE + j] = phi
+            work[at + ONES + j] = U2(0)
+
+
+@jit
+def load_phases(work, lanes, phases, start):
+    """Kept phases, and nothing counted."""
+    for m in range(_0, U8(lanes), N):
+        at = m // N * SIZE
+        for j in range(N):
+            phi = phases[start + m + j]
+            work[at + PHASE + j] = phi
+            work[at + BEFORE + j] = phi
+            work[at + ONES + j] = U2(0)
+
+
+@jit
+def save_phases(work, lanes, phases, start):
+    """Keep the phases of a strip."""
+    for m in range(_0, U8(lanes), N):
+        at = m // N * SIZE
+        for j in range(N):
+            phases[start + m + j] = U2(work[at + PHASE + j] & _PHASE)
+
+
+@jit
+def shuffle_words(turns, key):
+    """A random order of the words (Fisher and Yates)."""
+    for g in range(len(turns)):
+        turns[g] = g
+    for last in range(len(turns) - 1, 0, -1):
+        other = np.int64(draw(key, U8(last)) >> U8(11)) % (last + 1)
+        turns[last], turns[other] = turns[other], turns[last]
+
+
+@jit
+def run_of_lanes(r, m, columns):
+    """Where in `work` the sites from (r, m) on lie, and how many of the row are in that cell."""
+    site = U8(r * columns) + m
+    lane = site % N
+    return site // N * SIZE + lane, min(N - lane, U8(columns) - m)
+
+
+@jit
+def count_neighbours(work, x, other, row, rows, columns, shift):
+    """How many neighbours are 1, in binary, and no new state yet."""
+    for r in range(rows):
+        # Column m of a padded half-lattice is m + 1, and a row that starts at column 0 has its left
+        # neighbours one column before.
+        here, m = other + U8(r) * row, _0
+        beside = here + U8((shift + r) & 1)
+        while m < U8(columns):
+            start, n = run_of_lanes(r, m, columns)
+            at, to = start + AROUND, start + NEW
+            left, up, down = beside + m, here - row + _1 + m, here + row + _1 + m
+            for j in range(n):
+                a, b, c, d = x[left + j], x[left + _1 + j], x[up + j], x[down + j]
+                ab, cd, e, f = U2(a ^ b), U2(c ^ d), U2(a & b), U2(c & d)
+                work[at + j] = U2(ab ^ cd)
+                work[at + N + j] = U2(U2(e ^ f) ^ U2(ab & cd))
+                work[at + U8(2) * N + j] = U2(e & f)
+                work[to + j] = U2(0)
+            m += n
+
+
+@jit
+def copy_neighbours(work, x, other, row, rows, columns, shift):
+    """The neighbours left, right, up, down, and no new state yet."""
+    for r in range(rows):
+        here, m = other + U8(r) * row, _0
+        beside = here + U8((shift + r) & 1)
+        while m < U8(columns):
+            start, n = run_of_lanes(r, m, columns)
+            at, to = start + AROUND, start + NEW
+            left, up, down = beside + m, here - row + _1 + m, here + row + _1 + m
+            for j in range(n):
+                work[at + j] = x[left + j]
+                work[at + N + j] = x[left + _1 + j]
+                work[at + U8(2) * N + j] = x[up + j]
+                work[at + U8(3) * N + j] = x[down + j]
+                work[to + j] = U2(0)
+            m += n
+
+
+@jit
+def write(work, target, to, step, rows, columns):
+    """Copy a word's new states to rows that are `step` apart."""
+    for r in range(rows):
+        m = _0
+        while m < U8(columns):
+            at, n = run_of_lanes(r, m, columns)
+            for j in range(n):
+                target[to + m + j] = work[at + NEW + j]
+            m += n
+        to += step
+
+
+@jit
+def wrap(x, mine, row, first, rows, height, words):
+    """Copy a strip's outermost states to the other side of a periodic lattice."""
+    wide = row // U8(words)
+    for r in range(first + 1, min(first + rows, height) + 1):
+        at = mine + U8(r) * row
+        for left in range(at, at + row, wide):
+            x[left], x[left + wide - _1] = x[left + wide - U8(2)], x[left + _1]
+        if r == 1 or r == height:
+            to = mine + (U8(height + 1) * row if r == 1 else _0)
+            for m in range(row):
+                x[to + m] = x[at + m]
+
+
+@jit
+def count_ones(work, ones, start, sites):
+    """Count the members that are 1."""
+    for m in range(_0, sites, N):
+        at = m // N * SIZE
+        for j in range(min(N, sites - m)):
+            ones[start + m + j] += np.int64(work[at + ONES + j])
+
+
+@jit
+def add_up(work, tally, start, sites):
+    """Add the sum of the members' conditionals, at scale 2^31."""
+    for m in range(_0, sites, N):
+        at = m // N * SIZE
+        for j in range(min(N, sites - m)):
+            last, before = U2(work[at + PHASE + j] & _PHASE), work[at + BEFORE + j]
+            carries = np.int64(work[at + ONES + j])
+            tally[start + m + j] += (carries << 31) + ((np.int64(last) - np.int64(before)) << 16)
