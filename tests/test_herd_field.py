@@ -15,10 +15,10 @@ from strategies import binary_pairs, seeds
 
 import herded as hd
 from herded.draws.together import TogetherDraw
+from herded.draws.together_lanes import lane_bits
 from herded.layouts.dense_herd import DenseHerdLayout
 from herded.layouts.field_herd import FieldHerdLayout
 from herded.layouts.field_herd_arrays import LANES, coarse_sigmoid, pack_members, unpack_members
-from herded.layouts.field_herd_sweeps import lane_bits
 from herded.layouts.protocol import Proposal, Task
 
 compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")
@@ -304,7 +304,8 @@ def test_members_stay_apart(kind, name, members, kept):
 
     As many are distinct as among independent chains. Means over the herd of the energy and of the
     squared magnetisation stray about as far as those of independent chains: 1.08 times as far with
-    64 members in any order, further with few, and with kept phases.
+    64 members in any order, less where they are in bins (layout "dense"), further with few, and
+    with kept phases.
     """
     model, states, joint = zero_field(name)
     proposal, draw = propose(kind, model, members, kept)
@@ -312,7 +313,7 @@ def test_members_stay_apart(kind, name, members, kept):
     numbers = samples[100::5] @ (1 << np.arange(model.n_variables - 1, -1, -1))
     distinct = np.mean([len(np.unique(one)) for one in numbers])
     assert distinct > 0.98 * (1 - (1 - joint) ** members).sum()
-    most = {4: 1.5, 16: 1.25, 64: 1.2}[members] + 0.3 * kept
+    most = {4: 1.5, 16: 1.25, 64: 1.2 if kind == "field" else 1.1}[members] + 0.3 * kept
     for value in (model.log_score(states), (2.0 * states.mean(axis=1) - 1.0) ** 2):
         spread = np.sqrt((joint @ value**2 - (joint @ value) ** 2) / members)
         assert value[numbers].mean(axis=1).std() < most * spread

@@ -151,7 +151,8 @@ def naive_dense_herd(layout, draw, x0, sweeps, chain=0, betas=None, scan="sequen
                     coupling[e] * one[neighbour[e]] for e in links if coupling[e]
                 )
                 p.append(naive_sigmoid((field * m + (1 << shift >> 1)) >> shift))
-            for k in naive_order(members, naive_draw(order_key, clock)):
+            order = naive_order(members, naive_draw(order_key, clock))
+            for k in sorted(order, key=lambda k: min(16 * p[k] >> 31, 15)):  # sixteen bins
                 x[k][i] = (phases[i] + p[k]) >> 31
                 phases[i] = (phases[i] + p[k]) & 0x7FFFFFFF
                 tally[i] += p[k]

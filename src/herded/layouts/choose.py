@@ -12,11 +12,15 @@ from typing import Any, Protocol
 
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
+from herded.layouts.dense_herd import DenseHerdLayout
 from herded.layouts.factor import FactorLayout
 from herded.layouts.field import FieldLayout
+from herded.layouts.field_herd import FieldHerdLayout
 from herded.layouts.grid import GridLayout
+from herded.layouts.grid_herd import GridHerdLayout
 from herded.layouts.pairs import PairsLayout
 from herded.layouts.potts import PottsLayout
+from herded.layouts.potts_herd import PottsHerdLayout
 from herded.layouts.protocol import Layout, Proposal, Task
 from herded.layouts.scan import Scan
 from herded.layouts.site_herd import FactorHerdLayout, TableHerdLayout
@@ -32,7 +36,11 @@ LAYOUTS: tuple[Any, ...] = (
     FieldLayout,  # binary variables with pair interactions
     PairsLayout,  # any variables with pair interactions
     FactorLayout,  # any model
-    TableHerdLayout,  # herds: small blankets
+    GridHerdLayout,  # herds: 4-neighbour grids of two states
+    PottsHerdLayout,  # the same of more states
+    FieldHerdLayout,  # many binary variables with few pair interactions each
+    TableHerdLayout,  # small blankets
+    DenseHerdLayout,  # binary variables with pair interactions
     FactorHerdLayout,  # any model
 )
 KINDS = tuple(dict.fromkeys(layout.kind for layout in LAYOUTS))
@@ -47,14 +55,24 @@ def propose_layout(
     *,
     scan: Scan = "auto",
     kind: str | None = None,
+    cools: bool = False,
     max_memory: Size | None = None,
 ) -> Proposal:
-    """The layout for `model` and `draw`, of the kind that was asked for if any, not built yet."""
+    """The layout for `model` and `draw`, of the kind that was asked for if any, not built yet.
+
+    `cools` asks for one whose conditionals can change with the temperature.
+    """
     if kind is not None and (not isinstance(kind, str) or kind not in KINDS):
         raise MethodError(f"expected a layout out of {', '.join(KINDS)}, got {kind!r}")
-    task, reason = Task(model, draw, scan, max_memory), ""
-    herd = draw.members > 1
-    candidates = [c for c in LAYOUTS if c.together == herd and kind in (None, c.kind)]
+    task, reason, herd = Task(model, draw, scan, max_memory), "", draw.members > 1
+    able = [c for c in LAYOUTS if c.together == herd and c.cools >= cools]
+    candidates = [layout for layout in able if kind in (None, layout.kind)]
+    if not candidates:
+        what = ("with a schedule" if cools else "") + (" for a herd" if herd else "")
+        raise MethodError(
+            f"expected a {' or '.join(c.kind for c in able)} layout {what.strip()}, got {kind!r}: "
+            "drop layout="
+        )
     if draw.bits != 32:
         candidates = [layout for layout in candidates if layout is GridLayout]
         _check_coarse(task, kind)

@@ -35,6 +35,7 @@ class DenseHerdLayout(SiteHerdLayout):
     """Whole-number couplings of 32 bits and an interpolated sigmoid, in `DenseHerdArrays`."""
 
     kind: ClassVar[str] = "dense"
+    cools: ClassVar[bool] = True
 
     @classmethod
     def propose(cls, task: Task, forced: bool) -> Proposal | str:

@@ -1,8 +1,9 @@
 """Sweeps of a herd in which lanes are members: binary variables with pair interactions.
 
 A visit sums the fields of all members over the neighbours of its variable, then looks their p up,
-then lets them draw together, one after another in an order that is drawn at each visit. States lie
-in masks of a byte, 0 or -1: a coupling counts where the mask of a neighbour lets it through.
+then lets them draw together, in bins of members whose p are alike (`draws.together`), in an order
+that is drawn at each visit. States lie in masks of a byte, 0 or -1: a coupling counts where the
+mask of a neighbour lets it through.
 
 Masks of neighbours are brought together before they are summed, so that the sum runs over
 addresses that the compiler foresees: it would not vectorise it otherwise. Variables that follow
@@ -12,7 +13,7 @@ are no neighbours of themselves, so nothing has changed.
 
 import numpy as np
 
-from herded.draws.together import PHASE, fresh_phase, order_rows
+from herded.draws.together import BINS, bin_of, bin_phases, carry, fresh_phase, order_rows
 from herded.layouts.arrays import shuffle
 from herded.layouts.field_arrays import fixed_sigmoid
 from herded.layouts.field_herd_arrays import multiplier
@@ -38,6 +39,7 @@ def dense_herd(a, scan, orders, run, betas, m, block, first, last):
     chunks, variables_of = (n + _CHUNK - _1) // _CHUNK, Z(len(x)) // n
     room = chunks * _CHUNK
     masks, field, p = np.zeros(variables_of * room, I1), np.empty(room, I4), np.empty(n, U4)
+    bins = np.empty(BINS, U4)
     near, most = np.empty(Z(a.most[0]) * room, I1), Z(a.most[0]) * _CHUNK
     words, near_words = masks.view(np.uint64), near.view(np.uint64)
     for g in range(first, last):
@@ -62,8 +64,9 @@ def dense_herd(a, scan, orders, run, betas, m, block, first, last):
                     sum_fields(field, c * _CHUNK, alone[i], near, c * most, coupling, e, count)
                 look_up(field, p, n, factor, shift, sigmoid)
                 phi = phases[i] if len(phases) else fresh_phase(run.key, clock + i)
+                end = bin_phases(phi, p, n, bins)
                 r, q = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
-                end, carries = carry(p, phi, flat, r, q, x, i * n, n)
+                carries = draw_all(p, bins, flat, r, q, x, i * n, n)
                 set_masks(masks, i * room, x, i * n, n)
                 if len(phases):
                     phases[i] = end
@@ -127,17 +130,12 @@ def look_up(field, p, n, factor, shift, sigmoid):
 
 
 @jit
-def carry(p, phi, flat, r, q, x, at, n):
-    """Members one after another: the last phase, and how many are 1.
-
-    Sums wrap at 2^32 and p is at scale 2^31: a carry is a change of the top bit.
-    """
-    carries, w = np.int64(0), phi
+def draw_all(p, bins, flat, r, q, x, at, n):
+    """All members of a variable draw, each from the phase of its bin: how many are 1?"""
+    carries = np.int64(0)
     for j in range(n):
         k = Z(flat[r + Z(flat[q + j])])
-        after = U4(w + p[k])
-        new = U4(after ^ w) >> U4(31)
-        w = after
+        new = carry(bins, bin_of(p[k]), p[k])
         carries += np.int64(new)
         x[at + k] = new
-    return U4(w & PHASE), carries
+    return carries

@@ -53,6 +53,7 @@ class FieldHerdLayout(HerdLayout):
     scalar: bool = True
 
     kind: ClassVar[str] = "field"
+    cools: ClassVar[bool] = True
 
     @classmethod
     def propose(cls, task: Task, forced: bool) -> Proposal | str:

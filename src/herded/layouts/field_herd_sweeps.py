@@ -18,6 +18,7 @@ vectorised in 16 bits.
 import numpy as np
 
 from herded.draws.together import order_rows
+from herded.draws.together_lanes import lane_bits
 from herded.layouts.field_herd_arrays import LANES, WORD, multiplier
 from herded.layouts.site_herd_sweeps import count_ones
 from herded.system.jit import jit
@@ -93,16 +94,6 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block):
                     tally[here + j] += total << 16
         for i in range(block.shape[1]):
             block[s, i] = x[i]
-
-
-@jit
-def lane_bits(a, b, j):
-    """32 random bits for lane j of a block whose key is the words a and b."""
-    z = U4(U4(j * U4(0x9E3779B9)) + a)
-    z = U4(U4(z ^ (z >> U4(16))) * U4(0x21F0AAAD))
-    z = U4(U4(z ^ (z >> U4(15))) ^ b)
-    z = U4(z * U4(0x735A2D97))
-    return U4(z ^ (z >> U4(15)))
 
 
 @jit

@@ -49,9 +49,10 @@ class HerdLayout(SweptLayout):
     def remember(self, state: State) -> None:
         state.own["earlier"] = self.packed(state).copy()
 
-    def earlier(self, state: State) -> np.ndarray:
-        states: np.ndarray = self.members_of(state.own["earlier"][None])[0]
-        return states
+    def then_and_now(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+        words = np.stack([state.own["earlier"], self.packed(state)])
+        then, now = self.members_of(words)
+        return then, now
 
     def new_counts(self) -> np.ndarray:
         return np.zeros(self.n_stored * (1 if self.width == 2 else self.width), np.int64)

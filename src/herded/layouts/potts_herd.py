@@ -5,15 +5,14 @@ import math
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from herded.draws.protocol import Step
-from herded.draws.together import start_phases
+from herded.draws.together import TogetherDraw, start_phases
 from herded.layouts.factor_arrays import compile_factors
-from herded.layouts.grid import why_no_grid
-from herded.layouts.grid_arrays import unpack
+from herded.layouts.grid import unpack, why_no_grid
 from herded.layouts.herd import HerdLayout
 from herded.layouts.potts_arrays import why_not
 from herded.layouts.potts_herd_arrays import (
@@ -59,7 +58,8 @@ class PottsHerdLayout(HerdLayout):
         reason = why_not(model, None)
         if reason:
             return reason
-        members, kept = task.draw.members, task.draw.kept
+        draw = cast(TogetherDraw, task.draw)
+        members, kept = draw.members, draw.kept
         places = 2.0 * n_cells(model.shape) * LANES
         tables = places * (16 + n_entries(model) * np.dtype(table_type(model)).itemsize)
         states = model.log_unary.shape[2]
@@ -110,7 +110,8 @@ class PottsHerdLayout(HerdLayout):
     def unstore(self, stored: np.ndarray) -> np.ndarray:
         halves = stored.reshape(*stored.shape[:-1], 2, self.shape[1], self.shape[4])
         pictures = unpack(halves, *self.picture)
-        return pictures.reshape(*stored.shape[:-1], self.model.n_variables)
+        flat: np.ndarray = pictures.reshape(*stored.shape[:-1], self.model.n_variables)
+        return flat
 
     @property
     def picture(self) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.layouts.grid_arrays import pack, unpack
+from herded.layouts.grid import pack, unpack
 from herded.models.lattice import Lattice
 from herded.system.arrays import aligned
 from herded.system.exp import exp
@@ -41,7 +41,7 @@ def n_planes(states: int) -> int:
 
 def n_phases(planes: int) -> int:
     """Nodes of the trees in which a site's state is found (`potts_herd_choice`)."""
-    return 2**planes - 1 if planes <= 3 else 2 ** (planes - 3) - 1 + 7
+    return int(2**planes - 1 if planes <= 3 else 2 ** (planes - 3) - 1 + 7)
 
 
 def n_words(members: int) -> int:

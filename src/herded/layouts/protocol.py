@@ -67,6 +67,7 @@ class Layout:
     least_block: ClassVar[int] = 1  # sweeps that a block of samples holds at least
     counts: ClassVar[bool] = False  # whether kernels count the samples with x = 1 (`State.ones`)
     together: ClassVar[bool] = False  # whether it is for herds
+    cools: ClassVar[bool] = False  # whether its conditionals can follow a temperature
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Pickles forget what is read-only, a part of types: workers would compile anew."""
@@ -131,11 +132,11 @@ class Layout:
         return self.unstore(state.x.reshape(1, -1)).astype(np.int64)
 
     def remember(self, state: State) -> None:
-        """Note where the members of a herd are, to see later whether they have left (`earlier`)."""
+        """Note where the members of a herd are, to see later whether they have left."""
 
-    def earlier(self, state: State) -> np.ndarray | None:
-        """The states (members, N) that `remember` has noted; None where there is no herd."""
-        return None
+    def then_and_now(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """The states (members, N) that `remember` has noted of a herd, and those of now."""
+        raise NotImplementedError
 
     def new_counts(self) -> np.ndarray:
         """Room to count the states of a block of samples in (`State.ones`)."""

@@ -160,6 +160,7 @@ class FactorHerdLayout(SiteHerdLayout):
     """Any model: conditionals summed from log-tables; also for falling temperatures."""
 
     kind: ClassVar[str] = "factor"
+    cools: ClassVar[bool] = True
 
     @classmethod
     def propose(cls, task: Task, forced: bool) -> Proposal | str:

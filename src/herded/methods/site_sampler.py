@@ -11,7 +11,7 @@ from herded.draws.protocol import Draw
 from herded.layouts.protocol import Proposal, SweptLayout
 from herded.layouts.side_by_side import SideBySide
 from herded.layouts.state import State
-from herded.methods.schedule import Schedule, annealed_layout, inverse_temperatures
+from herded.methods.schedule import Schedule, inverse_temperatures
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
 from herded.system.memory import Size
@@ -40,10 +40,10 @@ class SiteSampler:
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Proposal:
         """The layout that `compile` would build, and what it would take."""
-        if self.schedule is not None:
-            kind = annealed_layout(kind)
+        cools = self.schedule is not None
+        if cools:
             self.check_annealed(model)
-        return self.move.propose(model, self.draw, kind=kind, max_memory=max_memory)
+        return self.move.propose(model, self.draw, kind=kind, cools=cools, max_memory=max_memory)
 
     def compile(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None

@@ -63,25 +63,28 @@ def disagreement(model: Model, frequencies: np.ndarray, sweeps: int) -> str:
 # -- members that have not moved ------------------------------------------------------------------
 
 
-def immobility(model: Model, then: np.ndarray, now: np.ndarray, sweeps: int) -> str:
-    """A sentence about the variable that most members (M, N) still have as they had it.
+def immobility(
+    model: Model, variables: np.ndarray, then: np.ndarray, now: np.ndarray, sweeps: int
+) -> str:
+    """A sentence about the variable that most members still have as they had it.
 
-    Herds agree also where each of their members is stuck in the mode that it started in. But
-    members that have moved on are as they were only as often as two random members are alike.
+    `then` and `now` (M, V) are the states of some `variables` (V,). Herds agree also where each of
+    their members is stuck in the mode that it started in. But members that have moved on are as
+    they were only as often as two random members are alike.
     """
-    free, width = model.evidence < 0, int(model.cardinalities.max())
     same = (then == now).mean(axis=0)
-    alike = np.zeros(model.n_variables)
-    for k in range(width):
+    alike = np.zeros(len(variables))
+    for k in range(int(model.cardinalities.max())):
         alike += (then == k).mean(axis=0) * (now == k).mean(axis=0)
     noise = np.sqrt(np.maximum(alike * (1 - alike), 0.25 / len(now)) / len(now))
-    excess = np.where(free, same - alike, 0.0)
+    excess = np.where(model.evidence[variables] < 0, same - alike, 0.0)
     stuck = (excess > STUCK) & (excess > SIGMAS * noise)
     if not stuck.any():
         return ""
     i, others = int(np.where(stuck, excess, 0.0).argmax()), int(stuck.sum()) - 1
     return (
-        f"the members of the herd have not moved on: variable {called(model, i)} is as it was "
+        "the members of the herd have not moved on: variable "
+        f"{called(model, int(variables[i]))} is as it was "
         f"{sweeps} sweeps before in {100 * same[i]:.0f} % of them, where chance explains "
         f"{100 * alike[i]:.0f} %"
         + (f", and {_count(others)} {'is' if others == 1 else 'are'} too" if others else "")

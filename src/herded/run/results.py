@@ -16,8 +16,9 @@ from herded.run.sampling import SamplerRun
 from herded.run.solving import SolverRun
 from herded.version import __version__
 
-LOOKED_AT = 16  # members of herds that are checked for walls of hard zeros
-LARGEST = 2**26  # states that are compared with earlier ones
+WALLED = 16  # members of herds that are looked at for walls of hard zeros
+LOOKED_AT = 1024  # variables of herds whose states are compared with earlier ones
+LARGEST = 2**26  # states of a herd that are unpacked for that
 
 VERSIONS = {
     "herded": __version__,
@@ -116,21 +117,24 @@ def _warnings(run: SamplerRun) -> tuple[str, ...]:
     model, chains, found = run.layout.model, run.chains, []
     if model.has_hard_zeros:
         states = np.concatenate([run.layout.values(chain.state) for chain in chains])
-        found.append(confinement(model, states[:: -(-len(states) // LOOKED_AT)]))
+        found.append(confinement(model, states[:: -(-len(states) // WALLED)]))
     if len(chains) > 1 and Marginals in chains[0].recorders and not is_annealed(run.method):
         frequencies = np.stack([chain.estimate(False) for chain in chains])
         found.append(disagreement(model, frequencies, run.recorded * run.layout.members))
-    if run.layout.together and not is_annealed(run.method):
-        found.append(immobility(model, *_members(run), run.recorded))
+    if not is_annealed(run.method):
+        found.append(_moves(run))
     return tuple(sentence for sentence in found if sentence)
 
 
-def _members(run: SamplerRun) -> tuple[np.ndarray, np.ndarray]:
-    """The states (members of all herds, N) before what was recorded, and after it."""
-    layout, states = run.layout, [chain.state for chain in run.chains]
-    room = LARGEST // (layout.n_stored * layout.members) or 1
-    pairs = [(layout.earlier(state), layout.values(state)) for state in states[:room]]
-    return np.concatenate([then for then, _ in pairs]), np.concatenate([now for _, now in pairs])
+def _moves(run: SamplerRun) -> str:
+    """What `immobility` says of some variables of the herds; nothing where they are too large."""
+    layout, model = run.layout, run.layout.model
+    if not layout.together or layout.n_stored * layout.members > LARGEST:
+        return ""
+    picked = np.arange(0, model.n_variables, -(-model.n_variables // LOOKED_AT))
+    pairs = [layout.then_and_now(chain.state) for chain in run.chains]
+    then, now = (np.concatenate([pair[k][:, picked] for pair in pairs]) for k in (0, 1))
+    return immobility(model, picked, then, now, run.recorded)
 
 
 def _best(model: Model, recorders: list[Any]) -> Best:
