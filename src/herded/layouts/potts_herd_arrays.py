@@ -36,7 +36,8 @@ class PottsHerdArrays(NamedTuple):
 
 def n_planes(states: int) -> int:
     """Bits of a state."""
-    return (states - 1).bit_length()
+    bits: int = (states - 1).bit_length()
+    return bits
 
 
 def n_phases(planes: int) -> int:
