@@ -36,13 +36,12 @@ class PottsHerdArrays(NamedTuple):
 
 def n_planes(states: int) -> int:
     """Bits of a state."""
-    bits: int = (states - 1).bit_length()
-    return bits
+    return (states - 1).bit_length()
 
 
 def n_phases(planes: int) -> int:
     """Nodes of the trees in which a site's state is found (`potts_herd_choice`)."""
-    return 2**planes - 1 if planes <= 3 else 2 ** (planes - 3) - 1 + 7
+    return (1 << planes) - 1 if planes <= 3 else (1 << (planes - 3)) - 1 + 7
 
 
 def n_words(members: int) -> int:
