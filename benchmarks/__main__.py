@@ -22,6 +22,8 @@ from benchmarks import (
     complete,
     cost,
     denoising,
+    herd_orders,
+    herds,
     lattice,
     machine,
     ner,
@@ -47,7 +49,12 @@ PARTS = {
     "sparse": sparse,
     "ner": ner,
 }
-APART = {"scale": scale, "uai": uai}  # on pages of their own
+APART = {
+    "scale": scale,
+    "uai": uai,
+    "herds": herds,
+    "herd-orders": herd_orders,
+}  # on pages of their own
 PEERS = ("peers", *beside.SECTIONS)
 ONE_THREAD = {  # for everybody; read by packages when they are imported, which peers do late
     "OMP_NUM_THREADS": "1",

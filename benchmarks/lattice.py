@@ -111,7 +111,7 @@ def compiled() -> str:
     """The assembly of the lattice kernel, for both sizes of weights."""
     for bits in (32, 16):
         herded_work(hd.ising_grid(np.zeros((2, 600))), hd.HerdedGibbs("shared", bits=bits), 1)()
-    return "".join(lattice_sweeps.inspect_asm().values())
+    return "".join(lattice_sweeps.dispatcher.inspect_asm().values())
 
 
 def lines(quick: bool) -> Iterator[str]:

@@ -35,7 +35,7 @@ def pytest_configure(config):
     """Before there are workers: kernels of sources that are no more go away."""
     if hasattr(config, "workerinput") or os.environ["NUMBA_CACHE_DIR"] != str(KERNELS):
         return
-    from herded.system.jit import HOME, PACKAGE, Sources
+    from herded.system.kernel_cache import HOME, PACKAGE, Sources
 
     sources = Sources(PACKAGE)
     for folder in (KERNELS / HOME).glob("*"):

@@ -151,7 +151,6 @@ RUNS = [
     hd.HerdedGibbs(weights="shared"),
     hd.HerdedGibbs(weights="pooled", slack=1.5),
     hd.HerdedGibbs(weights="lazy", max_weights=2**12),
-    hd.HerdedGibbs(weights="full", max_weights=2**12),
     hd.HerdedGibbs("pooled", schedule="linear"),
     hd.HerdedGibbs(schedule="linear", max_weights=2**12),
     hd.Gibbs(schedule="linear"),

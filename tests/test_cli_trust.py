@@ -250,8 +250,8 @@ def test_two_processes_in_one_folder(capsys):
 
 IMPATIENT = """
 import sys, herded.run.progress, herded.run.sampling
-from herded.cli import main, watching
-herded.run.progress.PATIENCE, watching.EVERY = -1, 0  # every block is shown
+from herded.cli import infer, main
+herded.run.progress.PATIENCE, infer.EVERY = -1, 0  # every block is shown
 herded.run.sampling.BLOCK = 16 * 100  # a hundred sweeps
 update = herded.run.progress.Progress.update
 def shown(bar, *args):

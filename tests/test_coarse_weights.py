@@ -47,11 +47,10 @@ def test_counts_stay_within_one_of_the_sums_of_conditionals(weights):
 
 
 @pytest.mark.parametrize("weights", ["blanket", "shared"])
-@pytest.mark.parametrize("periodic", [False, True])
-def test_joint_of_a_small_lattice(weights, periodic):
+def test_joint_of_a_small_lattice(weights):
     """As near as with 32 bits: the joint's distance is the sampler's, not the rounding's."""
     field = np.random.default_rng(1).normal(size=(4, 4))
-    model = hd.ising_grid(0.5 * field, 0.25, periodic=periodic)
+    model = hd.ising_grid(0.5 * field, 0.25)
     joint = hd.infer(model, hd.Exact()).joint.reshape(-1)
     distance = {}
     for bits in (16, 32):

@@ -1,11 +1,18 @@
 """The pages of the docs show what their commands print."""
 
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from docs import make
 from docs.make import FOLDER, Command, commands, is_current, pages, refreshed
-from tests import suites
+from tests import ready, suites
+from tests.command import environment
 
 PAGE = """# A page
 
@@ -66,14 +73,35 @@ def test_a_command_that_fails_unasked():
 
 
 def test_all_pages_that_show_commands_are_found():
-    assert {"files", "infer"} <= {path.stem for path in pages([])}
+    assert {"files", "infer", "scale"} <= {path.stem for path in pages([])}
     assert "architecture" not in {path.stem for path in pages([])}
     assert [path.stem for path in pages(["infer"])] == ["infer"]
 
 
-@pytest.mark.parametrize("name", ["files", "infer"])
-def test_pages_are_current(name):
+@pytest.fixture(scope="module")
+def door():
+    """Where to ask for `herded`, all imported."""
+    folder = tempfile.TemporaryDirectory()  # one of pytest's may have too long a name for a socket
+    path = os.path.join(folder.name, "door")
+    server = subprocess.Popen(
+        [sys.executable, ready.__file__, "serve", path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(),
+    )
+    with folder, server:
+        assert server.stdout.readline() == b"ready\n"
+        yield path
+
+
+@pytest.mark.parametrize("name", ["files", "infer", "scale"])
+def test_pages_are_current(name, door, monkeypatch):
     """If not, and rightly so: python -m docs.make"""
+    offer = make._offer
+    asking = f"-IS {shlex.quote(ready.__file__)} {shlex.quote(door)}"
+    monkeypatch.setattr(
+        make, "_offer", lambda path, said: offer(path, asking if said == "-m herded" else said)
+    )
     page = Path(FOLDER / f"{name}.md").read_text(encoding="utf-8")
     assert is_current(page), f"python -m docs.make {name}"
 

@@ -245,7 +245,8 @@ from test_exp import hashes
 from herded.system import exp
 print(hashes())
 kernels = [getattr(exp, name) for name in ("_exp_each", "_log_each")]
-if hasattr(kernels[0], "inspect_asm"):
+if hasattr(kernels[0], "dispatcher"):
+    kernels = [kernel.dispatcher for kernel in kernels]
     print(*(code for k in kernels for code in (*k.inspect_llvm().values(),
                                                *k.inspect_asm().values())))
 """

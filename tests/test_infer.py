@@ -163,7 +163,7 @@ def test_a_state_of_another_run_is_refused():
     with pytest.raises(ModelError, match="expected states of variable"):
         hd.infer(model, hd.Gibbs(), sweeps=2, start=wide)
     with pytest.raises(ModelError, match="agrees with the evidence"):
-        hd.infer(model.given({0: 1 - int(hd.Gibbs().compile(model).values(gibbs[0])[0])}),
+        hd.infer(model.given({0: 1 - int(hd.Gibbs().compile(model).values(gibbs[0])[0, 0])}),
                  hd.Gibbs(), sweeps=2, start=gibbs)  # fmt: skip
     with pytest.raises(MethodError, match="states of 2 chains, got 1"):
         hd.infer(model, hd.Gibbs(), sweeps=2, chains=2, start=gibbs)

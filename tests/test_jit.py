@@ -1,25 +1,30 @@
 """The cache of compiled kernels: used by a second process, never by other sources."""
 
 import ast
+import copy
+import inspect
 import os
+import pickle
 import shutil
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import herded
 import herded.system.jit as JIT  # noqa: N812
-from herded.system.jit import HOME, LATE, PACKAGE, Sources, cache_folder
+from herded.system.kernel_cache import HOME, LATE, PACKAGE, Sources, cache_folder
+from herded.system.stream import draw
 
 SCRIPT = """
 import numpy as np
 from herded.draws.phases import start_all_scalar
 w = np.zeros(1, np.uint32)
 start_all_scalar(w, np.uint64(5))
-print(w[0], sum(start_all_scalar.stats.cache_hits.values()))
+print(w[0], sum(start_all_scalar.dispatcher.stats.cache_hits.values()))
 """
 
 
@@ -49,6 +54,20 @@ def run(package, **more):
         [sys.executable, "-c", SCRIPT], env=env, capture_output=True, text=True, check=True
     )
     return [int(word) for word in done.stdout.split()]
+
+
+def python(program, **more):
+    """What a program of a new process prints."""
+    env = {**os.environ, "NUMBA_DISABLE_JIT": "0", **more}
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
 
 
 def test_an_edit_in_an_imported_module_is_seen(package):
@@ -246,11 +265,63 @@ def test_compilers_are_seen_at_work():
         looking.join()
         assert any(seen) and not is_compiling()
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        env={**os.environ, "HERDED_CACHE": "0"},
-        capture_output=True,
-        text=True,
-        check=False,
+    python(program, HERDED_CACHE="0")
+
+
+# -- kernels -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inner_first", [True, False])
+def test_a_kernel_is_called_by_kernels_and_by_python(inner_first, tmp_path):
+    """Both ways in one process, compiled and then from the cache, in either order."""
+    calls = ["start_all_scalar(w, np.uint64(5))", "print(draw(np.uint64(5), np.uint64(0)) >> 33)"]
+    program = "\n".join(
+        [
+            "import numpy as np",
+            "from herded.draws.phases import start_all_scalar",
+            "from herded.system.stream import draw",
+            "w = np.zeros(1, np.uint32)",
+            *(calls if inner_first else reversed(calls)),
+            "print(w[0], sum(draw.dispatcher.stats.cache_hits.values()))",
+        ]
     )
-    assert done.returncode == 0, done.stderr
+    first = python(program, NUMBA_CACHE_DIR=str(tmp_path))
+    assert first[0] == first[1] and first[2] == "0"
+    assert python(program, NUMBA_CACHE_DIR=str(tmp_path)) == [*first[:2], "1"]
+
+
+def test_numba_is_imported_when_a_kernel_is_called():
+    """Not before, and what Numba would take from SciPy not even then."""
+    program = """
+        import sys
+        import numpy as np
+        import herded.run.infer, herded.ner.recogniser
+        from herded.system.jit import is_compiling
+        from herded.system.stream import draw
+        print("numba" in sys.modules, is_compiling())
+        draw(np.uint64(1), np.uint64(2))
+        print("numba" in sys.modules, "scipy.linalg" in sys.modules)
+    """
+    assert python(program) == ["False", "False", "True", "False"]
+
+
+def test_kernels_of_others_multiply_matrices_as_ever():
+    pytest.importorskip("scipy")
+    program = """
+        import numba
+        import numpy as np
+        from herded.system.stream import draw
+        draw(np.uint64(1), np.uint64(2))
+        print(numba.njit(lambda a: np.dot(a, a).sum())(2 * np.eye(3)))
+        print(numba.njit(lambda a: np.convolve(a[0], a[1]).sum())(np.ones((2, 3))))
+        print(numba.njit(lambda a: np.linalg.inv(a).sum())(2 * np.eye(4)))
+    """
+    assert python(program) == ["12.0", "9.0", "2.0"]
+
+
+@pytest.mark.skipif(JIT.DISABLED, reason="kernels are plain functions")
+def test_a_kernel_is_a_function_with_a_name():
+    assert JIT.Kernel is type(draw) and draw.__name__ == "draw" and "random bits" in draw.__doc__
+    assert pickle.loads(pickle.dumps(draw)) is draw and copy.deepcopy(draw) is draw
+    assert list(inspect.signature(draw).parameters) == ["key", "counter"]
+    assert draw.py_func(np.uint64(0), np.uint64(0)) == draw(np.uint64(0), np.uint64(0)) == 0

@@ -11,7 +11,7 @@ from naive.potts import naive_potts
 from strategies import seeds
 
 import herded as hd
-from herded.layouts import waves
+from herded.layouts import grid
 from herded.system import threads
 
 WEIGHTS = ["pooled", None]
@@ -69,19 +69,19 @@ def test_bins_split_as_in_the_twin(cuts):
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize(("shape", "periodic"), [((12, 530), True), ((40, 150), False)])
+@pytest.mark.parametrize(("shape", "periodic"), [((10, 520), True), ((40, 150), False)])
 def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
     rng = np.random.default_rng(3)
     model = hd.potts_grid(rng.normal(size=(*shape, 3)), 0.6, periodic=periodic)
     method = method_of(weights)
     layout, x0 = method.compile(model), rng.integers(0, 3, model.n_variables)
-    assert layout.arrays.strips > 4
-    expected = naive_potts(model, weights=weights, x0=x0, sweeps=3)
+    assert layout.parts > 4
+    expected = naive_potts(model, weights=weights, x0=x0, sweeps=2)
     for count, near in ((1, 2**14), (1, 2**30), (3, 2**18)):
-        monkeypatch.setattr(waves, "NEAR", near)
+        monkeypatch.setattr(grid, "NEAR", near)
         with ThreadPoolExecutor(count) as pool:
-            assert_equal(advance(method, layout, x0, 3, pool=pool), expected)
+            assert_equal(advance(method, layout, x0, 2, pool=pool), expected)
 
 
 @pytest.mark.parametrize("periodic", [False, True])

@@ -50,7 +50,7 @@ def drawn_model(data, least, most, zeros=(0.0, 0.2)):
 
 
 @pytest.mark.parametrize(("weights", "cardinalities"), CASES)
-@quick(25)
+@quick(12)
 @given(data=st.data())
 def test_equal_to_the_naive_twin(weights, cardinalities, data):
     model = drawn_model(data, *CARDINALITIES[cardinalities])

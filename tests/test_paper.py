@@ -53,7 +53,7 @@ def assert_the_papers_order(clean, sigma, images):
 
 @pytest.mark.parametrize("sigma", [4, 6])
 def test_denoising_the_drawn_picture_has_the_papers_order(sigma):
-    assert_the_papers_order(denoising.drawn_picture(256), sigma, 3)
+    assert_the_papers_order(denoising.drawn_picture(192), sigma, 2)
 
 
 @pytest.mark.parametrize("sigma", [8])
@@ -61,7 +61,7 @@ def test_denoising_the_horse_has_the_papers_order(sigma):
     pytest.importorskip("skimage", reason="the horse is a picture of scikit-image")
     clean = denoising._horse()
     assert clean is not None
-    assert_the_papers_order(clean, sigma, 2)
+    assert_the_papers_order(clean, sigma, 1)
 
 
 def test_denoising_errors_are_those_of_the_estimate_after_each_sweep():

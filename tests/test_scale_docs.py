@@ -1,16 +1,8 @@
-"""The page on scale shows what its commands print, and its benchmark runs."""
+"""The benchmark that the page on scale quotes runs; the page itself is in `test_docs.py`."""
 
 import re
-from pathlib import Path
 
 from benchmarks import scale
-from docs.make import FOLDER, is_current
-
-
-def test_the_page_is_current():
-    """If not, and rightly so: python -m docs.make scale"""
-    page = Path(FOLDER / "scale.md").read_text(encoding="utf-8")
-    assert is_current(page), "python -m docs.make scale"
 
 
 def test_a_lattice_from_disk_is_measured(tmp_path):

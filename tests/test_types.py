@@ -12,6 +12,7 @@ import pytest
 import herded
 
 PACKAGE = Path(herded.__file__).parent
+KNOWN = Path(__file__).parents[1] / ".pytest_cache" / "types"  # what mypy knows of the package
 SCRIPT = """\
 import herded as hd
 
@@ -49,7 +50,7 @@ def functions():
 def test_a_users_mistakes_are_seen(tmp_path):
     """In strict mode nothing of the package is Any, and nothing that is right is refused."""
     (tmp_path / "user.py").write_text(SCRIPT)
-    options = "--strict", "--follow-imports=silent", "--no-incremental", "--no-pretty"
+    options = "--strict", "--follow-imports=silent", "--no-pretty", f"--cache-dir={KNOWN}"
     environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
     if PACKAGE.parent.name == "site-packages":  # where mypy looks anyway, and refuses to be sent
         environment.pop("MYPYPATH")

@@ -14,7 +14,7 @@ from strategies import models
 
 import herded as hd
 from herded.errors import FileError, HerdedError, ModelError
-from herded.io.potentials import exp_of, log_of
+from herded.io.numbers import exp_of, log_of
 from herded.io.uai import read_uai, write_uai
 from herded.system.exp import log, log_array
 from tests.patience import ending

@@ -73,7 +73,7 @@ def test_pseudo_likelihood_finds_the_coupling_of_a_sample():
 
 
 @pytest.mark.parametrize(("low", "high"), LEVELS)
-@pytest.mark.parametrize("noise", [1, 2, 4])
+@pytest.mark.parametrize("noise", [1, 4])
 def test_auto_coupling_is_better_or_not_much_worse_than_one(low, high, noise):
     noisy = noisy_picture(low, high, noise)
     one = wrong(vision.denoise(noisy), low, high)

@@ -8,8 +8,8 @@ import pytest
 import herded as hd
 from tests import walk
 
-FILES, CROSSINGS, FRAMES = 21, 75, 5  # of infer on a grid
-FILES_OF_A_COMMAND = 42
+FILES, CROSSINGS, FRAMES = 15, 60, 5  # of infer on a grid
+FILES_OF_A_COMMAND = 30
 
 compiled = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="kernels are plain functions"

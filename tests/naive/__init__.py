@@ -12,6 +12,7 @@ What samplers do:
 - `stream`: random bits, keys of streams, a shuffle.
 - `choose`: the rules that pick a state; herding without a model.
 - `weights`: what the weights are for, where they start, how pools split.
+- `herd`: chains that draw together, on any layout but a lattice's.
 - `samplers`: Algorithm 1, Gibbs sampling, and both annealed, on any layout but a lattice's.
 - `lattice`, `potts`: the same on grids of two states and of more.
 - `best`: the best state among samples.

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from herded.cli import models
-from herded.cli.error_figure import figures
 from herded.cli.infer_arguments import WEIGHTS
 from herded.cli.printing import columns, facts, safe, say
 from herded.cli.reference import Errors, Reference
@@ -22,13 +21,14 @@ from herded.io.files import write_bytes
 from herded.methods.exact import Exact
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
-from herded.methods.recommend import SLACK, recommend
 from herded.methods.registry import method_named, method_names
+from herded.methods.weights_rule import SLACK, suited_weights
 from herded.models.protocol import Model
 from herded.run.infer import infer
 from herded.run.keep import Marginals
 from herded.run.loop import interrupted_together
 from herded.run.progress import Callback, Snapshot
+from herded.system.plot import GIBBS, HERDED, OTHERS, SHARED, in_style, png, subplots, svg
 
 CLOSER = 1.15  # each look at the error comes this many times later than the one before
 FIRST_LOOK = 1e-3  # seconds
@@ -88,7 +88,7 @@ def _method(name: str, model: Model, options: argparse.Namespace) -> Method:
         slack = options.slack if options.slack is not None else SLACK if name == "pooled" else 0.0
         return HerdedGibbs(weights=name, slack=slack, seed=options.seed)
     if name == "herded":
-        suited = recommend(model, seed=options.seed, max_memory=options.max_memory)
+        suited = suited_weights(model, seed=options.seed, max_memory=options.max_memory)
         return suited if options.slack is None else replace(suited, slack=options.slack)
     return method_named(name, seed=options.seed)
 
@@ -201,3 +201,35 @@ def _write(folder: Path, curves: dict[str, list[Point]]) -> None:
     svg, png = figures(lines)
     write_bytes(folder / "errors.svg", [svg.encode()])
     write_bytes(folder / "errors.png", [png])
+
+
+COLOURS = {"gibbs": GIBBS, "herded": HERDED, "shared": SHARED}
+SPARE = (*OTHERS, "#0f766e", "#92400e", "#6b7280", "#be185d", "#1e3a8a")
+
+Line = tuple[Sequence[float], Sequence[float]]
+
+
+@in_style
+def figures(lines: dict[str, Line]) -> tuple[str, bytes]:
+    """The curves (seconds, errors) by name, as SVG and as PNG."""
+    figure, axes = subplots(1, 1, width=6.4, height=4.0)
+    end = max(seconds[-1] for seconds, _ in lines.values())
+    floor = _floor(lines)
+    spare = iter(SPARE)
+    for name, (seconds, errors) in lines.items():
+        colour = COLOURS.get(name) or next(spare)
+        shown = [max(error, floor) for error in errors]
+        label = name if errors[-1] > 0 else f"{name} (no error)"
+        axes.plot(seconds, shown, color=colour, label=label, linewidth=1.5)
+        axes.plot(seconds[-1:], shown[-1:], color=colour, marker="o", markersize=4)
+        # A method that has ended stays where it is.
+        axes.plot([seconds[-1], end], [shown[-1]] * 2, color=colour, linewidth=1, linestyle=":")
+    axes.set(xscale="log", yscale="log", xlabel="seconds", ylabel="mean absolute error")
+    axes.legend()
+    return svg(figure), png(figure)
+
+
+def _floor(lines: dict[str, Line]) -> float:
+    """Where an error of zero is drawn: below all others."""
+    known = [error for _, errors in lines.values() for error in errors if error > 0]
+    return 0.3 * min(known, default=1e-9)

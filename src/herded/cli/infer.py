@@ -4,29 +4,34 @@ import argparse
 import contextlib
 import os
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from herded.cli import engines, models
-from herded.cli.annealing import anneal
 from herded.cli.answer import Answered, answered
 from herded.cli.printing import facts, safe, say
 from herded.cli.reference import Reference
 from herded.cli.setup import Setup, set_up
-from herded.cli.watching import watcher
 from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
 from herded.io.uai_results import write_mar, write_mpe, write_pr
 from herded.models.protocol import Model
 from herded.run.infer import infer as run
-from herded.run.keep import Marginals
+from herded.run.keep import BestState, Marginals
 from herded.run.loop import interrupted_afterwards, interruptible
-from herded.run.progress import Callback
+from herded.run.progress import Callback, Snapshot
 from herded.run.result import Result
 from herded.system import atomic
 from herded.system.memory import readable
+
+FIRST_ROUND = 1000  # sweeps of annealing
+EVERY = 0.5  # seconds between two looks at how good the answer is: they cost time too
 
 
 def infer(options: argparse.Namespace) -> int:
@@ -130,34 +135,50 @@ def run_setup(
     """Do what was set up."""
     if setup.choice.name == "exact":
         return run(model, setup.method, layout=setup.lay_out(), callback=callback)
-    if options.task == "map":
-        return anneal(model, setup, options, callback, executor)
+    asked: dict[str, Any] = {"max_memory": options.max_memory, "callback": callback}
     with interruptible():  # also while it is compiled
-        if not setup.samples:
-            return run(
-                model,
-                setup.method,
-                sweeps=setup.sweeps,
-                seconds=setup.seconds,
-                max_memory=options.max_memory,
-                callback=callback,
-            )
-        return run(
-            model,
-            setup.method,
-            sweeps=setup.sweeps,
-            seconds=setup.seconds,
-            burn_in=setup.burn_in,
-            chains=setup.chains,
-            keep=[Marginals(rao_blackwell=True)],
-            layout=setup.lay_out(),
-            checkpoint=options.checkpoint,
-            checkpoint_every=options.checkpoint_every,
-            max_memory=options.max_memory,
-            threads=options.threads,
-            callback=callback,
-            executor=executor,
-        )
+        if setup.samples:
+            asked |= {
+                "burn_in": setup.burn_in,
+                "chains": setup.chains,
+                "keep": [BestState() if options.task == "map" else Marginals(rao_blackwell=True)],
+                "layout": setup.lay_out(),
+                "checkpoint": options.checkpoint,
+                "checkpoint_every": options.checkpoint_every,
+                "threads": options.threads,
+                "executor": executor,
+            }
+        if options.task == "map" and setup.seconds is not None:
+            return _rounds(model, setup, setup.seconds, asked)
+        return run(model, setup.method, sweeps=setup.sweeps, seconds=setup.seconds, **asked)
+
+
+def _rounds(model: Model, setup: Setup, seconds: float, asked: dict[str, Any]) -> Result:
+    """The result of the annealing with the best state.
+
+    A temperature falls over a known number of sweeps, so a time is filled with rounds: each twice
+    as long as the one before and with other draws, and the best state of all of them counts.
+    """
+    began, best, sweeps = time.perf_counter(), None, FIRST_ROUND
+    done, k = 0, 0
+    while True:
+        left = seconds - (time.perf_counter() - began)
+        if best is not None and left <= 0:
+            return _in_all(best, done, time.perf_counter() - began)
+        method = replace(setup.method, seed=setup.method.seed + k)
+        result = run(model, method, sweeps=sweeps, seconds=max(left, 1e-3), **asked)
+        done += result.sweeps
+        if result.sweeps and (best is None or result.best.log_score > best.best.log_score):
+            best = result
+        if result.provenance["interrupted"]:
+            return _in_all(best or result, done, time.perf_counter() - began, interrupted=True)
+        sweeps, k = 2 * sweeps, k + 1
+
+
+def _in_all(result: Result, sweeps: int, seconds: float, interrupted: bool = False) -> Result:
+    """The best round's result, with what all rounds took."""
+    facts = {"sweeps": sweeps, "seconds": seconds, "interrupted": interrupted}
+    return replace(result, sweeps=sweeps, provenance={**result.provenance, **facts})
 
 
 def _write(options: argparse.Namespace, model: Model, found: Answered) -> HerdedError | None:
@@ -187,3 +208,42 @@ def _how_to_go_on(options: argparse.Namespace, setup: Setup, shown: list[str]) -
     if not (options.checkpoint and setup.samples) or any("checkpoint" in text for text in shown):
         return ""
     return f"; run the same command again to go on from {options.checkpoint}"
+
+
+# -- what is shown beside the bar while a run goes on ----------------------------------------
+
+
+class Watcher:
+    """The standard error of the moment, and the true one where a reference is known."""
+
+    def __init__(self, model: Model, reference: Reference | None) -> None:
+        self.free = model.evidence.reshape(-1) < 0
+        self.reference = reference
+        self.looked, self.note = -np.inf, ""
+
+    def __call__(self, snapshot: Snapshot) -> str:
+        now = time.perf_counter()
+        if now - self.looked >= EVERY:
+            self.looked, self.note = now, self._look(snapshot)
+        return self.note
+
+    def _look(self, snapshot: Snapshot) -> str:
+        best = snapshot.best()
+        if best is not None:
+            return f"best log-score {best:.6g}"
+        chains = snapshot.chain_marginals()
+        if chains is None:
+            return "burn-in"
+        notes = []
+        if len(chains) > 1 and self.free.any():
+            spread = chains[:, self.free].std(axis=0, ddof=1) / np.sqrt(len(chains))
+            notes.append(f"standard error {spread.mean():.2g}")
+        if self.reference is not None:
+            errors = self.reference.errors(chains.mean(axis=0))
+            notes.append(f"error {errors.mean_absolute:.2g}, Hellinger {errors.hellinger:.2g}")
+        return ", ".join(notes)
+
+
+def watcher(model: Model, reference: Reference | None) -> Watcher | None:
+    """One where somebody looks: on a terminal."""
+    return Watcher(model, reference) if sys.stderr.isatty() else None

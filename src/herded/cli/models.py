@@ -9,9 +9,8 @@ from herded.cli.printing import count, safe
 from herded.errors import FileError, ModelError
 from herded.io.models import read_model
 from herded.io.uai_evidence import read_evidences
-from herded.models.evidence import index_of
+from herded.models.evidence import index_of, state_index
 from herded.models.factor_graph import FactorGraph, as_graph
-from herded.models.names import state_index
 from herded.models.protocol import Model
 
 

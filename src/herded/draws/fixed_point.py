@@ -11,6 +11,7 @@ from herded.system.exp import exp
 from herded.system.jit import jit
 
 SCALAR_BITS, VECTOR_BITS = 31, 24
+_CERTAIN = np.uint32(2**SCALAR_BITS)
 SCALAR_ONE, VECTOR_ONE = float(2**SCALAR_BITS), float(2**VECTOR_BITS)
 
 
@@ -25,9 +26,11 @@ def fixed_scalar(zero, one, beta):
 @jit
 def coarse_scalar(p):
     """p of the scalar rule at scale 2^15, where only what is certain has p = 0 or 1."""
-    if p == 0 or p == 2**SCALAR_BITS:
+    if p == 0 or p == _CERTAIN:
         return p >> 16
-    return min(max((p + 2**15) >> 16, 1), 2**15 - 1)
+    coarse = (p + 2**15) >> 16
+    coarse = 1 if coarse < 1 else coarse
+    return 2**15 - 1 if coarse > 2**15 - 1 else coarse
 
 
 @jit

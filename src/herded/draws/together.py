@@ -13,8 +13,13 @@ noisy than that of independent chains. `docs/herds.md` has the proof, `herded.th
 More than two states are split in halves again and again, each split with a phase of its own that
 only members who come to it use.
 
-Without a shuffle models without fields collapse: members at even places of a fixed order would be
-the same for ever. Kernels whose lanes are members take an order out of `orders`.
+The order of members is free. Two things are asked of it. It must be shuffled: in a fixed order
+members at even places are the same for ever where all p_k are 1/2, and models without fields
+collapse. And members whose conditionals are alike should be neighbours in it: then the number of
+ones is right among them too, and what depends on several variables, such as the energy, has less
+noise (with 64 members 0.4 to 0.7 of that of independent chains; in a random order it has as much as
+theirs, and more in small herds). So kernels whose lanes are members sort them by their conditional
+into `BINS` bins, in random order within each: the phase of a bin starts where the one below ends.
 """
 
 from dataclasses import dataclass
@@ -31,7 +36,8 @@ PHASE = np.uint32(0x7FFFFFFF)
 PHASES, ORDERS = 4, 5  # purposes of streams
 ORDER_STREAM = stream_key(0, 0, ORDERS)
 MOST_ENTRIES = 2**16  # of a table of orders: 128 KiB
-_31, _SCALE = np.uint32(31), float(2**31)
+BINS = 16  # of conditionals
+_27, _31, _SCALE = np.uint32(27), np.uint32(31), float(2**31)
 
 
 @dataclass(frozen=True)
@@ -99,6 +105,34 @@ def fresh_phase(key, name):
 def share(part, whole):
     """part / whole at scale 2^31, 0 and 1 exactly; whole numbers of at most 2^24."""
     return np.uint32(np.float64(part) / np.float64(whole) * _SCALE)
+
+
+@jit
+def bin_of(p):
+    """The bin of a conditional at scale 2^31; 1 is in the last."""
+    return np.uint64((p - (p >> _31)) >> _27)
+
+
+@jit
+def bin_phases(phi, p, n, bins):
+    """The phase that each bin of the n conditionals starts with; gives that after the last."""
+    for b in range(BINS):
+        bins[b] = 0
+    for k in range(n):
+        bins[bin_of(p[k])] += p[k]
+    for b in range(BINS):
+        here = bins[b]
+        bins[b] = phi
+        phi = np.uint32(phi + here) & PHASE
+    return phi
+
+
+@jit
+def carry(phases, at, p):
+    """Add p to a phase: does it carry?"""
+    phi = np.uint32(phases[at] + p)
+    phases[at] = phi & PHASE
+    return phi >> _31
 
 
 @jit

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import FileError, ModelError
-from herded.io.numbers import LARGEST
-from herded.io.potentials import exp_of, log_of
+from herded.io.numbers import LARGEST, exp_of, log_of
 from herded.models.factor_graph import FactorGraph
 from herded.models.protocol import Model
 from herded.system.atomic import FilePath

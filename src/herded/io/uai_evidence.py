@@ -11,8 +11,7 @@ import numpy as np
 
 from herded.errors import FileError, ModelError
 from herded.io.files import write_bytes
-from herded.io.numbers import LARGEST, Numbers, floats, read_text, shown_bytes
-from herded.io.samples import split_samples
+from herded.io.numbers import LARGEST, Numbers, floats, read_text, shown_bytes, split_samples
 from herded.models.checks import shown, whole_number
 from herded.system.atomic import FilePath
 

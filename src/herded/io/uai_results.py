@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.io.files import write_bytes
-from herded.io.numbers import LARGEST, Numbers, after_header, read_text
-from herded.io.samples import one_sample
+from herded.io.numbers import LARGEST, Numbers, after_header, one_sample, read_text
 from herded.models.checks import number, number_array, shown, whole_array
 from herded.system import memory
 from herded.system.atomic import FilePath

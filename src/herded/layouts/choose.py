@@ -2,18 +2,26 @@
 
 A new layout is a file with a class that has `propose(task, forced)`, which gives an offer to lay
 the task out or why that cannot be (`forced` if it was asked for), and a line in `LAYOUTS`.
+
+Small models are asked about again and again: their layouts are kept with them. Neither a model nor
+a frozen dataclass of options ever changes, so the layout is the same again. Only small layouts are
+kept: a large one is worth its compilation, and not the memory after it.
 """
 
-from typing import Any
+from typing import Any, Protocol
 
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
+from herded.layouts.dense_herd import DenseHerdLayout
 from herded.layouts.factor import FactorLayout
 from herded.layouts.field import FieldLayout
+from herded.layouts.field_herd import FieldHerdLayout
 from herded.layouts.grid import GridLayout
+from herded.layouts.grid_herd import GridHerdLayout
 from herded.layouts.pairs import PairsLayout
 from herded.layouts.potts import PottsLayout
-from herded.layouts.protocol import Proposal, Task
+from herded.layouts.potts_herd import PottsHerdLayout
+from herded.layouts.protocol import Layout, Proposal, Task
 from herded.layouts.scan import Scan
 from herded.layouts.site_herd import FactorHerdLayout, TableHerdLayout
 from herded.layouts.table import TableLayout
@@ -28,10 +36,17 @@ LAYOUTS: tuple[Any, ...] = (
     FieldLayout,  # binary variables with pair interactions
     PairsLayout,  # any variables with pair interactions
     FactorLayout,  # any model
-    TableHerdLayout,  # herds: small blankets
+    GridHerdLayout,  # herds: 4-neighbour grids of two states
+    PottsHerdLayout,  # the same of more states
+    FieldHerdLayout,  # many binary variables with few pair interactions each
+    TableHerdLayout,  # small blankets
+    DenseHerdLayout,  # binary variables with pair interactions
     FactorHerdLayout,  # any model
 )
 KINDS = tuple(dict.fromkeys(layout.kind for layout in LAYOUTS))
+
+SMALL = 2**18  # bytes of a layout's arrays
+MOST = 16  # layouts of one model
 
 
 def propose_layout(
@@ -40,14 +55,24 @@ def propose_layout(
     *,
     scan: Scan = "auto",
     kind: str | None = None,
+    cools: bool = False,
     max_memory: Size | None = None,
 ) -> Proposal:
-    """The layout for `model` and `draw`, of the kind that was asked for if any, not built yet."""
+    """The layout for `model` and `draw`, of the kind that was asked for if any, not built yet.
+
+    `cools` asks for one whose conditionals can change with the temperature.
+    """
     if kind is not None and (not isinstance(kind, str) or kind not in KINDS):
         raise MethodError(f"expected a layout out of {', '.join(KINDS)}, got {kind!r}")
-    task, reason = Task(model, draw, scan, max_memory), ""
-    herd = draw.members > 1
-    candidates = [c for c in LAYOUTS if c.together == herd and kind in (None, c.kind)]
+    task, reason, herd = Task(model, draw, scan, max_memory), "", draw.members > 1
+    able = [c for c in LAYOUTS if c.together == herd and c.cools >= cools]
+    candidates = [layout for layout in able if kind in (None, layout.kind)]
+    if not candidates:
+        what = ("with a schedule" if cools else "") + (" for a herd" if herd else "")
+        raise MethodError(
+            f"expected a {' or '.join(c.kind for c in able)} layout {what.strip()}, got {kind!r}: "
+            "drop layout="
+        )
     if draw.bits != 32:
         candidates = [layout for layout in candidates if layout is GridLayout]
         _check_coarse(task, kind)
@@ -73,3 +98,51 @@ def _check_coarse(task: Task, kind: str | None) -> None:
             'expected a lattice of two states, weights="blanket" or "shared", the checkerboard '
             f"scan and no slack for weights of {task.draw.bits} bits, but {reason}: use bits=32"
         )
+
+
+class LayoutCache(dict[Any, Layout]):
+    """The layouts of a model, left behind when that is pickled: its copy has arrays of its own."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LayoutCache, ()
+
+
+class Compiles(Protocol):
+    """A method, as this file knows it."""
+
+    def compile(self, model: Model, *, kind: str | None, max_memory: Size | None) -> Layout:
+        """Lay the model out."""
+
+
+def cached_layout(
+    model: Model, method: Compiles, kind: str | None, max_memory: Size | None
+) -> Layout:
+    """The layout of `method.compile`, made only once where it is small."""
+    kept = getattr(model, "_layouts", None)
+    if kept is None:
+        kept = LayoutCache()
+        try:
+            object.__setattr__(model, "_layouts", kept)
+        except (AttributeError, TypeError):  # somebody's own, that has no room
+            return method.compile(model, kind=kind, max_memory=max_memory)
+    key = _key(method, kind, max_memory)
+    layout = kept.get(key) if key else None
+    if layout is None or layout.model is not model:  # another's, where a model was copied with it
+        layout = method.compile(model, kind=kind, max_memory=max_memory)
+        if key and layout.bytes <= SMALL:
+            if len(kept) >= MOST:
+                kept.clear()
+            kept[key] = layout
+    return layout
+
+
+def _key(method: object, kind: object, max_memory: object) -> tuple[Any, ...] | None:
+    """What a layout depends on, or None where that may change or is no proper choice."""
+    if not getattr(getattr(method, "__dataclass_params__", None), "frozen", False):
+        return None
+    key = (method, kind, max_memory, type(max_memory))  # True is 1, and no number of bytes
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key

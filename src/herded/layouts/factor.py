@@ -20,6 +20,7 @@ class FactorLayout(SiteLayout):
     """The factors themselves, in `FactorArrays`; also for falling temperatures."""
 
     kind: ClassVar[str] = "factor"
+    cools: ClassVar[bool] = True
 
     @classmethod
     def propose(cls, task: Task, forced: bool) -> Proposal | str:

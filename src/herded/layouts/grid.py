@@ -1,6 +1,7 @@
 """Layout "grid" of two states: 4-neighbour grids packed by colour, swept in strips."""
 
 import math
+from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -12,23 +13,31 @@ from herded.draws.phases import COARSE_HALF, HALF
 from herded.draws.protocol import Draw, Step
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.grid_arrays import (
-    compile_lattice,
-    n_entries,
-    pack,
+    BITS,
+    COUNTS,
+    LANES,
+    LatticeArrays,
+    fill_lattice,
     start_lattice,
-    unpack,
-    with_border,
 )
 from herded.layouts.grid_sweeps import lattice_sweeps
 from herded.layouts.protocol import Proposal, SweptLayout, Task
 from herded.layouts.scan import components
 from herded.layouts.state import NOTHING, State
-from herded.layouts.waves import schedule, wave_length
+from herded.layouts.waves import schedule
 from herded.layouts.weights import TABULATED
 from herded.models.factor_graph import as_graph
 from herded.models.lattice import Lattice
 from herded.system.arrays import aligned
 from herded.system.threads import run_jobs, workers
+
+STRIP = 512  # least number of sites in a strip
+NEAR = 5 * 2**17  # bytes of cache that a wave may use: half of what a core of today has
+
+
+def given(array: np.ndarray) -> np.ndarray | None:
+    """An argument of a kernel; one that has no room for a site is not needed, and not compiled."""
+    return array if array.shape[-1] else None
 
 
 def why_no_grid(task: Task) -> str:
@@ -59,13 +68,15 @@ class PackedLayout(SweptLayout):
     @cached_property
     def parts(self) -> int:
         """Strips: threads share them."""
-        found: int = self.arrays.strips
-        return found
+        return int(self.tables()[0].shape[1])
 
     @cached_property
     def halves(self) -> tuple[int, int, int]:
-        """The shape of a stored state without its border: colours, rows, columns."""
-        return 2, self.arrays.height, self.arrays.columns
+        """The shape of a stored state without its border: colours, rows, columns.
+
+        Rows that only fill up the last strip are included.
+        """
+        return 2, self.parts * self.arrays.rows, self.arrays.columns
 
     def store(self, states: np.ndarray) -> np.ndarray:
         pictures = states.reshape(*states.shape[:-1], *self.model.shape)
@@ -82,17 +93,17 @@ class PackedLayout(SweptLayout):
     def fill(self, block: np.ndarray, state: State) -> None:
         """Nothing: a sweep writes known sites too."""
 
-    def tables(self) -> tuple[np.ndarray, ...]:
-        found: tuple[np.ndarray, ...] = self.arrays.tables
-        return found
-
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
-        stored = with_border(self.store(x), self.arrays, self.model.shape[0])
+        stored = np.pad(self.store(x).reshape(self.halves), ((0, 0), (1, 1), (1, 1)))
+        if self.arrays.periodic:  # the border is what lies on the other side
+            height = self.model.shape[0]
+            stored[:, 0], stored[:, height + 1] = stored[:, height], stored[:, 1]
+            stored[:, :, 0], stored[:, :, -1] = stored[:, :, -2], stored[:, :, 1]
         size = self.n_stored * (1 if self.scalar else self.width)
         sums = np.zeros(size, np.int64) if tally else NOTHING
         return State(stored, draw.start(self, chain), sums, 0, chain, total)
 
-    def kernel(self, state: State) -> tuple[Any, np.ndarray, int]:
+    def kernel(self, state: State) -> tuple[Any, np.ndarray | None, int]:
         """The compiled sweeps told their tables, the weights, and the bytes that sweeps go over."""
         raise NotImplementedError
 
@@ -105,14 +116,12 @@ class PackedLayout(SweptLayout):
         pool: Executor | None = None,
     ) -> None:
         grid = self.arrays
-        kernel, w, near = self.kernel(state)
-        frame = self.model.shape[0], grid.periodic
-        where = grid.rows, frame, step.sweep, step.key
-        sweep = partial(kernel, *where, state.x, w, state.tally, block)
-        length = wave_length(near // (2 * self.parts))
+        kernel, w, size = self.kernel(state)
+        where = grid.rows, self.model.shape[0], grid.periodic or None, step.sweep, step.key
+        sweep = partial(kernel, *where, state.x, w, given(state.tally), given(block))
         threads = 1 if pool is None else workers(pool, len(block) * self.n_stored)
-        halves = 2 * len(block)
-        for jobs in schedule(self.parts, halves, length, grid.periodic, threads):
+        length = max(1, NEAR // (2 * (size // (2 * self.parts))))  # strips of both colours at hand
+        for jobs in schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
             if threads == 1:
                 sweep(jobs[0])
             else:
@@ -166,6 +175,9 @@ class GridLayout(PackedLayout):
             ),
         )
 
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return (self.arrays.p,)
+
     @property
     def signature(self) -> tuple[Any, ...]:
         return self.kind, len(self.arrays.contexts), self.arrays.p.dtype
@@ -178,9 +190,88 @@ class GridLayout(PackedLayout):
             start_lattice(phases, self.arrays.rows * self.arrays.columns, key)
         return {"w": phases}
 
-    def kernel(self, state: State) -> tuple[Any, np.ndarray, int]:
+    def kernel(self, state: State) -> tuple[Any, np.ndarray | None, int]:
         p = self.arrays.p.reshape(2, self.parts, -1)
         weights = state.own.get("w")
-        w = np.empty((2, 0, 0), np.uint32) if weights is None else weights.reshape(p.shape)
-        sweeps = partial(lattice_sweeps, p, self.arrays.contexts, state.ones)
-        return sweeps, w, w.nbytes + p.nbytes
+        w = None if weights is None else weights.reshape(p.shape)
+        sweeps = partial(
+            lattice_sweeps, p, self.arrays.contexts, w is None or None, given(state.ones)
+        )
+        return sweeps, w, p.nbytes * (1 if w is None else 2)
+
+
+# -- packing --------------------------------------------------------------------------------
+
+
+def compile_lattice(
+    model: Lattice, by_count: bool, bits: int = 32, origin: tuple[int, int] = (0, 0)
+) -> LatticeArrays:
+    """The conditionals of a two-state lattice, for weights of 32 or 16 bits.
+
+    `origin` is the place of row 0 and column 0 of the whole lattice where `model` is a patch of it.
+    """
+    rows, columns, strips = strip_shape(*model.shape)
+    contexts = COUNTS if by_count else BITS
+    p = aligned((2, strips, n_cells(rows * columns), contexts, LANES), unsigned(bits))
+    fill_lattice(
+        model.log_unary,
+        model.right,
+        model.down,
+        model.unlike,
+        model.clamped,
+        model.periodic,
+        origin,
+        rows,
+        columns,
+        p,
+    )
+    p.flags.writeable = False
+    return LatticeArrays(p, (0,) * contexts, rows, columns, model.periodic)
+
+
+def unsigned(bits: int) -> type[np.unsignedinteger[Any]]:
+    """The type of p and of weights."""
+    return np.uint32 if bits == 32 else np.uint16
+
+
+def n_entries(shape: tuple[int, int], by_count: bool) -> int:
+    """Conditionals of all places, those included that no site has."""
+    rows, columns, strips = strip_shape(*shape)
+    return 2 * strips * n_cells(rows * columns) * LANES * (COUNTS if by_count else BITS)
+
+
+def strip_shape(h: int, w: int) -> tuple[int, int, int]:
+    """Rows of a strip, columns of a half-lattice, and how many strips."""
+    columns = (w + 1) // 2
+    rows = min(h, -(-STRIP // columns))
+    return rows, columns, -(-h // rows)
+
+
+def n_cells(sites: int) -> int:
+    return -(-sites // LANES)
+
+
+def pack(pictures: np.ndarray, height: int) -> np.ndarray:
+    """(..., H, W) pictures as (..., 2, height, M) half-lattices."""
+    h, w = pictures.shape[-2:]
+    packed = np.zeros((*pictures.shape[:-2], 2, height, (w + 1) // 2), pictures.dtype)
+    for colour, rows, columns, half in _halves(h, w):
+        packed[..., colour, rows, half] = pictures[..., rows, columns]
+    return packed
+
+
+def unpack(packed: np.ndarray, h: int, w: int) -> np.ndarray:
+    """The (..., H, W) pictures that `pack` packed."""
+    pictures = np.empty((*packed.shape[:-3], h, w), packed.dtype)
+    for colour, rows, columns, half in _halves(h, w):
+        pictures[..., rows, columns] = packed[..., colour, rows, half]
+    return pictures
+
+
+def _halves(h: int, w: int) -> Iterator[tuple[int, slice, slice, slice]]:
+    """The four strided pieces: colour, rows, columns of the picture, columns of the half."""
+    for parity in (0, 1):
+        for colour in (0, 1):
+            first = (parity + colour) & 1
+            half = slice(0, (w - first + 1) // 2)
+            yield colour, slice(parity, h, 2), slice(first, w, 2), half

@@ -18,31 +18,16 @@ Places that no site has, and clamped sites, have p = 0 or 2^31, which herding re
 With weights of 16 bits p is rounded to multiples of 2^-15: half the memory to hold and to move.
 """
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from herded.draws.fixed_point import coarse_scalar, fixed_scalar
-from herded.models.lattice import Lattice
-from herded.system.arrays import aligned
 from herded.system.jit import jit
 from herded.system.stream import draw
 
-STRIP = 512  # least number of sites in a strip
 LANES = 128  # sites in a cell
 COUNTS, BITS = 5, 16  # contexts
-
-
-class Packed(Protocol):
-    """What the arrays of packed lattices have in common."""
-
-    @property
-    def height(self) -> int: ...
-    @property
-    def columns(self) -> int: ...
-    @property
-    def periodic(self) -> bool: ...
 
 
 class LatticeArrays(NamedTuple):
@@ -53,71 +38,9 @@ class LatticeArrays(NamedTuple):
     columns: int  # M
     periodic: bool
 
-    @property
-    def strips(self) -> int:
-        return int(self.p.shape[1])
-
-    @property
-    def height(self) -> int:
-        """Rows of a packed half-lattice, those that only fill up the last strip included."""
-        return self.strips * self.rows
-
-    @property
-    def tables(self) -> tuple[np.ndarray, ...]:
-        """What the bits of a run depend on."""
-        return (self.p,)
-
-
-def compile_lattice(
-    model: Lattice, by_count: bool, bits: int = 32, origin: tuple[int, int] = (0, 0)
-) -> LatticeArrays:
-    """The conditionals of a two-state lattice, for weights of 32 or 16 bits.
-
-    `origin` is the place of row 0 and column 0 of the whole lattice where `model` is a patch of it.
-    """
-    rows, columns, strips = strip_shape(*model.shape)
-    contexts = COUNTS if by_count else BITS
-    p = aligned((2, strips, n_cells(rows * columns), contexts, LANES), unsigned(bits))
-    _fill(
-        model.log_unary,
-        model.right,
-        model.down,
-        model.unlike,
-        model.clamped,
-        model.periodic,
-        origin,
-        rows,
-        columns,
-        p,
-    )
-    p.flags.writeable = False
-    return LatticeArrays(p, (0,) * contexts, rows, columns, model.periodic)
-
-
-def unsigned(bits: int) -> type[np.unsignedinteger[Any]]:
-    """The type of p and of weights."""
-    return np.uint32 if bits == 32 else np.uint16
-
-
-def n_entries(shape: tuple[int, int], by_count: bool) -> int:
-    """Conditionals of all places, those included that no site has."""
-    rows, columns, strips = strip_shape(*shape)
-    return 2 * strips * n_cells(rows * columns) * LANES * (COUNTS if by_count else BITS)
-
-
-def strip_shape(h: int, w: int) -> tuple[int, int, int]:
-    """Rows of a strip, columns of a half-lattice, and how many strips."""
-    columns = (w + 1) // 2
-    rows = min(h, -(-STRIP // columns))
-    return rows, columns, -(-h // rows)
-
-
-def n_cells(sites: int) -> int:
-    return -(-sites // LANES)
-
 
 @jit
-def _fill(log_unary, right, down, unlike, clamped, periodic, origin, rows, columns, p):
+def fill_lattice(log_unary, right, down, unlike, clamped, periodic, origin, rows, columns, p):
     h, w, _ = log_unary.shape
     contexts, coarse = p.shape[3], p.itemsize == 2
     coupling = np.empty(4)
@@ -154,42 +77,6 @@ def _fill(log_unary, right, down, unlike, clamped, periodic, origin, rows, colum
                 if clamped[r, j] >= 0:
                     one = np.uint32(2**31 * clamped[r, j])
                 planes[q, site % LANES] = coarse_scalar(one) if coarse else one
-
-
-def with_border(packed: np.ndarray, lattice: Packed, height: int) -> np.ndarray:
-    """(2, rows, M) half-lattices in a border of 0, or of what lies on the other side."""
-    inside = packed.reshape(2, lattice.height, lattice.columns)
-    x = np.pad(inside, ((0, 0), (1, 1), (1, 1)))
-    if lattice.periodic:
-        x[:, 0], x[:, height + 1] = x[:, height], x[:, 1]
-        x[:, :, 0], x[:, :, -1] = x[:, :, -2], x[:, :, 1]
-    return x
-
-
-def pack(pictures: np.ndarray, height: int) -> np.ndarray:
-    """(..., H, W) pictures as (..., 2, height, M) half-lattices."""
-    h, w = pictures.shape[-2:]
-    packed = np.zeros((*pictures.shape[:-2], 2, height, (w + 1) // 2), pictures.dtype)
-    for colour, rows, columns, half in _halves(h, w):
-        packed[..., colour, rows, half] = pictures[..., rows, columns]
-    return packed
-
-
-def unpack(packed: np.ndarray, h: int, w: int) -> np.ndarray:
-    """The (..., H, W) pictures that `pack` packed."""
-    pictures = np.empty((*packed.shape[:-3], h, w), packed.dtype)
-    for colour, rows, columns, half in _halves(h, w):
-        pictures[..., rows, columns] = packed[..., colour, rows, half]
-    return pictures
-
-
-def _halves(h: int, w: int) -> Iterator[tuple[int, slice, slice, slice]]:
-    """The four strided pieces: colour, rows, columns of the picture, columns of the half."""
-    for parity in (0, 1):
-        for colour in (0, 1):
-            first = (parity + colour) & 1
-            half = slice(0, (w - first + 1) // 2)
-            yield colour, slice(parity, h, 2), slice(first, w, 2), half
 
 
 @jit

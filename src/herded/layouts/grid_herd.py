@@ -9,26 +9,28 @@ import numpy as np
 
 from herded.draws.protocol import Step
 from herded.draws.together_lanes import WORD, live_in_last, places, words_of
-from herded.layouts.grid import PackedLayout, why_no_grid
-from herded.layouts.grid_arrays import (
-    COUNTS,
-    LANES,
+from herded.layouts.grid import (
+    NEAR,
+    PackedLayout,
     compile_lattice,
     n_entries,
     pack,
-    start_lattice,
     unpack,
+    why_no_grid,
 )
+from herded.layouts.grid_arrays import COUNTS, LANES, start_lattice
 from herded.layouts.grid_herd_sweeps import Frame, GridHerd, herd_sweeps
 from herded.layouts.herd import HerdLayout
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.state import NOTHING, State
-from herded.layouts.waves import schedule, wave_length
+from herded.layouts.waves import schedule
 from herded.system.arrays import aligned
 from herded.system.threads import run_jobs, workers
 
 MOST_MEMBERS = 2**16 - 1  # a lane counts those that are 1 in 16 bits
-FEWEST_SITES = 32  # below, most of a cell's lanes idle, and layouts whose lanes are members win
+# Below, conditionals need not be rounded to 2^-15 for speed, and lanes would idle: there layouts
+# win whose lanes are members.
+FEWEST_SITES = 256
 NO_PHASES = np.zeros((2, 0, 0), np.uint16)
 
 
@@ -77,6 +79,9 @@ class GridHerdLayout(HerdLayout, PackedLayout):
     @property
     def signature(self) -> tuple[Any, ...]:
         return self.kind, self.together, len(self.arrays.contexts), self.kept
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return (self.arrays.p,)
 
     @cached_property
     def words(self) -> int:
@@ -140,8 +145,8 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         spare = WORD - live_in_last(self.members)
         frame = Frame(grid.rows, self.model.shape[0], grid.periodic, spare)
         sweep = partial(herd_sweeps, *tables, places(self.members), frame, step, herd, block)
-        near = p.nbytes + sum(array.nbytes for array in herd)
-        length = wave_length(near // (2 * self.parts))
+        size = p.nbytes + sum(array.nbytes for array in herd)
+        length = max(1, NEAR // (2 * (size // (2 * self.parts))))  # strips of both colours at hand
         threads = workers(pool, len(block) * self.n_stored * self.members)
         for jobs in schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
             run_jobs(sweep, jobs, pool if threads > 1 else None)

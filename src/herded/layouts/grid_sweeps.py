@@ -18,21 +18,25 @@ _33 = np.uint64(33)
 
 
 @jit
-def lattice_sweeps(p, contexts, ones, rows, frame, sweep, key, x, w, tally, block, regions):
+def lattice_sweeps(
+    p, contexts, drawn, ones, rows, height, periodic, sweep, key, x, w, tally, block, regions
+):
     """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
 
-    p and w are (2, strips, entries of a strip) and of one type; w is empty for Gibbs sampling. x is
-    (2, rows + 2, columns + 2) with a border of zeros or, where periodic, of what lies on the other
-    side. `frame` is the height of the lattice and whether it is periodic. Where `ones` is not
-    empty the samples with x = 1 are counted in it, and where `block` is (samples, 0) they are not
-    kept: on large lattices it takes as long to write them as to find them.
+    p and w are (2, strips, entries of a strip) and of one type. x is (2, rows + 2, columns + 2)
+    with a border of zeros or, where periodic, of what lies on the other side. What a run does not
+    need is None, and is not compiled: `drawn` (for Gibbs sampling) or w, `periodic`, `ones` and
+    `tally`, which count samples with x = 1 and add up conditionals, and `block`, if samples are
+    only counted: on large lattices it takes as long to write them as to find them.
     """
-    height, periodic = frame
     strips, columns = p.shape[1], x.shape[2] - 2
     sites = rows * columns
     places = p.shape[2] // len(contexts)
-    context, new = np.zeros(places, np.uint8), np.zeros(places, np.uint8)
-    seen = np.zeros(places, p.dtype)
+    context, new = np.empty(places, np.uint8), np.empty(places, np.uint8)
+    for m in range(places):  # also those that no site has
+        context[m] = 0
+    if tally is not None:
+        seen = np.empty(places, p.dtype)
     for region in regions:
         for front in range(*fronts(region)):
             for half in range(region[BEGIN], region[END]):
@@ -42,19 +46,19 @@ def lattice_sweeps(p, contexts, ones, rows, frame, sweep, key, x, w, tally, bloc
                 s, colour = half // 2, half & 1
                 at = (colour * strips + strip) * sites
                 look_around(x, len(contexts) == COUNTS, colour, strip * rows, rows, context)
-                if w.size:
+                if w is not None:
                     herd(p, w, colour, strip, contexts, context, new)
-                else:
+                if drawn is not None:
                     clock = np.uint64((sweep + s) * 2 * strips * sites + at)
                     draw_states(p, colour, strip, contexts, context, key, clock, new)
                 store(x, colour, strip * rows, rows, height, new)
-                if ones.size:
+                if ones is not None:
                     count(new, ones, at, sites)
-                if block.shape[1]:
+                if block is not None:
                     keep(new, block, s, at, sites)
-                if periodic:
+                if periodic is not None:
                     wrap(x, colour, strip * rows, rows, height)
-                if tally.size:
+                if tally is not None:
                     add_up(p, colour, strip, contexts, context, seen, tally, at, sites)
 
 
@@ -80,7 +84,8 @@ def look_around(x, by_count, colour, first, rows, context):
 @jit
 def herd(p, w, colour, strip, contexts, context, new):
     """Steps 3 and 4 of Algorithm 1 for all sites of a strip, cell by cell."""
-    size, kind, top = len(contexts) * LANES, w.dtype.type, largest_phase(w)
+    size, kind = len(contexts) * LANES, w.dtype.type
+    top = kind(kind(~kind(0)) >> 1)  # all bits but the highest, which carries
     for cell in range(len(context) // LANES):
         planes = p[colour, strip, cell * size : (cell + 1) * size]
         phases = w[colour, strip, cell * size : (cell + 1) * size]
@@ -94,12 +99,6 @@ def herd(p, w, colour, strip, contexts, context, new):
                 phases[q * LANES + m] = phi & top
                 carry |= phi
             states[m] = carry > top
-
-
-@jit
-def largest_phase(w):
-    """All bits but the highest, which carries."""
-    return w.dtype.type(np.iinfo(w.dtype).max >> 1)
 
 
 @jit
@@ -128,16 +127,17 @@ def add_up(p, colour, strip, contexts, context, seen, tally, at, sites):
             for q in range(len(contexts)):
                 one |= planes[q * LANES + m] if here[m] == q else kind(0)
             found[m] = one
-    sums, scale = tally[at : at + sites], np.int64(2**31) // (np.int64(largest_phase(p)) + 1)
+    sums, one = tally[at : at + sites], np.int64(kind(~kind(0)) >> 1) + 1
     for m in range(len(sums)):
-        sums[m] += np.int64(seen[m]) * scale
+        sums[m] += np.int64(seen[m]) * (np.int64(2**31) // one)
 
 
 @jit
 def store(x, colour, first, rows, height, new):
     """Write a strip's new states into the lattice."""
     columns = x.shape[2] - 2
-    for r in range(first, min(first + rows, height)):
+    last = first + rows
+    for r in range(first, last if last < height else height):
         mine, fresh = x[colour, r + 1, 1:], new[(r - first) * columns :]
         for m in range(columns):
             mine[m] = fresh[m]
@@ -164,7 +164,8 @@ def wrap(x, colour, first, rows, height):
     """Copy a strip's outermost states to the other side of a periodic lattice."""
     columns = x.shape[2] - 2
     mine = x[colour]
-    for r in range(first + 1, min(first + rows, height) + 1):
+    last = first + rows
+    for r in range(first + 1, (last if last < height else height) + 1):
         mine[r, 0], mine[r, columns + 1] = mine[r, columns], mine[r, 1]
         if r == 1 or r == height:
             to = height + 1 if r == 1 else 0

@@ -18,7 +18,6 @@ class HerdLayout(SweptLayout):
     Arrays of one entry per variable (`State.tally`, `State.ones`) sum over the members.
     """
 
-    members: int
     kept: bool  # whether phases are kept from sweep to sweep
 
     together: ClassVar[bool] = True
@@ -32,13 +31,28 @@ class HerdLayout(SweptLayout):
         """The states of the members, as a row of a block of samples."""
         return state.x.reshape(-1)
 
+    def fill(self, block: np.ndarray, state: State) -> None:
+        if block.shape[1]:
+            block[:] = self.packed(state)
+
     def values(self, state: State) -> np.ndarray:
-        return self.members_of(self.packed(state)[None])[0].astype(np.int64)
+        states: np.ndarray = self.members_of(self.packed(state)[None])[0].astype(np.int64)
+        return states
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         size = self.n_stored * (1 if self.scalar else self.width)
         sums = np.zeros(size, np.int64) if tally else NOTHING
-        return State(self.pack(x), draw.start(self, chain), sums, 0, chain, total)
+        state = State(self.pack(x), draw.start(self, chain), sums, 0, chain, total)
+        self.remember(state)
+        return state
+
+    def remember(self, state: State) -> None:
+        state.own["earlier"] = self.packed(state).copy()
+
+    def then_and_now(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+        words = np.stack([state.own["earlier"], self.packed(state)])
+        then, now = self.members_of(words)
+        return then, now
 
     def new_counts(self) -> np.ndarray:
         return np.zeros(self.n_stored * (1 if self.width == 2 else self.width), np.int64)

@@ -44,16 +44,19 @@ class PottsLayout(PackedLayout):
             ),
         )
 
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return self.arrays.u, self.arrays.f
+
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         grid = self.arrays
         weights = aligned((MAX_BINS, grid.u.size), np.int32)
         if random:  # the first bin only: the others inherit from it
-            vectors = weights[0].reshape(2, grid.strips, -1, self.width)
+            vectors = weights[0].reshape(2, self.parts, -1, self.width)
             start_potts(vectors, *self.model.shape, grid.rows, grid.columns, key)
         return {"w": weights}
 
     def kernel(self, state: State) -> tuple[Any, np.ndarray, int]:
-        tables = [table.reshape(2, self.arrays.strips, -1) for table in self.arrays.tables]
+        tables = [table.reshape(2, self.parts, -1) for table in self.tables()]
         w = state.own.get("w", np.empty((0, 0), np.int32))
         a_bin = w.nbytes // max(1, len(w))
         near = a_bin + sum(table.nbytes for table in tables)

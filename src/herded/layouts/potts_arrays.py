@@ -12,7 +12,8 @@ import numpy as np
 
 from herded.draws.modes import MAX_BINS
 from herded.draws.phases import start_vector
-from herded.layouts.grid_arrays import LANES, n_cells, strip_shape
+from herded.layouts.grid import n_cells, strip_shape
+from herded.layouts.grid_arrays import LANES
 from herded.models.lattice import Lattice
 from herded.system.arrays import aligned
 from herded.system.exp import exp
@@ -28,20 +29,6 @@ class PottsArrays(NamedTuple):
     rows: int  # in a strip
     columns: int
     periodic: bool
-
-    @property
-    def strips(self) -> int:
-        return int(self.u.shape[1])
-
-    @property
-    def height(self) -> int:
-        """Rows of a packed half-lattice, those that only fill up the last strip included."""
-        return self.strips * self.rows
-
-    @property
-    def tables(self) -> tuple[np.ndarray, ...]:
-        """What the bits of a run depend on."""
-        return self.u, self.f
 
 
 def why_not(model: Lattice, weights: str | None) -> str:

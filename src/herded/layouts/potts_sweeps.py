@@ -21,14 +21,13 @@ _0, _40 = np.int32(0), np.uint64(40)
 
 
 @jit
-def potts_sweeps(u, f, states, rows, frame, sweep, key, x, w, tally, block, regions):
+def potts_sweeps(u, f, states, rows, height, periodic, sweep, key, x, w, tally, block, regions):
     """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
 
     u and f are (2, strips, entries of a strip); w is (bins, places of both colours * K), and empty
     for Gibbs sampling; else as `lattice_sweeps`. A site's weights lie beside each other: the bins
     of its cell are many, and those of a visit are then one cache line and not K.
     """
-    height, periodic = frame
     strips, columns = u.shape[1], x.shape[2] - 2
     sites, places = rows * columns, u.shape[2] // states
     around, new = np.zeros(4 * places, np.uint8), np.zeros(places, np.uint8)
@@ -59,11 +58,11 @@ def potts_sweeps(u, f, states, rows, frame, sweep, key, x, w, tally, block, regi
                             split(w, vector, states * LANES, bins)
                         find(mean, states, bins, w, vector, place)
                         herd_states(states, p, w, place, weights, top, new, first)
-                    if tally.size:
+                    if tally is not None:
                         add_up(states, p, tally, at + first, min(LANES, sites - first))
                 store(x, colour, strip * rows, rows, height, new)
                 keep(new, block, s, at, sites)
-                if periodic:
+                if periodic is not None:
                     wrap(x, colour, strip * rows, rows, height)
 
 

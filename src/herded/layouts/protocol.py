@@ -44,6 +44,8 @@ class Layout:
     scalar
         Whether `State.tally` sums the conditionals of x = 1, at scale 2^31, or else those of all
         states, at scale 2^24.
+    members
+        Chains that draw together: a herd, where there are several.
 
     Examples
     --------
@@ -59,12 +61,13 @@ class Layout:
     memory: float = 0.0
     chain_memory: float = 0.0
     scalar: bool = False
+    members: int = 1
 
     kind: ClassVar[str] = "own"
     least_block: ClassVar[int] = 1  # sweeps that a block of samples holds at least
     counts: ClassVar[bool] = False  # whether kernels count the samples with x = 1 (`State.ones`)
-    members: ClassVar[int] = 1  # chains that draw together: a herd, where there are several
     together: ClassVar[bool] = False  # whether it is for herds
+    cools: ClassVar[bool] = False  # whether its conditionals can follow a temperature
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Pickles forget what is read-only, a part of types: workers would compile anew."""
@@ -128,6 +131,13 @@ class Layout:
         """The current states (members, N) of a chain, in the model's order."""
         return self.unstore(state.x.reshape(1, -1)).astype(np.int64)
 
+    def remember(self, state: State) -> None:
+        """Note where the members of a herd are, to see later whether they have left."""
+
+    def then_and_now(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """The states (members, N) that `remember` has noted of a herd, and those of now."""
+        raise NotImplementedError
+
     def new_counts(self) -> np.ndarray:
         """Room to count the states of a block of samples in (`State.ones`)."""
         return np.zeros(self.n_stored, np.uint8)
@@ -147,10 +157,10 @@ class Layout:
     @cached_property
     def hash(self) -> str:
         """Names the tables: equal hashes mean equal bits on every machine."""
-        digest = hashlib.sha256()
-        for array in self.tables():
+        digest, tables = hashlib.sha256(), self.tables()
+        for array in tables:
             digest.update(array.tobytes())
-        return digest.hexdigest()[:16] if self.tables() else "none"
+        return digest.hexdigest()[:16] if tables else "none"
 
     @cached_property
     def bytes(self) -> int:

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
 from herded.draws.protocol import Step
-from herded.draws.together import orders, start_phases
+from herded.draws.together import TogetherDraw, orders, start_phases
 from herded.errors import MethodError
 from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.herd import HerdLayout
@@ -52,8 +52,9 @@ class SiteHerdLayout(HerdLayout):
                 'expected a scan of one variable at a time for a herd, got "jacobi": use '
                 'scan="sequential"'
             )
-        members, width = task.draw.members, int(task.graph.cardinalities.max())
-        chain = float(task.graph.n_variables) * (members * (1 if width <= 256 else 2) + 8 * width)
+        draw, width = cast(TogetherDraw, task.draw), int(task.graph.cardinalities.max())
+        a_state = draw.members * (1 if width <= 256 else 2)
+        chain = float(task.graph.n_variables) * (a_state + 8 * width)
         return Proposal(
             kind=cls.kind,
             memory=memory + chain,
@@ -67,8 +68,8 @@ class SiteHerdLayout(HerdLayout):
                 memory=memory + chain,
                 chain_memory=chain,
                 scalar=task.scalar,
-                members=members,
-                kept=task.draw.kept,
+                members=draw.members,
+                kept=draw.kept,
                 factors=task.factors,
                 scan=task.order,
             ),
@@ -159,6 +160,7 @@ class FactorHerdLayout(SiteHerdLayout):
     """Any model: conditionals summed from log-tables; also for falling temperatures."""
 
     kind: ClassVar[str] = "factor"
+    cools: ClassVar[bool] = True
 
     @classmethod
     def propose(cls, task: Task, forced: bool) -> Proposal | str:

@@ -11,7 +11,16 @@ scan over all sweeps of a block.
 import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar, fixed_vector
-from herded.draws.together import PHASE, fresh_phase, order_rows, share
+from herded.draws.together import (
+    BINS,
+    PHASE,
+    bin_of,
+    bin_phases,
+    carry,
+    fresh_phase,
+    order_rows,
+    share,
+)
 from herded.layouts.arrays import shuffle
 from herded.layouts.scan import RANDOM
 from herded.system.jit import jit
@@ -26,7 +35,7 @@ def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
     x, phases, tally, ones = m.x, m.phases, m.tally, m.ones
     n, rows_of_orders, flat = np.uint64(orders.shape[1]), orders.shape[0], orders.reshape(-1)
     variables_of, width = np.uint64(scan_length(m, orders)), m.width
-    p, row = np.empty(n, np.uint32), np.empty(n, np.int64)
+    p, row, bins = np.empty(n, np.uint32), np.empty(n, np.int64), np.empty(BINS, np.uint32)
     if f is not None:
         zero, one = np.empty(n), np.empty(n)
     for g in range(first, last):
@@ -48,19 +57,18 @@ def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
                     for k in range(n):
                         p[k] = fixed_scalar(zero[k], one[k], betas[s])
                 phi = phases[i] if len(phases) else fresh_phase(run.key, clock + i)
-                begin, carries = phi, np.int64(0)
+                end = bin_phases(phi & PHASE, p, n, bins)
+                carries = np.int64(0)
                 a, b = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
                 for j in range(n):
                     k = np.uint64(flat[a + np.uint64(flat[b + j])])
-                    phi = np.uint32(phi + p[k])
-                    new = phi >> _31
-                    phi &= PHASE
+                    new = carry(bins, bin_of(p[k]), p[k])
                     carries += new
                     x[i * n + k] = new
                 if len(phases):
-                    phases[i] = phi
+                    phases[i] = end
                 if len(tally):
-                    tally[i] += (carries << 31) + np.int64(phi) - np.int64(begin)
+                    tally[i] += (carries << 31) + np.int64(end) - np.int64(phi & PHASE)
                 if len(ones):
                     count_ones(ones, width, i, np.int64(n), carries)
                 if block.shape[1]:
@@ -72,11 +80,11 @@ def vector_herd(t, f, scan, orders, run, betas, m, block, first, last):
     """Variables of any cardinality: a phase for each split of the states in two."""
     x, phases, tally, ones, widest = m.x, m.phases, m.tally, m.ones, m.width
     n, rows_of_orders, flat = np.uint64(orders.shape[1]), orders.shape[0], orders.reshape(-1)
-    variables_of = np.uint64(scan_length(m, orders))
-    row, upto, phi = np.empty(n, np.int64), np.empty(widest + 1, np.int64), np.empty(widest, np.uint32)
+    variables_of, room = np.uint64(scan_length(m, orders)), np.int64(n) * (widest + 1)
+    row, phi, bins = np.empty(n, np.int64), np.empty(widest, np.uint32), np.empty(BINS, np.uint32)
+    upto, upper = np.empty(room, np.int64), np.empty(n, np.uint32)
     if f is not None:
-        logits, one = np.empty(np.int64(n) * widest), np.empty(widest)
-        own = np.empty(widest, np.int32)
+        logits, one, own = np.empty(room), np.empty(widest), np.empty(widest, np.int32)
     for g in range(first, last):
         variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
         order = variables.copy()
@@ -89,30 +97,40 @@ def vector_herd(t, f, scan, orders, run, betas, m, block, first, last):
                 states = m.cardinalities[i]
                 if t is not None:
                     find_rows(t.neighbour_start, t.neighbour, t.radix, i, x, n, row)
+                    for k in range(n):
+                        at = t.entry_start[i] + row[k] * states
+                        upper[k] = cumulate(t.p, at, states, upto, k * (widest + 1))
                 if f is not None:
                     sum_all(f, i, x, n, states, row, logits)
+                    for k in range(n):
+                        for c in range(states):
+                            one[c] = logits[k * states + c]
+                        fixed_vector(one, betas[s], states, own, 0)
+                        upper[k] = cumulate(own, 0, states, upto, k * (widest + 1))
+                phi[0] = 0  # of a variable of one state, which is no split
                 for k in range(1, states):
                     split = np.uint64(k)
                     if len(phases):
-                        phi[split] = phases[i * np.uint64(widest) + split]
+                        phi[split] = phases[i * np.uint64(widest) + split] & PHASE
                     else:
                         phi[split] = fresh_phase(run.key + split, clock + i)
+                root = states >> 1
+                phi[root] = bin_phases(phi[root], upper, n, bins)
                 a, b = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
                 for j in range(n):
                     k = np.uint64(flat[a + np.uint64(flat[b + j])])
-                    if t is not None:
-                        cumulate(t.p, t.entry_start[i] + row[k] * states, states, upto)
-                    if f is not None:
-                        for c in range(states):
-                            one[c] = logits[np.int64(k) * states + c]
-                        fixed_vector(one, betas[s], states, own, 0)
-                        cumulate(own, 0, states, upto)
-                    new = descend(phi, upto, states)
+                    at = np.int64(k) * (widest + 1)
+                    if carry(bins, bin_of(upper[k]), upper[k]):
+                        new = descend(phi, upto, at, root, states)
+                    else:
+                        new = descend(phi, upto, at, 0, root)
                     x[i * n + k] = new
                     if len(tally):
                         for c in range(states):
-                            tally[np.int64(i) * widest + c] += upto[c + 1] - upto[c]
-                    if len(ones):
+                            tally[np.int64(i) * widest + c] += upto[at + c + 1] - upto[at + c]
+                    if len(ones) and widest == 2:
+                        ones[i] += new
+                    elif len(ones):
                         ones[np.int64(i) * widest + new] += 1
                 if len(phases):
                     for k in range(1, states):
@@ -179,22 +197,23 @@ def sum_all(f, i, x, n, states, at, logits):
 
 
 @jit
-def cumulate(p, at, states, upto):
-    """upto[k] is the sum of the first k probabilities."""
-    upto[0] = 0
+def cumulate(p, at, states, upto, to):
+    """upto[to + k] is the sum of the first k probabilities; gives the share of the upper half."""
+    total = np.int64(0)
+    upto[to] = 0
     for k in range(states):
-        upto[k + 1] = upto[k] + np.int64(p[at + k])
+        total += np.int64(p[at + k])
+        upto[to + k + 1] = total
+    return share(total - upto[to + (states >> 1)], total)
 
 
 @jit
-def descend(phi, upto, states):
-    """A state, by carries: is it in the upper half of what is left? Its split has the phase."""
-    low, high = 0, states
+def descend(phi, upto, at, low, high):
+    """A state out of [low, high), by carries: is it in the upper half of what is left?"""
     while high - low > 1:
         middle = (low + high) >> 1
-        up = upto[high] - upto[middle]
-        whole = upto[high] - upto[low]
-        value = np.uint32(phi[middle] + share(up, whole))
+        whole = upto[at + high] - upto[at + low]
+        value = np.uint32(phi[middle] + share(upto[at + high] - upto[at + middle], whole))
         phi[middle] = value & PHASE
         if value >> _31:
             low = middle

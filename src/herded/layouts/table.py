@@ -15,7 +15,7 @@ from herded.layouts.site_sweeps import scalar_sweeps, vector_sweeps
 from herded.layouts.sites import EVERY_TABULATED, SiteLayout, weights_memory
 from herded.layouts.table_arrays import check_tables, compile_table, row_entries
 from herded.layouts.weights import TABULATED, is_hashed
-from herded.models.names import called
+from herded.models.evidence import called
 from herded.system import memory
 
 # Where tables are a choice and not a must, they may take this many entries per variable.

@@ -23,19 +23,15 @@ from herded.system.jit import jit
 # columns of a region: half-sweeps [0, 1), strips [2, 3) of the first of them, and the slopes s, t
 BEGIN, END, FIRST, LAST, FIRST_SLOPE, LAST_SLOPE = range(6)
 
-NEAR = 5 * 2**17  # bytes of cache that a wave may use: half of what a core of today has
-
-
-def wave_length(strip_bytes: int) -> int:
-    """Half-sweeps of a wave: it holds as many strips of both colours."""
-    return max(1, NEAR // (2 * strip_bytes))
-
 
 @lru_cache(maxsize=64)
 def schedule(
     strips: int, halves: int, length: int, periodic: bool, threads: int
 ) -> tuple[tuple[np.ndarray, ...], ...]:
-    """Phases that come one after another, of jobs that can run at once, of regions in order."""
+    """Phases that come one after another, of jobs that can run at once, of regions in order.
+
+    `length` is the half-sweeps of a wave.
+    """
     threads = max(1, min(threads, strips // 2))
     cuts = [strips * t // threads for t in range(threads + 1)]
     seams = cuts[:-1] if periodic else cuts[1:-1]

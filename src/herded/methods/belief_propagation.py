@@ -10,35 +10,31 @@ stationary point of the Bethe free energy (Yedidia, Freeman and Weiss 2005), not
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
 from herded.errors import InfeasibleError, MethodError
 from herded.layouts.protocol import Layout
 from herded.methods import belief_propagation_kernel as kernel
-from herded.methods.factors_in_order import factors_in_order
-from herded.methods.options import is_between
+from herded.methods.damped import Damped, DampedState, factors_in_order, log_constant
 from herded.methods.protocol import Answer, SolverLayout
+from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph
-from herded.models.names import called
 from herded.models.protocol import Model
 from herded.system import memory
 from herded.system.memory import Size
 
 
 @dataclass
-class BeliefPropagationState:
+class BeliefPropagationState(DampedState):
     """All that changes."""
 
     messages: np.ndarray  # (entries, K) log-messages, entries as in `FactorArrays`
-    sweep: int = 0
-    change: float = np.inf  # the largest step of a log-message in the last sweep
-    converged: bool = False
 
 
 @dataclass(frozen=True)
-class BeliefPropagation:
+class BeliefPropagation(Damped):
     """Sum-product belief propagation: exact on trees, an approximation where there are loops.
 
     A sweep updates every message from a factor to a free variable once. It starts at uniform
@@ -71,19 +67,7 @@ class BeliefPropagation:
     True
     """
 
-    damping: float = 1.0
     updates: Literal["sequential", "parallel"] = "sequential"
-    tolerance: float = 1e-9
-
-    in_one_step: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        if not is_between(self.damping, 0.0, 1.0) or self.damping == 0.0:
-            raise MethodError(f"expected damping in (0, 1], got {self.damping!r}")
-        if self.updates not in ("sequential", "parallel"):
-            raise MethodError(f'expected updates "sequential" or "parallel", got {self.updates!r}')
-        if not is_between(self.tolerance, 0.0, np.inf):
-            raise MethodError(f"expected a tolerance of 0 or more, got {self.tolerance!r}")
 
     def compile(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
@@ -102,25 +86,17 @@ class BeliefPropagation:
         kernel.start(layout.arrays.factors, messages)
         return BeliefPropagationState(messages)
 
-    def advance(self, layout: Layout, state: BeliefPropagationState, sweeps: int) -> None:
-        """Run sweeps, fewer if it converges."""
-        parallel = self.updates == "parallel"
-        for _ in range(sweeps):
-            if state.converged:
-                return
-            # Component by component: the same bits as in index order.
-            change = kernel.sweep(
-                layout.arrays.factors,
-                layout.arrays.order,
-                state.sweep % 2 == 1,
-                state.messages,
-                _gather(layout, state),
-                float(self.damping),
-                parallel,
-            )
-            state.change = float(change)
-            state.converged = state.change < self.tolerance
-            state.sweep += 1
+    def step(self, layout: Layout, state: BeliefPropagationState) -> float:
+        change: float = kernel.sweep(
+            layout.arrays.factors,
+            layout.arrays.order,
+            state.sweep % 2 == 1,
+            state.messages,
+            _gather(layout, state),
+            float(self.damping),
+            self.updates == "parallel",
+        )
+        return change
 
     def answer(self, layout: Layout, state: BeliefPropagationState) -> Answer:
         """The beliefs of this sweep and the Bethe estimate of log Z."""
@@ -130,10 +106,9 @@ class BeliefPropagation:
         log_z = kernel.beliefs(
             layout.arrays.factors, state.messages, _gather(layout, state), q, joint
         )
-        constants = graph.table_start[:-1][np.diff(graph.factor_start) == 0]
         return Answer(
             marginals=q,
-            log_z=float(log_z + graph.log_tables[constants].sum()),
+            log_z=float(log_z + log_constant(graph)),
             pairs=_pairs(graph, joint),
             converged=state.converged,
         )

@@ -5,6 +5,7 @@ Errors fall as 1 / sqrt(T). In a herd every member is such a chain, and they dra
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from herded.draws.random import RandomDraw
 from herded.draws.together import TogetherDraw
@@ -56,11 +57,11 @@ class Gibbs(SiteSampler):
         check_schedule(self.schedule)
         object.__setattr__(self, "scan", frozen_scan(self.scan))
 
-    @property
+    @cached_property
     def move(self) -> Sites:
         return Sites(self.scan)
 
-    @property
+    @cached_property
     def draw(self) -> RandomDraw | TogetherDraw:
         if self.herd > 1:
             return TogetherDraw(self.seed, self.herd, kept=False)

@@ -19,11 +19,11 @@ its weight alone; of several best states herding takes turns.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from herded.draws.herded import HerdedDraw
 from herded.draws.together import TogetherDraw
 from herded.errors import MethodError
-from herded.layouts.protocol import Proposal
 from herded.layouts.scan import Scan
 from herded.layouts.weights import check_weights
 from herded.methods.options import check_herd, check_seed, frozen_scan, is_between, is_whole
@@ -31,7 +31,6 @@ from herded.methods.schedule import Schedule, check_schedule
 from herded.methods.site_sampler import SiteSampler
 from herded.models.protocol import Model
 from herded.moves.sites import Sites
-from herded.system.memory import Size
 
 # Let c_j = j (K - j) / 2. No j weights of a vector ever sum to more than c_j. They gain only in a
 # visit that takes another state x and may take a state k of the j; then k is at most 1 above x,
@@ -124,11 +123,11 @@ class HerdedGibbs(SiteSampler):
                 "one random phase for each variable, got others than the defaults: drop them"
             )
 
-    @property
+    @cached_property
     def move(self) -> Sites:
         return Sites(self.scan)
 
-    @property
+    @cached_property
     def draw(self) -> HerdedDraw | TogetherDraw:
         if self.herd > 1:
             return TogetherDraw(self.seed, self.herd, kept=True)
@@ -143,14 +142,10 @@ class HerdedGibbs(SiteSampler):
             self.bits,
         )
 
-    def propose(
-        self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
-    ) -> Proposal:
-        """The layout that `compile` would build, and what it would take."""
+    def check_annealed(self, model: Model) -> None:
         states = int(model.cardinalities[model.evidence < 0].max(initial=1))
-        if self.schedule is not None and self.herd == 1 and states > MOST_STATES:
+        if self.herd == 1 and states > MOST_STATES:
             raise MethodError(
                 f"expected variables of at most {MOST_STATES} states for annealed herding, whose "
                 f"weights would overflow, got {states}: use Gibbs(schedule=...)"
             )
-        return super().propose(model, kind=kind, max_memory=max_memory)

@@ -19,8 +19,7 @@ import numpy as np
 from herded.errors import MethodError
 from herded.layouts.protocol import Layout
 from herded.methods import mean_field_kernel as kernel
-from herded.methods.factors_in_order import factors_in_order
-from herded.methods.options import is_between
+from herded.methods.damped import Damped, DampedState, factors_in_order, log_constant
 from herded.methods.protocol import Answer, SolverLayout
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
@@ -29,17 +28,14 @@ from herded.system.memory import Size
 
 
 @dataclass
-class MeanFieldState:
+class MeanFieldState(DampedState):
     """All that changes."""
 
     q: np.ndarray  # (N, K), zero beyond a variable's cardinality
-    sweep: int = 0
-    change: float = np.inf  # the largest change of a probability in the last sweep
-    converged: bool = False
 
 
 @dataclass(frozen=True)
-class MeanField:
+class MeanField(Damped):
     """Naive mean field: the product of independent distributions that is closest to the model.
 
     A sweep updates every free variable once. It starts at the product of each variable's unary
@@ -71,21 +67,9 @@ class MeanField:
     True
     """
 
-    damping: float = 1.0
     updates: Literal["sequential", "checkerboard", "parallel"] = "sequential"
-    tolerance: float = 1e-9
 
-    in_one_step: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        if not is_between(self.damping, 0.0, 1.0) or self.damping == 0.0:
-            raise MethodError(f"expected damping in (0, 1], got {self.damping!r}")
-        if self.updates not in ("sequential", "checkerboard", "parallel"):
-            raise MethodError(
-                f'expected updates "sequential", "checkerboard" or "parallel", got {self.updates!r}'
-            )
-        if not is_between(self.tolerance, 0.0, np.inf):
-            raise MethodError(f"expected a tolerance of 0 or more, got {self.tolerance!r}")
+    orders: ClassVar[tuple[str, ...]] = ("sequential", "checkerboard", "parallel")
 
     def compile(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
@@ -105,27 +89,18 @@ class MeanField:
         kernel.start(layout.arrays.factors, layout.model.evidence, q)
         return MeanFieldState(q)
 
-    def advance(self, layout: Layout, state: MeanFieldState, sweeps: int) -> None:
-        """Run sweeps, fewer if it converges."""
+    def step(self, layout: Layout, state: MeanFieldState) -> float:
+        factors, order = layout.arrays
         parallel = self.updates == "parallel"
-        for _ in range(sweeps):
-            if state.converged:
-                return
-            # Component by component: the same bits as in index order.
-            change = kernel.sweep(
-                layout.arrays.factors, layout.arrays.order, state.q, float(self.damping), parallel
-            )
-            state.change = float(change)
-            state.converged = state.change < self.tolerance
-            state.sweep += 1
+        change: float = kernel.sweep(factors, order, state.q, float(self.damping), parallel)
+        return change
 
     def answer(self, layout: Layout, state: MeanFieldState) -> Answer:
         """The q of this sweep and its lower bound of log Z."""
         graph = as_graph(layout.model)
-        constants = graph.table_start[:-1][np.diff(graph.factor_start) == 0]
         bound = kernel.bound(layout.arrays.factors, state.q)
         return Answer(
             marginals=state.q.copy(),
-            log_z=float(bound + graph.log_tables[constants].sum()),
+            log_z=float(bound + log_constant(graph)),
             converged=state.converged,
         )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 MOST_MEMBERS = 2**16  # of a herd
 
+
 def is_whole(value: object, least: int) -> bool:
     """Whether `value` is a whole number of `least` or more."""
     try:

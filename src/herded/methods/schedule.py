@@ -34,16 +34,6 @@ def is_annealed(method: object) -> bool:
     return getattr(method, "schedule", None) is not None
 
 
-def annealed_layout(kind: str | None) -> str:
-    """The one layout for conditionals that change with the temperature."""
-    if kind not in (None, "factor"):
-        raise MethodError(
-            f"expected a factor layout with a schedule, got {kind!r}: conditionals change with "
-            "the temperature and cannot be tabulated"
-        )
-    return "factor"
-
-
 def inverse_temperatures(schedule: Schedule, state: State, sweeps: int) -> np.ndarray:
     """1 / T of the next sweeps of a state, infinite where T is 0.
 

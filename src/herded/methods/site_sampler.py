@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from herded.draws.protocol import Draw
 from herded.layouts.protocol import Proposal, SweptLayout
 from herded.layouts.side_by_side import SideBySide
 from herded.layouts.state import State
-from herded.methods.schedule import Schedule, annealed_layout, inverse_temperatures
+from herded.methods.schedule import Schedule, inverse_temperatures
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
 from herded.system.memory import Size
@@ -22,23 +23,27 @@ class SiteSampler:
     seed: int
     schedule: Schedule | None
 
-    @property
+    @cached_property
     def move(self) -> Move:
         """What changes at once."""
         raise NotImplementedError
 
-    @property
+    @cached_property
     def draw(self) -> Draw:
         """How new values are chosen."""
         raise NotImplementedError
+
+    def check_annealed(self, model: Model) -> None:
+        """Raise where a model is not for this method under a schedule."""
 
     def propose(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Proposal:
         """The layout that `compile` would build, and what it would take."""
-        if self.schedule is not None:
-            kind = annealed_layout(kind)
-        return self.move.propose(model, self.draw, kind=kind, max_memory=max_memory)
+        cools = self.schedule is not None
+        if cools:
+            self.check_annealed(model)
+        return self.move.propose(model, self.draw, kind=kind, cools=cools, max_memory=max_memory)
 
     def compile(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None

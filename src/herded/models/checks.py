@@ -1,9 +1,22 @@
-"""Turn what a user passes into arrays of numbers, or raise an error that says what is wrong."""
+"""Turn what a user passes into arrays of numbers, or raise an error that says what is wrong.
+
+`called` names factor f in an error as the caller knows it: "factor 3" of a list of factors, "edge
+0" of a list of edges.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
+from herded.models.protocol import Model
+
+if TYPE_CHECKING:
+    from herded.models.factor_graph import FactorGraph
 
 
 def shown(value: object) -> str:
@@ -89,3 +102,244 @@ def float_array(name: str, values: ArrayLike, dims: int, uneven: str = "") -> np
     if array.ndim != dims or 0 in array.shape:
         raise ModelError(f"expected a non-empty {dims}-D array as {name}, got shape {array.shape}")
     return array
+
+
+# -- of a factor graph: scopes, tables and their shapes ----------------------------------------
+
+Called = Callable[[int], str]
+Factor = tuple[ArrayLike, ArrayLike]  # variables, log-table
+
+
+def by_number(f: int) -> str:
+    """The name of factor `f` in a factor graph."""
+    return f"factor {f}"
+
+
+def check_cardinalities(cardinalities: ArrayLike) -> np.ndarray:
+    """Numbers of states, one for each variable."""
+    cards = whole_array("cardinalities", cardinalities)
+    if cards.ndim != 1 or len(cards) == 0:
+        raise ModelError(
+            f"expected a list of one or more cardinalities, got {shown(cardinalities)}"
+        )
+    if (cards < 1).any():
+        i = int(np.argmax(cards < 1))
+        raise ModelError(f"expected a cardinality of 1 or more for variable {i}, got {cards[i]}")
+    return cards
+
+
+def laid_out(
+    cards: np.ndarray,
+    scopes: list[np.ndarray],
+    tables: list[np.ndarray],
+    called: Called = by_number,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Scopes and tables as the flat arrays that `FactorGraph.from_arrays` takes."""
+    _check_shapes(cards, scopes, tables, called)
+    return (
+        cards,
+        np.cumsum([0] + [len(scope) for scope in scopes]),
+        np.concatenate([np.empty(0, np.int64), *scopes]),
+        np.concatenate([np.empty(0), *(table.ravel() for table in tables)]),
+    )
+
+
+def _check_shapes(
+    cards: np.ndarray, scopes: list[np.ndarray], tables: list[np.ndarray], called: Called
+) -> None:
+    """Check that a table has as many entries along each axis as that variable has states."""
+    n = len(cards)
+    for f, (scope, table) in enumerate(zip(scopes, tables, strict=True)):
+        if ((scope < 0) | (scope >= n)).any():
+            continue  # check_scopes has a better message for it
+        expected = tuple(int(k) for k in cards[scope])
+        if table.shape != expected:
+            raise ModelError(
+                f"expected a log-table of shape {expected} for {called(f)} over variables "
+                f"{tuple(map(int, scope))}, got shape {table.shape}"
+            )
+
+
+def check_scopes(n: int, starts: np.ndarray, variables: np.ndarray, called: Called) -> None:
+    """Check that the variables of every factor exist and are different."""
+    arity = np.diff(starts)
+    if starts.ndim != 1 or variables.ndim != 1 or not len(starts) or starts[0] != 0:
+        raise ModelError(
+            "expected factor_start as a flat array from 0, and factor_variables as a flat array, "
+            f"got {shown(starts)} and {shown(variables)}"
+        )
+    if (arity < 0).any() or starts[-1] != len(variables):
+        raise ModelError(
+            f"expected factor_start to rise to {len(variables)}, the number of factor_variables, "
+            f"got {starts[-1]} at its end"
+        )
+    owner = np.repeat(np.arange(len(arity)), arity)
+    outside = (variables < 0) | (variables >= n)
+    if outside.any():
+        at = int(np.argmax(outside))
+        raise ModelError(
+            f"expected variables from 0 to {n - 1} in {called(int(owner[at]))}, got {variables[at]}"
+        )
+    keys = np.sort(owner * n + variables)
+    twice = np.flatnonzero(np.diff(keys) == 0)
+    if len(twice):
+        f, i = divmod(int(keys[twice[0]]), n)
+        raise ModelError(f"expected each variable once in {called(f)}, got variable {i} twice")
+
+
+def table_strides(
+    cards: np.ndarray, starts: np.ndarray, variables: np.ndarray, called: Called
+) -> tuple[np.ndarray, np.ndarray]:
+    """Strides of every variable in its factor's table, and the tables' sizes."""
+    strides = np.ones(len(variables), np.int64)
+    sizes = np.ones(len(starts) - 1, np.int64)
+    arity = np.diff(starts)
+    for back in range(1, int(arity.max(initial=0)) + 1):
+        factors = np.flatnonzero(arity >= back)
+        slots = starts[factors + 1] - back
+        strides[slots] = sizes[factors]
+        sizes[factors] *= cards[variables[slots]]
+        if (sizes < 1).any() or (sizes > 2**48).any():
+            f = int(np.argmax((sizes < 1) | (sizes > 2**48)))
+            raise ModelError(
+                f"expected factor tables of at most 2^48 entries, got more for {called(f)}: "
+                "split it into smaller factors"
+            )
+    return strides, sizes
+
+
+def check_tables(
+    tables: np.ndarray,
+    table_start: np.ndarray,
+    scope_of: Callable[[int], np.ndarray],
+    called: Called,
+) -> None:
+    """Check that log-potentials are numbers or -inf, and that every factor allows some state."""
+    wrong = np.isnan(tables) | np.isposinf(tables)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        f = int(np.searchsorted(table_start, at, side="right")) - 1
+        raise ModelError(
+            f"expected finite or -inf log-potentials, got {tables[at]} in {called(f)} over "
+            f"variables {tuple(map(int, scope_of(f)))}"
+        )
+    finite = np.concatenate([[0], np.cumsum(np.isfinite(tables))])
+    empty = finite[table_start[1:]] == finite[table_start[:-1]]
+    if empty.any():
+        f = int(np.argmax(empty))
+        raise ModelError(
+            f"expected some possible state in every factor, but {called(f)} over variables "
+            f"{tuple(map(int, scope_of(f)))} is -inf everywhere: the support is empty"
+        )
+
+
+def listed_factors(factors: Iterable[Factor]) -> list[Factor]:
+    """What was passed as factors, as a list."""
+    try:
+        return list(factors)
+    except TypeError as error:
+        raise ModelError(
+            f"expected a list of factors (variables, log_table), got {shown(factors)}"
+        ) from error
+
+
+def read_factor(f: int, factor: Factor) -> tuple[np.ndarray, np.ndarray]:
+    """The variables and the log-table of factor `f` as arrays."""
+    try:
+        variables, table = factor
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"expected factor {f} as (variables, log_table), got {shown(factor)}"
+        ) from error
+    scope = list(variables) if isinstance(variables, (set, range)) else variables
+    return (
+        whole_array(f"the variables of factor {f}", scope).reshape(-1),
+        number_array(f"the log-table of factor {f}", table),
+    )
+
+
+def check_unaries(model: "FactorGraph") -> None:
+    """The unary factors of one variable must leave it a state."""
+    if not model.has_hard_zeros:
+        return
+    possible: dict[int, np.ndarray] = {}
+    zeros = np.flatnonzero(np.isneginf(model.log_tables))
+    hard = np.unique(np.searchsorted(model.table_start, zeros, side="right") - 1)
+    for f in hard[np.diff(model.factor_start)[hard] == 1].tolist():
+        (i,), table = model.factor(f)
+        possible[int(i)] = np.isfinite(table) & possible.get(int(i), True)
+    stuck = [i for i, states in possible.items() if not states.any()]
+    if stuck:
+        raise ModelError(
+            f"expected a possible state for every variable, but the unary factors of variable "
+            f"{min(stuck)} forbid all of its states: the support is empty"
+        )
+
+
+def check_names(names: Sequence[str] | None, n: int) -> tuple[str, ...] | None:
+    """`names` as `n` distinct strings, or None."""
+    return None if names is None else _distinct(names, n, "names")
+
+
+def check_state_names(
+    state_names: Sequence[Sequence[str]] | None, cardinalities: np.ndarray
+) -> tuple[tuple[str, ...], ...] | None:
+    """`state_names` as one string for every state of every variable, or None."""
+    if state_names is None:
+        return None
+    n = len(cardinalities)
+    if not isinstance(state_names, Sequence) or len(state_names) != n:
+        raise ModelError(f"expected the state names of {n} variables, got {shown(state_names)}")
+    return tuple(
+        _distinct(states, int(k), f"state names of variable {i}")
+        for i, (states, k) in enumerate(zip(state_names, cardinalities, strict=True))
+    )
+
+
+def _distinct(names: object, n: int, what: str) -> tuple[str, ...]:
+    if not isinstance(names, Iterable):
+        raise ModelError(f"expected {n} {what}, got {shown(names)}")
+    result = tuple(str(name) for name in names)
+    if len(result) != n:
+        raise ModelError(f"expected {n} {what}, got {len(result)}")
+    if len(set(result)) != n:
+        twice = Counter(result).most_common(1)[0][0]
+        raise ModelError(f"expected distinct {what}, got {twice!r} twice")
+    return result
+
+
+# -- of models and their states ------------------------------------------------------------
+
+
+def check_model(model: object) -> None:
+    """Raise a `ModelError` that says how to get a model unless `model` is one."""
+    if isinstance(model, (str, os.PathLike)):
+        raise ModelError(f"expected a model, got {shown(model)}: read it first, with read_model")
+    if isinstance(model, type) or not hasattr(type(model), "content_hash"):
+        raise ModelError(
+            f"expected a model, got {described(model)}: build one, such as FactorGraph(...) or "
+            "ising_grid(field)"
+        )
+
+
+def check_states(model: Model, states: ArrayLike) -> np.ndarray:
+    """States as integers (..., N), checked against the cardinalities."""
+    x = whole_array("states", states)
+    n = model.n_variables
+    if _shaped(model, x):
+        x = x.reshape(*x.shape[: x.ndim - len(model.shape)], n)
+    if x.ndim == 0 or x.shape[-1] != n:
+        raise ModelError(f"expected states of {n} variables, got an array of shape {x.shape}")
+    bad = (x < 0) | (x >= model.cardinalities)
+    if bad.any():
+        i = int(np.argwhere(bad)[0][-1])
+        raise ModelError(
+            f"expected states of variable {i} from 0 to {model.cardinalities[i] - 1}, "
+            f"got {x[..., i][bad[..., i]].flat[0]}"
+        )
+    return x
+
+
+def _shaped(model: Model, x: np.ndarray) -> bool:
+    dims = len(model.shape)
+    return dims > 1 and x.ndim >= dims and x.shape[x.ndim - dims :] == model.shape

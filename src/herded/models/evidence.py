@@ -1,4 +1,4 @@
-"""Evidence: which variables are clamped, and to what."""
+"""Evidence: which variables are clamped, and to what; what messages call them."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -7,7 +7,6 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.models.checks import shown, whole_number
-from herded.models.names import state_index
 from herded.models.protocol import Model
 
 if TYPE_CHECKING:
@@ -63,3 +62,28 @@ def check_possible(model: "FactorGraph") -> None:
                 f"expected evidence of positive probability, but {fixed} is impossible in factor "
                 f"{f} over variables {tuple(map(int, variables))}: correct or drop that evidence"
             )
+
+
+def state_index(model: Model, i: int, key: object, value: object) -> int:
+    """The state of variable `i` (which the user calls `key`) that `value` means."""
+    k = int(model.cardinalities[i])
+    states = model.state_names[i] if model.state_names else ()
+    expected = f"expected evidence from 0 to {k - 1}"
+    expected += f" or one of {shown(states)}" if states else ""
+    if states and isinstance(value, str):
+        if value not in states:
+            raise ModelError(f"{expected} for variable {key!r}, got {value!r}")
+        return states.index(value)
+    state = whole_number(f"evidence for {key!r}", value)
+    if not 0 <= state < k:
+        raise ModelError(f"{expected} for variable {key!r}, got {value}")
+    return state
+
+
+def called(model: Model, i: int) -> str:
+    """What to call variable `i` in a message: its name, its pixel or its number."""
+    if model.names:
+        return repr(model.names[i])
+    if len(model.shape) > 1:
+        return str(tuple(int(p) for p in np.unravel_index(i, model.shape)))
+    return str(int(i))

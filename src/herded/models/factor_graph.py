@@ -5,7 +5,6 @@ entry may be -inf (a hard constraint). A table's last variable varies fastest.
 """
 
 import hashlib
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,20 +15,25 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from herded.errors import MethodError, ModelError
 from herded.models import evidence as _evidence
-from herded.models.checks import described, number_array, shown, whole_array
-from herded.models.factor_checks import (
+from herded.models.checks import (
     Called,
     by_number,
     check_cardinalities,
+    check_model,
+    check_names,
     check_scopes,
+    check_state_names,
+    check_states,
     check_tables,
     check_unaries,
+    described,
     laid_out,
     listed_factors,
+    number_array,
     read_factor,
     table_strides,
+    whole_array,
 )
-from herded.models.names import check_names, check_state_names
 from herded.models.protocol import Model
 from herded.system.last import keeps_last
 
@@ -115,7 +119,10 @@ class FactorGraph:
             variables, table = read_factor(f, factor)
             scopes.append(variables)
             tables.append(table)
-        self._set(*laid_out(cards, scopes, tables), names=names, state_names=state_names)
+        built = FactorGraph.from_arrays(
+            *laid_out(cards, scopes, tables), names=names, state_names=state_names
+        )
+        self.__dict__.update(built.__dict__)
 
     @classmethod
     def from_arrays(
@@ -159,37 +166,12 @@ class FactorGraph:
         array([[1., 0.],
                [0., 1.]])
         """
-        model = cls.__new__(cls)
-        model._set(
-            cardinalities,
-            factor_start,
-            factor_variables,
-            log_tables,
-            names=names,
-            state_names=state_names,
-            shape=shape,
-            called=called,
-        )
-        return model
-
-    def _set(
-        self,
-        cardinalities: ArrayLike,
-        factor_start: np.ndarray,
-        factor_variables: np.ndarray,
-        log_tables: np.ndarray,
-        *,
-        names: Sequence[str] | None = None,
-        state_names: Sequence[Sequence[str]] | None = None,
-        shape: tuple[int, ...] | None = None,
-        called: Called = by_number,
-    ) -> None:
-        cardinalities = check_cardinalities(cardinalities)
-        n = len(cardinalities)
+        cards = check_cardinalities(cardinalities)
+        n = len(cards)
         starts = whole_array("factor_start", factor_start)
         variables = whole_array("factor_variables", factor_variables)
         check_scopes(n, starts, variables, called)
-        strides, sizes = table_strides(cardinalities, starts, variables, called)
+        strides, sizes = table_strides(cards, starts, variables, called)
         tables = number_array("log_tables", log_tables)
         if tables.size != sizes.sum():
             raise ModelError(
@@ -197,22 +179,21 @@ class FactorGraph:
             )
         table_start = np.concatenate([[0], np.cumsum(sizes)])
         check_tables(tables, table_start, lambda f: variables[starts[f] : starts[f + 1]], called)
-        fields = {
-            "cardinalities": cardinalities,
-            "factor_start": starts,
-            "factor_variables": variables,
-            "factor_strides": strides,
-            "table_start": table_start,
-            "log_tables": tables,
-            "evidence": np.full(n, -1),
-        }
-        for name, array in fields.items():
-            kind = np.float64 if name == "log_tables" else np.int64
-            object.__setattr__(self, name, locked(array, kind))
-        object.__setattr__(self, "names", check_names(names, n))
-        object.__setattr__(self, "state_names", check_state_names(state_names, cardinalities))
-        object.__setattr__(self, "shape", shape or (n,))
-        check_unaries(self)
+        model = cls.__new__(cls)
+        model.__dict__.update(
+            cardinalities=locked(cards, np.int64),
+            factor_start=locked(starts, np.int64),
+            factor_variables=locked(variables, np.int64),
+            factor_strides=locked(strides, np.int64),
+            table_start=locked(table_start, np.int64),
+            log_tables=locked(tables, np.float64),
+            evidence=locked(np.full(n, -1), np.int64),
+            names=check_names(names, n),
+            state_names=check_state_names(state_names, cards),
+            shape=shape or (n,),
+        )
+        check_unaries(model)
+        return model
 
     # -- properties and queries -----------------------------------------------------------
 
@@ -413,37 +394,3 @@ class WithFactors(Model, Protocol):
 def has_factors(model: Model) -> TypeGuard[WithFactors]:
     """Whether a model can be written as a factor graph."""
     return hasattr(model, "as_factor_graph")
-
-
-def check_model(model: object) -> None:
-    """Raise a `ModelError` that says how to get a model unless `model` is one."""
-    if isinstance(model, (str, os.PathLike)):
-        raise ModelError(f"expected a model, got {shown(model)}: read it first, with read_model")
-    if isinstance(model, type) or not hasattr(type(model), "content_hash"):
-        raise ModelError(
-            f"expected a model, got {described(model)}: build one, such as FactorGraph(...) or "
-            "ising_grid(field)"
-        )
-
-
-def check_states(model: Model, states: ArrayLike) -> np.ndarray:
-    """States as integers (..., N), checked against the cardinalities."""
-    x = whole_array("states", states)
-    n = model.n_variables
-    if _shaped(model, x):
-        x = x.reshape(*x.shape[: x.ndim - len(model.shape)], n)
-    if x.ndim == 0 or x.shape[-1] != n:
-        raise ModelError(f"expected states of {n} variables, got an array of shape {x.shape}")
-    bad = (x < 0) | (x >= model.cardinalities)
-    if bad.any():
-        i = int(np.argwhere(bad)[0][-1])
-        raise ModelError(
-            f"expected states of variable {i} from 0 to {model.cardinalities[i] - 1}, "
-            f"got {x[..., i][bad[..., i]].flat[0]}"
-        )
-    return x
-
-
-def _shaped(model: Model, x: np.ndarray) -> bool:
-    dims = len(model.shape)
-    return dims > 1 and x.ndim >= dims and x.shape[x.ndim - dims :] == model.shape

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.models import evidence as _evidence
-from herded.models.checks import float_array, number, number_array
-from herded.models.factor_graph import FactorGraph, check_states, locked
+from herded.models.checks import check_states, float_array, number, number_array
+from herded.models.factor_graph import FactorGraph, locked
 
 ISING, POTTS = -1.0, 0.0
 

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.models.checks import edge_array, float_array, number_array
-from herded.models.factor_checks import Called
+from herded.models.checks import Called, edge_array, float_array, number_array
 from herded.models.factor_graph import FactorGraph
 
 UNEVEN = "use FactorGraph for variables of different numbers of states"

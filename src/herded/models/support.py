@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import HerdedError, InfeasibleError, ModelError
+from herded.models.checks import check_states
 from herded.models.domains import (
     FOUND,
     GAVE_UP,
@@ -21,8 +22,8 @@ from herded.models.domains import (
     search_all,
     whole_domains,
 )
-from herded.models.factor_graph import as_graph, check_states, has_factors
-from herded.models.names import called
+from herded.models.evidence import called
+from herded.models.factor_graph import as_graph, has_factors
 from herded.models.protocol import Model
 from herded.system.stream import draws
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 SEARCHES = 8  # most searches for one start that differs from the earlier ones
 FEW_TRIES = 1000  # dead ends allowed in each of them
+SEARCHED = 16  # starts of a herd whose states must be searched for
 
 
 def start_state(model: Model, key: np.uint64, *, tries: int = 100_000) -> np.ndarray:
@@ -89,6 +91,35 @@ def dispersed_starts(model: Model, keys: Sequence[np.uint64]) -> list[np.ndarray
     for chain, x in zip(range(1, len(keys)), extremes, strict=False):
         starts[chain] = np.where(loose, x, starts[chain])
     return starts
+
+
+def member_starts(model: Model, members: int, key: np.uint64) -> np.ndarray:
+    """Random starts (members, N) for a herd.
+
+    Where hard zeros tie variables each start takes a search: some are searched for, and members
+    share them.
+    """
+    if not model.has_hard_zeros:
+        return _uniform_members(model, members, key)
+    few = members if not model.zeros_tie_variables else min(members, SEARCHED)
+    found = np.stack(dispersed_starts(model, draws(key, few).tolist()))
+    return found[np.arange(members) % few]
+
+
+def _uniform_members(model: Model, members: int, key: np.uint64) -> np.ndarray:
+    """Uniform states; two states of 64 members are the bits of one draw."""
+    n, known = model.n_variables, model.evidence >= 0
+    if model.cardinalities[~known].max(initial=1) <= 2:
+        words = -(-members // 64)
+        bits = draws(key, n * words).reshape(n, words).view(np.uint8)
+        free = (model.cardinalities > 1).astype(np.uint8)
+        states = np.unpackbits(bits, axis=1, count=members, bitorder="little").T * free
+    else:
+        bits = draws(key, members * n).reshape(members, n)
+        states = (bits % model.cardinalities.astype(np.uint64)).astype(np.uint16)
+    wide = states if model.cardinalities.max() <= 256 else states.astype(np.int64)
+    wide[:, known] = model.evidence[known]
+    return wide
 
 
 def _elsewhere(model: Model, starts: list[np.ndarray], key: np.uint64) -> np.ndarray:

@@ -21,6 +21,7 @@ class Move(Protocol):
         draw: Draw,
         *,
         kind: str | None = None,
+        cools: bool = False,
         max_memory: Size | None = None,
     ) -> Proposal:
-        """A layout for this move and this draw, not built yet."""
+        """A layout for this move and this draw, not built yet; it `cools` if temperatures fall."""

@@ -22,6 +22,9 @@ class Sites:
         draw: Draw,
         *,
         kind: str | None = None,
+        cools: bool = False,
         max_memory: Size | None = None,
     ) -> Proposal:
-        return propose_layout(model, draw, scan=self.scan, kind=kind, max_memory=max_memory)
+        return propose_layout(
+            model, draw, scan=self.scan, kind=kind, cools=cools, max_memory=max_memory
+        )

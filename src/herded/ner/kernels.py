@@ -17,8 +17,9 @@ from herded.system.jit import jit
 def sum_weights(weights, rows, scores):
     """scores[i, k] = sum over f of weights[rows[i, f], k]."""
     width = scores.shape[1]
-    scores[:] = 0.0
     for i in range(len(rows)):
+        for k in range(width):
+            scores[i, k] = 0.0
         for f in range(rows.shape[1]):
             row = rows[i, f]
             for k in range(width):
@@ -30,7 +31,8 @@ def score_sentences(weights, scale, types, starts, atoms, places, salts, table, 
     """The label scores of every word of every sentence; `scale` undoes the quantisation."""
     longest = 0
     for s in range(len(starts) - 1):
-        longest = max(longest, starts[s + 1] - starts[s])
+        n = starts[s + 1] - starts[s]
+        longest = n if n > longest else longest
     rows = np.empty((longest, len(salts)), np.uint32)
     for s in range(len(starts) - 1):
         a, b = starts[s], starts[s + 1]
@@ -54,15 +56,34 @@ def sentence_marginals(scores, transitions, starts, p):
 
 @jit
 def forward_backward(scores, transitions, p, pairs):
-    """Marginals p (n, K) of one sentence, its expected pairs added to `pairs`; gives log Z.
+    """Marginals p (n, K) of one sentence, its expected pairs added to `pairs`; gives log Z."""
+    n, width = scores.shape
+    e, local = np.empty(transitions.shape), np.empty((n, width))
+    alpha, beta = np.empty((n, width)), np.empty((n, width))
+    log_z = _messages(scores, transitions, e, local, alpha, beta, p)
+    for k in range(width):
+        pairs[width, k] += p[0, k]
+    joint = np.empty((width, width))
+    for i in range(1, n):
+        total = 0.0
+        for j in range(width):
+            for k in range(width):
+                joint[j, k] = alpha[i - 1, j] * e[j, k] * local[i, k] * beta[i, k]
+                total += joint[j, k]
+        for j in range(width):
+            for k in range(width):
+                pairs[j, k] += joint[j, k] / total
+    return log_z
+
+
+@jit
+def _messages(scores, transitions, e, local, alpha, beta, p):
+    """Messages and marginals p of one sentence; gives log Z.
 
     Messages are scaled at each word, so that no sum overflows.
     """
     n, width = scores.shape
-    e = _shifted_exp(transitions)
-    alpha, beta = np.empty((n, width)), np.empty((n, width))
-    local = np.empty((n, width))
-    log_z = _exponentials(scores, n * transitions.max(), local)
+    log_z = _exponentials(scores, n * _shifted_exp(transitions, e), local)
     for i in range(n):
         total = 0.0
         for k in range(width):
@@ -85,36 +106,29 @@ def forward_backward(scores, transitions, p, pairs):
             total += p[i, k]
         for k in range(width):
             p[i, k] /= total
-    for k in range(width):
-        pairs[width, k] += p[0, k]
-    joint = np.empty((width, width))
-    for i in range(1, n):
-        total = 0.0
-        for j in range(width):
-            for k in range(width):
-                joint[j, k] = alpha[i - 1, j] * e[j, k] * local[i, k] * beta[i, k]
-                total += joint[j, k]
-        for j in range(width):
-            for k in range(width):
-                pairs[j, k] += joint[j, k] / total
     return log_z
 
 
 @jit
-def _shifted_exp(transitions):
-    """exp(transitions - the largest), which is 1 at the most."""
-    top, e = transitions.max(), np.empty(transitions.shape)
+def _shifted_exp(transitions, e):
+    """e = exp(transitions - the largest), which is 1 at the most; gives the largest."""
+    top = transitions[0, 0]
+    for j in range(e.shape[0]):
+        for k in range(e.shape[1]):
+            top = transitions[j, k] if transitions[j, k] > top else top
     for j in range(e.shape[0]):
         for k in range(e.shape[1]):
             e[j, k] = exp(transitions[j, k] - top)
-    return e
+    return top
 
 
 @jit
 def _exponentials(scores, total, local):
     """local[i, k] = exp(scores[i, k] - the best of word i); gives `total` and those bests."""
     for i in range(len(scores)):
-        top = scores[i].max()
+        top = scores[i, 0]
+        for k in range(scores.shape[1]):
+            top = scores[i, k] if scores[i, k] > top else top
         total += top
         for k in range(scores.shape[1]):
             local[i, k] = exp(scores[i, k] - top)
@@ -145,7 +159,8 @@ def viterbi(scores, transitions, starts, best):
     width = scores.shape[1]
     longest = 0
     for s in range(len(starts) - 1):
-        longest = max(longest, starts[s + 1] - starts[s])
+        n = starts[s + 1] - starts[s]
+        longest = n if n > longest else longest
     back = np.empty((longest, width), np.int16)
     value, fresh = np.empty(width), np.empty(width)
     for s in range(len(starts) - 1):
@@ -164,7 +179,9 @@ def viterbi(scores, transitions, starts, best):
                 fresh[k] = top + scores[a + i, k]
                 back[i, k] = arg
             value, fresh = fresh, value
-        y = np.argmax(value)
+        y = 0
+        for k in range(width):
+            y = k if value[k] > value[y] else y
         for i in range(n - 1, -1, -1):
             best[a + i] = y
             y = back[i, y]
@@ -179,18 +196,15 @@ def span_probabilities(scores, transitions, sentences, firsts, lasts, labels, fo
     of its spans, which come one after the other.
     """
     width = scores.shape[1]
-    e = _shifted_exp(transitions)
-    pairs = np.zeros_like(transitions)
-    p = local = beta = np.empty((0, width))
+    e = np.empty(transitions.shape)
+    p = local = alpha = beta = np.empty((0, width))
     at = -1  # where the sentence begins whose messages these are
     for s in range(len(found)):
-        a, b = sentences[s]
+        a, b = sentences[s, 0], sentences[s, 1]
         if a != at:
             p, local = np.empty((b - a, width)), np.empty((b - a, width))
-            beta = np.empty((b - a, width))
-            forward_backward(scores[a:b], transitions, p, pairs)
-            _exponentials(scores[a:b], 0.0, local)
-            _backward(e, local, beta)
+            alpha, beta = np.empty((b - a, width)), np.empty((b - a, width))
+            _messages(scores[a:b], transitions, e, local, alpha, beta, p)
             at = a
         before = labels[firsts[s]]
         chance = p[firsts[s] - a, before]

@@ -15,7 +15,7 @@ from herded.system.jit import jit
 LONGEST_PHRASE = 4
 MOST_LISTS = 4
 ALONE, BEGINS, INSIDE = 1, 16, 256  # a word's place in a phrase, times the lists' bits
-_32 = np.uint64(32)
+_1, _32 = np.uint64(1), np.uint64(32)
 
 
 class Lexicon:
@@ -117,9 +117,11 @@ def insert(keys, kinds, table, table_kinds):
 def look_up(types, starts, atoms, table, kinds, found):
     """found[i] |= what the lists say of word i alone, and of the phrases that it is in."""
     for s in range(len(starts) - 1):
-        for i in range(starts[s], starts[s + 1]):
+        last = starts[s + 1]
+        for i in range(starts[s], last):
             h = OFFSET
-            for j in range(i, min(i + LONGEST_PHRASE, starts[s + 1])):
+            end = i + LONGEST_PHRASE
+            for j in range(i, end if end < last else last):
                 h = _extend(h, atoms[types[j], LOWER])
                 kind = kinds[_slot(table, _key(h))]
                 if kind and j == i:
@@ -139,7 +141,7 @@ def _extend(h, atom):
 
 @jit
 def _key(h):
-    return np.uint32(h >> _32) | np.uint32(1)
+    return np.uint32((h >> _32) | _1)
 
 
 @jit

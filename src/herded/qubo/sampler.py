@@ -249,7 +249,7 @@ def _run(
                 progress=False,
                 layout=layout,
             )
-            ends += [layout.values(state) for state in result.state]
+            ends += [layout.values(state)[0] for state in result.state]
             if interrupted := result.provenance["interrupted"]:
                 break
     return np.stack(ends), interrupted

@@ -1,7 +1,7 @@
 """Choose a method for a model, and say why: `herded infer --method auto`.
 
-Exact where elimination fits in memory and time; else herded Gibbs with the weights that are
-recommended for the model. For the most probable state it anneals, and for log Z it takes Bethe's
+Exact where elimination fits in memory and time; else what `recommend` says: a herd, or chains that
+herd in time. For the most probable state it anneals, and for log Z it takes Bethe's
 estimate: samplers have none.
 """
 
@@ -17,12 +17,12 @@ from herded.methods.exact import Exact
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import MOST_STATES, HerdedGibbs
 from herded.methods.protocol import Method
-from herded.methods.recommend import recommend
 from herded.methods.registry import method_named
 from herded.methods.schedule import linear
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
 from herded.run.memory import exact_memory
+from herded.run.recommend import UPDATES, recommend
 from herded.system import memory
 from herded.system.memory import Size
 
@@ -36,12 +36,14 @@ class Choice:
     reason: str
     layout: Layout | None = None  # where the choice has found it already
     memory: float | None = None  # bytes of the run, if they are known
+    burn_in: int | None = None  # sweeps, where they were found with the method
 
 
 def choose(
     model: Model,
     task: str = "mar",
     *,
+    updates: int = UPDATES,
     seconds: float | None = None,
     max_memory: Size | None = None,
     seed: int = 0,
@@ -49,8 +51,9 @@ def choose(
 ) -> Choice:
     """The method for marginals ("mar"), the best state ("map") or log Z ("pr") of `model`.
 
-    `seconds` is the time there is, `max_memory` the memory in bytes; `exact=False` leaves
-    elimination out, for a run that has begun without it.
+    `updates` are those of each variable that a sampler may take, `seconds` is the time there is,
+    `max_memory` the memory in bytes; `exact=False` leaves elimination out, for a run that has begun
+    without it.
     """
     why_not = "a run that has begun goes on"
     if exact:
@@ -74,10 +77,9 @@ def choose(
         )
     if task == "map":
         return Choice("herded", annealed(model, seed), why_not)
-    contexts = f"a variable has at most {largest_blanket(model):.4g} contexts"
-    return Choice(
-        "herded", recommend(model, seed=seed, max_memory=max_memory), f"{why_not}; {contexts}"
-    )
+    found = recommend(model, sweeps=updates, seed=seed, max_memory=max_memory)
+    name = "gibbs" if isinstance(found.method, Gibbs) else "herded"
+    return Choice(name, found.method, f"{why_not}; {found.reason}", burn_in=found.burn_in)
 
 
 def exact_seconds(model: Model, order: EliminationOrder) -> float:

@@ -137,19 +137,23 @@ def _check_states(run: SamplerRun, path: FilePath, chain: Chain) -> None:
     most = max(run.layout.width - 1, 1)
     values = run.layout.values(state)
     wrong = (values >= model.cardinalities) | ((model.evidence >= 0) & (values != model.evidence))
-    stored = state.x, state.own.get("y", state.x)
-    if wrong.any() or max(int(x.max(initial=0)) for x in stored) > most:
+    # The words of a herd have the bits of all members, and no other.
+    stored = () if run.layout.together else (state.x, state.own.get("y", state.x))
+    if wrong.any() or any(int(x.max(initial=0)) > most for x in stored):
         raise _broken(path, "the state of a chain")
-    if ((state.tally < 0) | (state.tally > run.done * 2.0**31)).any():  # also of the burn-in
+    visits = run.done * run.layout.members  # also of the burn-in
+    if ((state.tally < 0) | (state.tally > visits * 2.0**31)).any():
         raise _broken(path, "the sums of a chain")
 
 
 def _check_record(run: SamplerRun, path: FilePath, recorder: Recorder) -> None:
     """Raise unless what was recorded could be of so many sweeps."""
+    samples = run.recorded * run.layout.members
     for name, array in recorder.arrays.items():
-        if name == "counts" and ((array < 0) | (array > run.recorded)).any():
+        if name == "counts" and ((array < 0) | (array > samples)).any():
             raise _broken(path, "counts")
-        if name in ("sweeps", "seen") and array[0] != run.recorded:
+        expected = {"sweeps": samples, "seen": run.recorded}
+        if name in expected and array[0] != expected[name]:
             raise _broken(path, "the number of recorded sweeps")
         if name in ("samples", "state") and (array >= run.layout.model.cardinalities).any():
             raise _broken(path, "recorded states")

@@ -8,8 +8,8 @@ states that the model allows. No warning proves nothing: all chains may be in th
 import numpy as np
 
 from herded.errors import HerdedError
+from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph, has_factors
-from herded.models.names import called
 from herded.models.protocol import Model
 from herded.models.reach import reach
 from herded.models.support import FEW_TRIES, possible_states, start_state
@@ -20,6 +20,11 @@ from herded.system.stream import stream_key
 # they do, and are right.
 TOLERANCE = 0.025
 DRAWS = 4.0
+
+# Members of a herd have not moved on when more of them are as they were than chance explains: by
+# STUCK, and by so many standard deviations.
+STUCK = 0.15
+SIGMAS = 5.0
 
 SEARCHES = 8  # for states that a chain cannot reach
 SHOWN = 3  # names in a sentence
@@ -52,6 +57,39 @@ def disagreement(model: Model, frequencies: np.ndarray, sweeps: int) -> str:
         )
         + f", after {sweeps} sweeps: the model has several modes or mixes slowly, so do not trust "
         "these marginals; use exact inference where it fits, or more sweeps until the chains agree"
+    )
+
+
+# -- members that have not moved ------------------------------------------------------------------
+
+
+def immobility(
+    model: Model, variables: np.ndarray, then: np.ndarray, now: np.ndarray, sweeps: int
+) -> str:
+    """A sentence about the variable that most members still have as they had it.
+
+    `then` and `now` (M, V) are the states of some `variables` (V,). Herds agree also where each of
+    their members is stuck in the mode that it started in. But members that have moved on are as
+    they were only as often as two random members are alike.
+    """
+    same = (then == now).mean(axis=0)
+    alike = np.zeros(len(variables))
+    for k in range(int(model.cardinalities.max())):
+        alike += (then == k).mean(axis=0) * (now == k).mean(axis=0)
+    noise = np.sqrt(np.maximum(alike * (1 - alike), 0.25 / len(now)) / len(now))
+    excess = np.where(model.evidence[variables] < 0, same - alike, 0.0)
+    stuck = (excess > STUCK) & (excess > SIGMAS * noise)
+    if not stuck.any():
+        return ""
+    i, others = int(np.where(stuck, excess, 0.0).argmax()), int(stuck.sum()) - 1
+    return (
+        "the members of the herd have not moved on: variable "
+        f"{called(model, int(variables[i]))} is as it was "
+        f"{sweeps} sweeps before in {100 * same[i]:.0f} % of them, where chance explains "
+        f"{100 * alike[i]:.0f} %"
+        + (f", and {_count(others)} {'is' if others == 1 else 'are'} too" if others else "")
+        + ": the model has several modes or mixes slowly, so do not trust these marginals; use "
+        "exact inference where it fits, or more sweeps"
     )
 
 

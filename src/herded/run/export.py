@@ -54,7 +54,11 @@ def to_xarray(result: Result, *, log_score: bool = True) -> Any:
     tree = xarray.DataTree(xarray.Dataset(attrs=_attributes(result)))
     for name, parts, coordinates in _groups(result, log_score):
         used = {dim for dims, _ in parts.values() for dim in dims}
-        labels = {dim: values for dim, values in coordinates.items() if dim in used}
+        labels = {
+            name: values
+            for name, values in coordinates.items()
+            if (values[0] if isinstance(values, tuple) else name) in used
+        }
         tree[name] = xarray.DataTree(xarray.Dataset(parts, labels))
     if not tree.children:
         raise NotKeptError(
@@ -71,7 +75,11 @@ def _groups(result: Result, log_score: bool) -> Iterator[tuple[str, Parts, dict[
     if kept.get("samples") is not None:
         samples = kept["samples"]
         chains, draws = samples.shape[:2]
-        runs = {"chain": np.arange(chains), "draw": np.arange(draws)}
+        runs: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(draws)}
+        members = result.provenance.get("members", 1)
+        if members > 1:  # which herd each chain is of, and which member of it
+            herd, member = np.divmod(np.arange(chains), members)
+            runs |= {"herd": ("chain", herd), "member": ("chain", member)}
         states = samples.reshape(chains, draws, *shape)
         yield "posterior", {"x": (("chain", "draw", *dims), states)}, {**runs, **axes}
         stats: Parts = {"sweep": (("draw",), kept["sample_sweeps"])}

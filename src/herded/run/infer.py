@@ -1,34 +1,33 @@
 """infer(model, method, sweeps=...): run a method on a model and give what is to be kept."""
 
 import operator
-import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, nullcontext
+from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, SupportsIndex
 from weakref import WeakKeyDictionary
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import CheckpointError, HerdedWarning, MethodError
-from herded.layouts.cache import cached_layout
+from herded.layouts.choose import cached_layout
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.options import is_between
 from herded.methods.protocol import Method, Sampler, Solver
 from herded.methods.schedule import is_annealed
-from herded.models.checks import shown
-from herded.models.factor_graph import FactorGraph, check_model
+from herded.models.checks import check_model, shown
+from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.run.checkpoint import resume, save
 from herded.run.keep import BestState, ErrorCurve, Joint, Keep, Marginals, PairMarginals, Samples
 from herded.run.loop import ENDLESS, run_all
 from herded.run.progress import Callback
+from herded.run.recommend import Recommendation
 from herded.run.remote_chains import RemoteChains
 from herded.run.result import Result
 from herded.run.results import sampled, solved
@@ -46,12 +45,12 @@ DEFAULT_SWEEPS = 1000
 
 def infer(
     model: Model,
-    method: Sampler | Solver | None = None,
+    method: Sampler | Solver | Recommendation | None = None,
     *,
     sweeps: int | None = None,
     seconds: float | None = None,
-    burn_in: int = 0,
-    chains: int = 1,
+    burn_in: int | None = None,
+    chains: int | None = None,
     keep: Sequence[Keep] | None = None,
     start: ArrayLike | State | Sequence[State] | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -70,7 +69,8 @@ def infer(
     model
         A `FactorGraph`, a `Lattice`, or anything that is a `Model`.
     method
-        A sampler or a solver, by default `HerdedGibbs()`.
+        A sampler or a solver, by default `HerdedGibbs()`; or what `recommend` gave, whose sweeps,
+        burn-in and chains are then the defaults.
     sweeps
         Traversals of the variables after `burn_in`; 1000 unless told. Solvers stop earlier when
         they converge.
@@ -78,10 +78,11 @@ def infer(
         When to stop, also without `sweeps`: how many sweeps there are then depends on the clock. A
         resumed run has the seconds that are left.
     burn_in
-        Sweeps before anything is recorded.
+        Sweeps before anything is recorded; 0 unless told.
     chains
-        Independent runs with other phases, draws and starts. Chains that disagree are the one sign
-        of several modes: with 1, or where all fall into one mode, none is seen.
+        Independent runs with other phases, draws and starts, or herds of them; 1 unless told.
+        Chains that disagree are the one sign of several modes: with 1, or where all fall into one
+        mode, none is seen.
     keep
         What to record: `Marginals()` (the default), `BestState()`, `Samples(every=10)`,
         `PairMarginals()`, `Joint()`, `ErrorCurve(reference)`.
@@ -131,17 +132,23 @@ def infer(
     >>> result.marginals.shape, result.sweeps
     ((2, 2, 2), 5000)
     """
+    if isinstance(method, Recommendation):
+        sweeps = method.sweeps if sweeps is None and seconds is None else sweeps
+        burn_in = method.burn_in if burn_in is None else burn_in
+        chains = method.chains if chains is None else chains
+        method = method.method
     method = DEFAULT_METHOD if method is None else method
     if not isinstance(model, (FactorGraph, Lattice)):
         check_model(model)
     if isinstance(method, type) or _role(method) is None:
         raise MethodError(f"expected a method such as HerdedGibbs(), got {shown(method)}")
     sweeps = _sweeps(method, sweeps, seconds)
-    burn_in, chains = _count("burn_in", burn_in, 0), _count("chains", chains, 1)
+    burn_in = _count("burn_in", 0 if burn_in is None else burn_in, 0)
+    chains = _count("chains", 1 if chains is None else chains, 1)
     choices = _check_keep(keep)
     if threads is not None:
         _count("threads", threads, 1)
-    if not is_between(checkpoint_every, 0, sys.float_info.max):
+    if not _is_time(checkpoint_every):
         raise MethodError(
             f"expected checkpoint_every as seconds of 0 or more, got {shown(checkpoint_every)}"
         )
@@ -239,7 +246,7 @@ def _sweeps(method: object, sweeps: int | None, seconds: float | None) -> int:
     """How many there are at most."""
     if seconds is None:
         return DEFAULT_SWEEPS if sweeps is None else _count("sweeps", sweeps, 1)
-    if not is_between(seconds, 0, np.inf) or seconds == 0:
+    if not _is_time(seconds) or seconds == 0:
         raise MethodError(f"expected seconds above 0, got {shown(seconds)}")
     if sweeps is None and is_annealed(method):
         raise MethodError(
@@ -247,6 +254,11 @@ def _sweeps(method: object, sweeps: int | None, seconds: float | None) -> int:
             "from the first to the last, got seconds alone: pass both"
         )
     return ENDLESS if sweeps is None else _count("sweeps", sweeps, 1)
+
+
+def _is_time(seconds: object) -> bool:
+    """Whether this is a number of 0 or more."""
+    return isinstance(seconds, Real) and not isinstance(seconds, bool) and float(seconds) >= 0
 
 
 def _count(name: str, value: SupportsIndex, least: int) -> int:

@@ -49,6 +49,11 @@ class Recorder:
         """Take in a block of samples; `state` is the chain after them, `pool` may help."""
         raise NotImplementedError
 
+    def states_in(self, block: np.ndarray) -> np.ndarray:
+        """The samples (rows, N) of all members in a block."""
+        states = self.layout.members_of(block)
+        return np.ascontiguousarray(states.reshape(-1, states.shape[2]))
+
 
 @dataclass(frozen=True)
 class Marginals:
@@ -81,7 +86,7 @@ class MarginalRecorder(Recorder):
         self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        if len(state.ones):
+        if len(state.ones):  # known variables are not visited, and not counted
             take_ones(state.ones, self.arrays["counts"])
         elif self.binary:
             groups = -(-block.shape[1] // AT_HAND)
@@ -92,7 +97,7 @@ class MarginalRecorder(Recorder):
                 run_parts(count, groups, lambda: np.full(groups, AT_HAND * len(block)), pool)
         else:
             count_states(block, self.layout.width, self.arrays["counts"])
-        self.arrays["sweeps"] += len(block)
+        self.arrays["sweeps"] += len(block) * self.layout.members
 
     def frequencies(self) -> np.ndarray:
         """(N, K) visit frequencies so far."""
@@ -104,12 +109,11 @@ class MarginalRecorder(Recorder):
         else:
             found.T[...] = self.layout.unstore(counts.reshape(-1, self.layout.width).T)
         found /= max(sweeps, 1)
-        return found
+        return self._with_known(found)
 
     def rao_blackwell(self, state: State) -> np.ndarray:
         """(N, K) averages of the conditionals that were visited."""
         sweeps = max(int(self.arrays["sweeps"][0]), 1)
-        model = self.layout.model
         width = self.layout.width
         if self.layout.scalar:  # all free variables are binary; clamped ones may be wider
             ones = self.layout.unstore(state.tally) / (sweeps * 2.0**SCALAR_BITS)
@@ -118,9 +122,14 @@ class MarginalRecorder(Recorder):
         else:
             sums = self.layout.unstore(state.tally.reshape(-1, width).T).T
             averages = sums / (sweeps * 2.0**VECTOR_BITS)
-        clamped = model.evidence >= 0  # never visited, so they have no conditional
-        averages[clamped] = np.arange(width) == model.evidence[clamped][:, None]
-        return averages
+        return self._with_known(averages)
+
+    def _with_known(self, table: np.ndarray) -> np.ndarray:
+        """The same table, certain of the variables that are known: they are never visited."""
+        evidence = self.layout.model.evidence
+        known = evidence >= 0
+        table[known] = np.arange(table.shape[1]) == evidence[known][:, None]
+        return table
 
 
 @dataclass(frozen=True)
@@ -153,10 +162,10 @@ class PairRecorder(Recorder):
         self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        samples = np.ascontiguousarray(self.layout.unstore(block))
+        samples = self.states_in(block)
         first, second = self.edges[:, 0].copy(), self.edges[:, 1].copy()
         count_pairs(samples, first, second, self.layout.width, self.arrays["counts"])
-        self.arrays["sweeps"] += len(block)
+        self.arrays["sweeps"] += len(samples)
 
     def tables(self) -> np.ndarray:
         """(E, K, K) frequencies."""
@@ -209,7 +218,7 @@ class JointRecorder(Recorder):
         self.arrays = {"counts": np.zeros(states, np.int64)}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        index = self.layout.unstore(block).astype(np.int64) @ self.strides
+        index = self.states_in(block).astype(np.int64) @ self.strides
         counts = self.arrays["counts"]
         counts += np.bincount(index, minlength=len(counts))
 
@@ -250,10 +259,10 @@ class BestRecorder(Recorder):
         }
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        samples = np.ascontiguousarray(self.layout.unstore(block))
+        samples = self.states_in(block)
         keep = partial(keep_best, self.parts, samples, self.arrays["score"], self.arrays["state"])
         first = self.parts.first_factor
-        run_parts(keep, len(first) - 1, lambda: len(block) * np.diff(first), pool)
+        run_parts(keep, len(first) - 1, lambda: len(samples) * np.diff(first), pool)
 
 
 @dataclass(frozen=True)
@@ -286,18 +295,18 @@ class SampleRecorder(Recorder):
     def __init__(self, layout: Layout, every: int) -> None:
         super().__init__(layout)
         self.every = every
-        empty = np.empty((0, layout.model.n_variables), layout.state_type)
+        empty = np.empty((0, layout.members, layout.model.n_variables), layout.state_type)
         self.arrays = {"samples": empty, "seen": np.zeros(1, np.int64)}
         self.parts: list[np.ndarray] = []
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         # Samples number every, 2 every, ... of those seen, counted from 1.
         first = -(int(self.arrays["seen"][0]) + 1) % self.every
-        self.parts.append(np.array(self.layout.unstore(block[first :: self.every])))
+        self.parts.append(np.array(self.layout.members_of(block[first :: self.every])))
         self.arrays["seen"] += len(block)
 
     def gather(self) -> np.ndarray:
-        """All samples so far, as one array (draws, N)."""
+        """All samples so far, as one array (draws, members, N)."""
         if self.parts:
             self.arrays["samples"] = np.concatenate([self.arrays["samples"], *self.parts])
             self.parts = []

@@ -9,12 +9,16 @@ from herded.layouts.protocol import Layout
 from herded.methods.protocol import Answer
 from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
-from herded.run.diagnostics import confinement, disagreement
+from herded.run.diagnostics import confinement, disagreement, immobility
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.result import Best, Curve, Pairs, Result, curve_of
 from herded.run.sampling import SamplerRun
 from herded.run.solving import SolverRun
 from herded.version import __version__
+
+WALLED = 16  # members of herds that are looked at for walls of hard zeros
+LOOKED_AT = 1024  # variables of herds whose states are compared with earlier ones
+LARGEST = 2**26  # states of a herd that are unpacked for that
 
 VERSIONS = {
     "herded": __version__,
@@ -31,6 +35,7 @@ def sampled(run: SamplerRun) -> Result:
         "sweeps": recorded,
         "burn_in": run.burn_in,
         "chains": len(run.chains),
+        "members": run.layout.members,
         "interrupted": run.interrupted,
     }
     return Result(
@@ -92,7 +97,8 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     if BestState in keep and sweeps:
         kept["best"] = _best(run.layout.model, recorders(BestState))
     if Samples in keep:
-        kept["samples"] = np.stack([recorder.gather() for recorder in recorders(Samples)])
+        samples = [recorder.gather().swapaxes(0, 1) for recorder in recorders(Samples)]
+        kept["samples"] = np.concatenate(samples)  # members count as chains
         kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
     if PairMarginals in keep:
         pairs = recorders(PairMarginals)
@@ -110,12 +116,25 @@ def _warnings(run: SamplerRun) -> tuple[str, ...]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
     model, chains, found = run.layout.model, run.chains, []
     if model.has_hard_zeros:
-        states = np.stack([run.layout.values(chain.state) for chain in chains])
-        found.append(confinement(model, states))
+        states = np.concatenate([run.layout.values(chain.state) for chain in chains])
+        found.append(confinement(model, states[:: -(-len(states) // WALLED)]))
     if len(chains) > 1 and Marginals in chains[0].recorders and not is_annealed(run.method):
         frequencies = np.stack([chain.estimate(False) for chain in chains])
-        found.append(disagreement(model, frequencies, run.recorded))
+        found.append(disagreement(model, frequencies, run.recorded * run.layout.members))
+    if not is_annealed(run.method):
+        found.append(_moves(run))
     return tuple(sentence for sentence in found if sentence)
+
+
+def _moves(run: SamplerRun) -> str:
+    """What `immobility` says of some variables of the herds; nothing where they are too large."""
+    layout, model = run.layout, run.layout.model
+    if not layout.together or layout.n_stored * layout.members > LARGEST:
+        return ""
+    picked = np.arange(0, model.n_variables, -(-model.n_variables // LOOKED_AT))
+    pairs = [layout.then_and_now(chain.state) for chain in run.chains]
+    then, now = (np.concatenate([pair[k][:, picked] for pair in pairs]) for k in (0, 1))
+    return immobility(model, picked, then, now, run.recorded)
 
 
 def _best(model: Model, recorders: list[Any]) -> Best:

@@ -24,23 +24,19 @@ def count_ones(block, counts, first, last):
     overflow.
     """
     part = np.empty(AT_HAND, np.uint8)
-    for start in range(first * AT_HAND, min(last * AT_HAND, len(counts)), AT_HAND):
-        n = min(AT_HAND, len(counts) - start)
+    for group in range(first, last):
+        start = np.uint64(group * AT_HAND)
+        rest = np.uint64(len(counts)) - start
+        n = rest if rest < AT_HAND else np.uint64(AT_HAND)
         for early in range(0, len(block), 255):
+            late = early + 255 if early + 255 < len(block) else len(block)
             for i in range(n):
                 part[i] = 0
-            for s in range(early, min(early + 255, len(block))):
-                add_row(block, s, start, n, part)
+            for s in range(early, late):
+                for i in range(n):
+                    part[i] += block[s, start + i]
             for i in range(n):
                 counts[start + i] += part[i]
-
-
-@jit
-def add_row(block, s, start, n, part):
-    """part += block[s, start : start + n]."""
-    row = block[s, start : start + n]
-    for i in range(n):
-        part[i] += row[i]
 
 
 @jit

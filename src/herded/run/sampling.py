@@ -3,7 +3,7 @@
 import itertools
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from herded.layouts.side_by_side import MOST_CHAINS, SideBySide, side_by_side
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
 from herded.models.checks import whole_array
-from herded.models.support import check_start, dispersed_starts
+from herded.models.support import check_start, dispersed_starts, member_starts
 from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
 from herded.run.loop import interrupted_afterwards, interruptible
 from herded.run.progress import Snapshot
@@ -112,7 +112,8 @@ class SamplerRun:
     @property
     def updates(self) -> int:
         """Of single variables, in all."""
-        return self.total * self.layout.n_stored * len(self.chains)
+        layout = self.layout
+        return self.total * layout.n_stored * layout.members * len(self.chains)
 
     @property
     def most(self) -> int:
@@ -129,6 +130,7 @@ class SamplerRun:
             for chain in self.chains:
                 chain.state.tally[:] = 0
                 chain.state.ones[:] = 0
+                self.layout.remember(chain.state)
         step = min(most, self._next_event() - self.done)
         if self.remote is not None:
             self.remote(self, step)
@@ -250,18 +252,19 @@ def make_blocks(layout: Layout, keep: dict[type, Any], chains: int, total: int) 
     rows = _block_rows(layout)
     read = not _counts(layout) or not keep.keys() <= {Marginals, ErrorCurve}
     if not read:
-        rows = max(rows, min(UNREAD // layout.n_stored, MOST_COUNTED))
-    shape = chains, min(rows, total) or 1, layout.n_stored if read else 0
-    return np.zeros(shape, layout.state_type)
+        unread = UNREAD // (layout.n_stored * layout.members)
+        rows = max(rows, unread if layout.together else min(unread, MOST_COUNTED))
+    shape = chains, min(rows, total) or 1, layout.sample_size if read else 0
+    return np.zeros(shape, layout.sample_type)
 
 
 def _block_rows(layout: Layout) -> int:
-    return max(layout.least_block, BLOCK // layout.n_stored)
+    return max(layout.least_block, BLOCK // (layout.n_stored * layout.members))
 
 
 def _counts(layout: Layout) -> bool:
     """Whether kernels count states: not on small lattices, whose blocks are long, and in cache."""
-    return layout.counts and _block_rows(layout) <= MOST_COUNTED
+    return layout.counts and (layout.together or _block_rows(layout) <= MOST_COUNTED)
 
 
 def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.ndarray) -> Chain:
@@ -273,7 +276,7 @@ def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.nda
         recorders[Marginals] = MarginalRecorder(layout)
     layout.fill(block, state)
     if _counts(layout) and Marginals in recorders:
-        state.ones = np.zeros(layout.n_stored, np.uint8)
+        state.ones = layout.new_counts()
     return Chain(state, recorders, block)
 
 
@@ -318,9 +321,10 @@ def first_states(
         if len(start) != chains:
             raise MethodError(f"expected states of {chains} chains, got {len(start)}")
         return [_continued(layout, method, c, given, tally, total) for c, given in enumerate(start)]
+    places = _herd_places if layout.together else _places
     return [
         method.init(layout, x, chain=c, tally=tally, total=total)
-        for c, x in enumerate(_places(layout, method, chains, start))
+        for c, x in enumerate(places(layout, method, chains, start))
     ]
 
 
@@ -328,15 +332,18 @@ def _continued(
     layout: Layout, method: Sampler, chain: int, given: State, tally: bool, total: int
 ) -> State:
     """A state that goes on from `given`, with sums of its own."""
-    x = np.zeros(layout.model.n_variables, np.int64)
-    fresh = method.init(layout, x, chain=chain, tally=tally, total=total)
+    x = np.zeros((layout.members, layout.model.n_variables), np.int64)
+    first = x if layout.together else x[0]
+    fresh = method.init(layout, first, chain=chain, tally=tally, total=total)
     fresh.restore({**given.arrays(), "tally": fresh.tally})
     fresh.total = given.sweep + total
-    check_start(layout.model, layout.values(fresh))
+    for state in layout.values(fresh):
+        check_start(layout.model, state)
     return fresh
 
 
 def _places(layout: Layout, method: Sampler, chains: int, start: object) -> list[np.ndarray]:
+    """A start (N,) for each chain."""
     model = layout.model
     if start is None:
         return dispersed_starts(model, [stream_key(method.seed, c, 3) for c in range(chains)])
@@ -344,3 +351,16 @@ def _places(layout: Layout, method: Sampler, chains: int, start: object) -> list
     if x.shape[:1] == (chains,) and x.ndim in (2, 1 + len(model.shape)) and x.shape != model.shape:
         return [check_start(model, one) for one in x]
     return [check_start(model, x)] * chains
+
+
+def _herd_places(
+    layout: Layout, method: Sampler, chains: int, start: object
+) -> Iterator[np.ndarray]:
+    """Starts (members, N) for each herd; given ones are of all members of all herds, or one."""
+    model, n = layout.model, layout.members
+    if start is None:
+        for c in range(chains):
+            yield member_starts(model, n, stream_key(method.seed, c, 3))
+        return
+    given = np.stack(_places(layout, method, chains * n, start))
+    yield from given.reshape(chains, n, -1)

@@ -50,40 +50,25 @@ def exp(x):
             return np.inf
         if x < _LEAST:
             return 0.0
-    power, rest, octave = _reduced(x)  # in one place only, or it would not be compiled inline
+    # x = k log(2) / 128 + r, k = 128 octave + j; `rest` is e^r - 1 with the table's error in it.
+    shifted = x * _PER_PART + _SHIFT
+    k = np.float64(shifted).view(np.int64) - _SHIFT_BITS
+    whole = shifted - _SHIFT
+    r = (x - whole * _PART_HIGH) - whole * _PART_LOW
+    square = r * r
+    j, octave = k & (PARTS - 1), k >> 7
+    rest = r + (_EXP[2 * j + 1] + square * ((0.5 + r * _6) + square * (_24 + r * _120)))
+    power = _EXP[2 * j]
     if far:
         half = octave >> 1  # two steps, of which only the second can round or overflow
         return (power + power * rest) * _two_to(half) * _two_to(octave - half)
-    power = _double(_bits(power) + (octave << 52))
+    power = np.int64(np.float64(power).view(np.int64) + (octave << 52)).view(np.float64)
     return power + power * rest
 
 
 @jit
-def _reduced(x):
-    """2^(j / 128), e^r - 1 with the table's error in it, and the octave: k = 128 octave + j."""
-    shifted = x * _PER_PART + _SHIFT
-    k = _bits(shifted) - _SHIFT_BITS
-    whole = shifted - _SHIFT
-    r = (x - whole * _PART_HIGH) - whole * _PART_LOW
-    square = r * r
-    j = k & (PARTS - 1)
-    rest = r + (_EXP[2 * j + 1] + square * ((0.5 + r * _6) + square * (_24 + r * _120)))
-    return _EXP[2 * j], rest, k >> 7
-
-
-@jit
 def _two_to(n):
-    return _double((n + 1023) << 52)
-
-
-@jit
-def _bits(x):
-    return np.float64(x).view(np.int64)
-
-
-@jit
-def _double(bits):
-    return np.int64(bits).view(np.float64)
+    return np.int64((n + 1023) << 52).view(np.float64)
 
 
 @jit
@@ -104,14 +89,15 @@ def log(x):
 @jit
 def _log(x, lifted):
     """log x - lifted log 2 of a normal number x."""
-    bits = _bits(x)
+    bits = np.float64(x).view(np.int64)
     above = bits - _FIRST
     octave = above >> 52
     bits -= octave << 52
     j = 3 * (above >> 45 & (PARTS - 1))
     inverse = _LOG[j]
-    m = _double(bits)
-    high = _double((bits >> 32) << 32)  # 21 bits: its product with 1 / c is exact
+    m = np.int64(bits).view(np.float64)
+    # 21 bits: its product with 1 / c is exact.
+    high = np.int64((bits >> 32) << 32).view(np.float64)
     r_high, r_low = high * inverse - 1.0, (m - high) * inverse
     r = r_high + r_low
     e = np.float64(octave - lifted)

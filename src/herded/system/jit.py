@@ -1,146 +1,102 @@
-"""The one place that imports Numba.
+"""The one place that imports Numba, and only when a kernel is first called.
 
 No `fastmath`: the same bits everywhere matter more than the last per cent. `nogil` lets threads
-run chains and components side by side. The disk cache makes a second process start quickly.
-Numba looks only at the file a function is in and would go on with kernels whose imported parts have
-changed. So the kernels of a module are kept in a folder named by a hash of all that they may have
-taken in: the module, the modules of the package that it imports, directly or not, and the named
-tuples of the package, which may be arguments. An edit there starts an empty folder, an edit
-elsewhere leaves it alone. No kernel takes a function as an argument: it would not be seen.
-HERDED_CACHE=0 turns the cache off.
+run chains and components side by side. The disk cache (`system.kernel_cache`) makes a second
+process start quickly; HERDED_CACHE=0 turns it off.
+
+To import Numba takes 0.3 s and to wrap all functions of the package 0.1 s, so each is wrapped when
+it is first needed. What only kernels call is compiled without the door that Python comes in by,
+which takes a third of the time of a short function.
 """
 
-import hashlib
+import gc
 import os
-import re
-import shutil
+import threading
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
+from functools import cache, update_wrapper
+from importlib.util import find_spec
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core import event
+
+from herded.system.kernel_cache import folder_of
 
 CACHE = os.environ.get("HERDED_CACHE", "1") != "0"
-HOME = "herded-kernels"
-# To parse the sources would take 0.1 s at every start; this takes 5 ms. A test compares the two.
-IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*(\((?:#[^\n]*|[^)#])*\)|(?:\\\n|[^\n])*)"
-    rb"|import[ \t]+((?:\\\n|[^\n])*))",
-    re.MULTILINE,
-)
-COMMENT = re.compile(rb"#[^\n]*")
-TUPLE = re.compile(rb"^class \w+\(NamedTuple\):\n(?:[ \t][^\n]*\n|\n)*", re.MULTILINE)
-LATE = (b"import_module", b"__import__")  # a module that calls these may import anything
+DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
-class Sources:
-    """The modules of a package, and what the kernels of each may have taken in."""
+class Kernel:
+    """A function that Numba compiles when it is first called, by Python or by another kernel."""
 
-    def __init__(self, package: Path) -> None:
-        self.package = package
-        self.paths: dict[str, str] = {}
-        for folder, _, files in os.walk(package):
-            parts = [package.name, *Path(folder).relative_to(package).parts]
-            for file in files:
-                if file.endswith(".py"):
-                    name = [] if file == "__init__.py" else [file[:-3]]
-                    self.paths[".".join(parts + name)] = os.path.join(folder, file)
-        self.text, self.imports = cache(self._text), cache(self._imports)
-        self.digest = cache(lambda module: hashlib.sha256(self.text(module)).digest())
-        self.tuples = cache(self._tuples)
+    # What is called is kept where Python looks for it: no function of ours comes between.
+    __slots__ = ("__call__", "__dict__", "_dispatcher", "_inner", "py_func")
+    __call__: Callable[..., Any]
+    __qualname__: str
 
-    def _text(self, module: str) -> bytes:
-        with open(self.paths[module], "rb") as file:
-            return file.read()
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self._dispatcher: Any = None
+        self._inner: Any = None
+        self.__call__ = self._first_call
 
-    def _imports(self, module: str) -> set[str]:
-        """The modules of this package that a module names in its imports."""
-        if any(name + b"(" in self.text(module) for name in LATE):
-            return set(self.paths)
-        found = set()
-        for home, names, whole in IMPORT.findall(self.text(module)):
-            if home.startswith(b"."):  # the package has none: its name alone is looked for
-                return set(self.paths)
-            words = COMMENT.sub(b"", names or whole).translate(None, b"()\\")
-            for word in filter(bytes.strip, words.split(b",")):
-                name = word.split()[0].decode()
-                if whole:
-                    # The name of the package is bound: all of it can be reached.
-                    found |= {name} if b" as " in word else {name.partition(".")[0]}
-                else:
-                    inner = f"{home.decode()}.{name}"
-                    found.add(inner if inner in self.paths else home.decode())
-        return found & self.paths.keys()
+    def __reduce__(self) -> str:
+        return self.__qualname__  # found again by its name
 
-    def _tuples(self) -> bytes:
-        """All named tuples of the package, as they are written."""
-        texts = (self.text(module) for module in sorted(self.paths))
-        return b"".join(b"".join(TUPLE.findall(text)) for text in texts if b"NamedTuple" in text)
+    @property
+    def dispatcher(self) -> Any:
+        """Numba's object for calls from Python."""
+        with _WRAPPING:
+            if self._dispatcher is None:
+                self.__call__ = self._dispatcher = _wrap(self.py_func, inner=False)
+        return self._dispatcher
 
-    def reached(self, module: str) -> set[str]:
-        """The module and all that it imports, directly or not.
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks for when it meets this kernel in another."""
+        with _WRAPPING:
+            if self._inner is None:
+                self._inner = _wrap(self.py_func, inner=True)
+        return self._inner._numba_type_
 
-        The packages that these lie in are run too, but no kernel takes anything in from them.
-        """
-        if module not in self.paths:  # a kernel of others that calls ours
-            return set(self.paths)
-        found, new = {module}, [module]
-        while new:
-            name = new.pop()
-            new += self.imports(name) - found
-            found |= self.imports(name)
-        return found
-
-    def hash(self, module: str) -> str:
-        """The same for the same files."""
-        digest = hashlib.sha256(self.tuples())
-        for name in sorted(self.reached(module)):
-            digest.update(f"{name}\0".encode() + self.digest(name))
-        return digest.hexdigest()[:16]
+    def _first_call(self, *arguments: Any) -> Any:
+        return self.dispatcher(*arguments)
 
 
-def cache_folder(sources: Sources, module: str, chosen: str) -> Path:
-    """Where the kernels of a module are kept: in the `chosen` folder, beside the sources of the
-    package, or among the user's caches where that cannot be written."""
-    name = f"{module}-{sources.hash(module)}"
-    if chosen:
-        return Path(chosen) / HOME / name
-    try:
-        folder = sources.package / "__pycache__" / HOME / name
-        if not folder.exists():
-            folder.mkdir(parents=True)
-            remove_old(folder)
-        return folder
-    except OSError:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / HOME / name
+_WRAPPING = threading.RLock()
 
 
-def remove_old(folder: Path) -> None:
-    """Remove the folders beside this one that have kernels of other versions of its module."""
-    module = folder.name.rpartition("-")[0]
-    for old in folder.parent.glob(f"{module}-*"):
-        if old != folder:
-            shutil.rmtree(old, ignore_errors=True)
+def jit(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile `function` when it is first called.
+
+    With NUMBA_DISABLE_JIT=1 it stays plain Python, with integers that overflow as silently.
+    """
+    return np.errstate(over="ignore")(function) if DISABLED else Kernel(function)
 
 
-SETTINGS: Any = numba.config
-PACKAGE = Path(__file__).parents[__name__.count(".") - 1]
+def _wrap(function: Callable[..., Any], inner: bool) -> Any:
+    """Numba's object for a function that Python calls, or only kernels (`inner`).
+
+    Each kind has a folder of its own: Numba would take one for the other.
+    """
+    numba = _numba()
+    settings = numba.config
+    before = settings.CACHE_DIR
+    try:  # Numba reads the setting here and only here
+        if CACHE:
+            settings.CACHE_DIR = folder_of(function.__module__, before) + "/inner" * inner
+        return numba.njit(
+            nogil=True,
+            cache=CACHE,
+            error_model="numpy",
+            no_cfunc_wrapper=True,
+            no_cpython_wrapper=inner,
+        )(function)
+    finally:
+        settings.CACHE_DIR = before
 
 
-@cache
-def _sources() -> Sources:
-    return Sources(PACKAGE)
-
-
-@cache
-def _folder(module: str, chosen: str) -> str:
-    return str(cache_folder(_sources(), module, chosen))
-
-
-class _Compilers(event.Listener):
+class _Compilers:
     """Counts the compilations that are running; kernels from the disk cache do not count."""
 
     def __init__(self) -> None:
@@ -154,7 +110,6 @@ class _Compilers(event.Listener):
 
 
 _COMPILERS = _Compilers()
-event.register("numba:compile", _COMPILERS)
 
 
 def is_compiling() -> bool:
@@ -162,19 +117,47 @@ def is_compiling() -> bool:
     return _COMPILERS.working > 0
 
 
-def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile `function` when it is first called.
+@cache
+def _numba() -> Any:
+    """Numba, whose compilations are counted from now on."""
+    collecting = gc.isenabled()
+    gc.disable()  # an import makes much and drops little: to look for what it drops takes 0.04 s
+    try:
+        import numba
+        from numba.core import event
 
-    With NUMBA_DISABLE_JIT=1 it stays plain Python, with integers that overflow as silently.
-    """
-    if SETTINGS.DISABLE_JIT:
-        return np.errstate(over="ignore")(function)
-    before = SETTINGS.CACHE_DIR
-    try:  # Numba reads the setting here and only here
-        SETTINGS.CACHE_DIR = _folder(function.__module__, before) if CACHE else before
-        compiled: Callable[..., Any] = numba.njit(nogil=True, cache=CACHE, error_model="numpy")(
-            function
-        )
-        return compiled
+        _spare_scipy()
     finally:
-        SETTINGS.CACHE_DIR = before
+        if collecting:
+            gc.enable()
+
+    class Listener(event.Listener):
+        def on_start(self, event: Any) -> None:
+            _COMPILERS.on_start(event)
+
+        def on_end(self, event: Any) -> None:
+            _COMPILERS.on_end(event)
+
+    event.register("numba:compile", Listener())
+    return numba
+
+
+def _spare_scipy() -> None:
+    """Let Numba look whether SciPy is there without importing it, which takes 0.15 s.
+
+    Kernels of this package multiply no matrices. Those of others that do import it as ever, since
+    what is replaced here for a moment is called again for each of them.
+    """
+    from numba.np import linalg
+
+    def look() -> None:
+        if find_spec("scipy") is None:
+            raise ImportError
+
+    before, linalg.ensure_blas = linalg.ensure_blas, look
+    try:
+        from numba.np import arraymath
+
+        arraymath.ensure_blas = before
+    finally:
+        linalg.ensure_blas = before

@@ -1,32 +1,40 @@
-"""Import the public names of a package when they are first used, so that programs start fast."""
+"""Import the public names of a package when they are first used, so that programs start fast.
+
+Which names there are, and where they are defined, is said once: in the stub beside the package's
+`__init__.py`, which type checkers and editors read too.
+"""
 
 import importlib
+import os
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Lazy = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
+IMPORT = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+NAME = re.compile(r"(\w+) as \1")
 
 
-def attach(package: str, homes: Mapping[str, Sequence[str]], extras: Sequence[str] = ()) -> Lazy:
-    """`__getattr__`, `__dir__` and `__all__` of `package`.
+def attach(package: str, extras: Sequence[str] = ()) -> Lazy:
+    """`__getattr__`, `__dir__` and `__all__` of `package`, as its `__init__.pyi` has them.
 
-    `homes` has the names that each module defines; a module with no names is itself public. Names
-    in `extras` need an optional library: they are found, and are no part of `import *`.
+    Names in `extras` need an optional library: they are found, and are no part of `import *`.
     """
-    home_of = {name: home for home, names in homes.items() for name in names}
-    modules = {home.rsplit(".", 1)[1]: home for home, names in homes.items() if not names}
-    known = sorted(home_of.keys() | modules.keys())
+    with open(os.path.splitext(str(sys.modules[package].__file__))[0] + ".pyi") as stub:
+        imports = IMPORT.findall(stub.read())
+    home_of = {name: home for home, names in imports for name in NAME.findall(names)}
 
     def find(name: str) -> Any:
-        if name in modules:
-            value = importlib.import_module(modules[name])
-        elif name in home_of:
-            value = getattr(importlib.import_module(home_of[name]), name)
-        else:
+        if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = importlib.import_module(home_of[name])
+        if hasattr(value, "__path__"):  # a package, whose names are modules
+            value = importlib.import_module(f"{value.__name__}.{name}")
+        else:
+            value = getattr(value, name)
         # Stored, so that it is found at once, also where a module of that name was imported since.
         setattr(sys.modules[package], name, value)
         return value
 
-    return find, lambda: list(known), [name for name in known if name not in extras]
+    return find, lambda: sorted(home_of), sorted(home_of.keys() - set(extras))

@@ -13,17 +13,8 @@ import numpy as np
 from herded.draws.fixed_point import SCALAR_BITS
 from herded.draws.phases import half_phase
 from herded.errors import CheckpointError, MethodError
-from herded.layouts.grid_arrays import (
-    BITS,
-    COUNTS,
-    LANES,
-    compile_lattice,
-    n_cells,
-    pack,
-    strip_shape,
-    unpack,
-    unsigned,
-)
+from herded.layouts.grid import compile_lattice, n_cells, pack, strip_shape, unpack, unsigned
+from herded.layouts.grid_arrays import BITS, COUNTS, LANES
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.checks import shown
 from herded.system.arrays import aligned

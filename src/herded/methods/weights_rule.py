@@ -22,34 +22,23 @@ FEW_CONTEXTS = 512  # of one variable: in 10,000 sweeps each is met some twenty 
 SLACK = 4.0  # 2 to 8 do much the same
 
 
-def recommend(model: Model, *, seed: int = 0, max_memory: Size | None = None) -> HerdedGibbs:
-    """Herded Gibbs with the weights and the slack that suit a model.
+def suited_weights(model: Model, *, seed: int = 0, max_memory: Size | None = None) -> HerdedGibbs:
+    """Herding in time with the weights and the slack that suit a model.
 
     "blanket" weights (Algorithm 1) where every variable has at most 512 contexts, else "pooled"
     weights with slack 4.
 
-    Parameters
-    ----------
-    model : FactorGraph or Lattice
-    seed : int
-        The seed of the method.
-    max_memory : int, float or str, optional
-        Most memory for tables, in bytes or as "2G"; by default half of what is free.
-
-    Returns
-    -------
-    HerdedGibbs
-
     Examples
     --------
-    >>> hd.recommend(hd.ising_grid(np.zeros((10, 10)))).weights
+    >>> from herded.methods.weights_rule import suited_weights
+    >>> suited_weights(hd.ising_grid(np.zeros((10, 10)))).weights
     'blanket'
 
     In a complete graph of 30 variables each has 2^29 contexts:
 
     >>> edges = np.stack(np.triu_indices(30, k=1), axis=1)
     >>> model = hd.pairwise_model(np.zeros((30, 2)), edges, np.eye(2))
-    >>> method = hd.recommend(model)
+    >>> method = suited_weights(model)
     >>> method.weights, method.slack
     ('pooled', 4.0)
     """

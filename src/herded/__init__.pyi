@@ -1,0 +1,62 @@
+from herded import io as io, ner as ner, qubo as qubo, theory as theory, vision as vision
+from herded.errors import (
+    CheckpointError as CheckpointError,
+    CorpusError as CorpusError,
+    FileError as FileError,
+    HerdedError as HerdedError,
+    HerdedWarning as HerdedWarning,
+    InfeasibleError as InfeasibleError,
+    MemoryLimitError as MemoryLimitError,
+    MethodError as MethodError,
+    ModelError as ModelError,
+    NotKeptError as NotKeptError,
+    WorkerError as WorkerError,
+)
+from herded.io.arrays import load_model as load_model, save_model as save_model
+from herded.io.models import read_model as read_model
+from herded.layouts.protocol import Layout as Layout
+from herded.layouts.state import State as State
+from herded.methods.belief_propagation import BeliefPropagation as BeliefPropagation
+from herded.methods.exact import Exact as Exact
+from herded.methods.gibbs import Gibbs as Gibbs
+from herded.methods.herded_gibbs import HerdedGibbs as HerdedGibbs
+from herded.methods.herding import (
+    herd_distribution as herd_distribution,
+    herd_moments as herd_moments,
+)
+from herded.methods.mean_field import MeanField as MeanField
+from herded.methods.protocol import Answer as Answer, Sampler as Sampler, Solver as Solver
+from herded.methods.viterbi import Viterbi as Viterbi
+from herded.models.chain import chain_model as chain_model, skip_chain_model as skip_chain_model
+from herded.models.convert.bqm import from_bqm as from_bqm
+from herded.models.convert.networkx import from_networkx as from_networkx
+from herded.models.convert.pgmpy import from_pgmpy as from_pgmpy
+from herded.models.factor_graph import FactorGraph as FactorGraph
+from herded.models.lattice import (
+    Lattice as Lattice,
+    denoising_model as denoising_model,
+    ising_grid as ising_grid,
+    potts_grid as potts_grid,
+)
+from herded.models.pairwise import pairwise_model as pairwise_model
+from herded.models.protocol import Model as Model
+from herded.run.infer import infer as infer
+from herded.run.keep import (
+    BestState as BestState,
+    ErrorCurve as ErrorCurve,
+    Joint as Joint,
+    Marginals as Marginals,
+    PairMarginals as PairMarginals,
+    Samples as Samples,
+)
+from herded.run.many import infer_as_completed as infer_as_completed, infer_many as infer_many
+from herded.run.progress import Snapshot as Snapshot
+from herded.run.recommend import (
+    Recommendation as Recommendation,
+    recommend as recommend,
+)
+from herded.run.result import Result as Result
+from herded.system import plot as plot
+from herded.tiled.infer_tiled import infer_tiled as infer_tiled
+from herded.tiled.stored_lattice import StoredLattice as StoredLattice
+from herded.version import __version__ as __version__

@@ -1,0 +1,150 @@
+"""Layout "field" of herds: sparse graphs of binary variables, blocks of one colour side by side."""
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, cast
+
+import numpy as np
+
+from herded.draws.protocol import Step
+from herded.draws.together import TogetherDraw, orders
+from herded.layouts.field_arrays import field_couplings
+from herded.layouts.field_herd_arrays import (
+    COARSE,
+    COOLED,
+    FINEST,
+    LANES,
+    MOST,
+    WORD,
+    coarse_sigmoid,
+    compile_lanes,
+    find_lanes,
+    finest,
+    pack_members,
+    unpack_members,
+)
+from herded.layouts.field_herd_sweeps import field_herd_sweeps
+from herded.layouts.herd import HerdLayout
+from herded.layouts.protocol import Proposal, Task
+from herded.layouts.state import State
+from herded.system.stream import draws
+
+BY_COLOUR = ("sequential", "checkerboard", "colour")  # scans that say no more than "in some order"
+VISIT = 16  # couplings: a visit takes as long as to sum so many, beside those it sums
+IDLE = 3  # with so many times the work that is needed it is still faster than layout "dense"
+NO_PHASES = np.zeros(0, np.uint16)
+
+
+class FieldHerdState(NamedTuple):
+    """What kernels change."""
+
+    x: np.ndarray  # (n_stored * words,) uint64
+    phases: np.ndarray  # (blocks * LANES,) uint16 if they are kept, else empty
+    tally: np.ndarray
+    ones: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FieldHerdLayout(HerdLayout):
+    """Whole-number couplings of 16 bits and a tabulated sigmoid, in `FieldHerdArrays`."""
+
+    bits: int  # behind the point of fields
+    scalar: bool = True
+
+    kind: ClassVar[str] = "field"
+    cools: ClassVar[bool] = True
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        """Any scan that does not name an order, where blocks of one colour are well filled."""
+        if not (isinstance(task.scan, str) and task.scan in BY_COLOUR):
+            return f"the scan is {task.scan!r:.40}, and its variables are visited by colour"
+        couplings, reason = field_couplings(task.graph)
+        if couplings is None:
+            return reason
+        bits = finest(couplings, FINEST, MOST, COARSE)
+        if bits is None:
+            return "its fields are too wide for 16 bits"
+        lanes = find_lanes(couplings, task.free)
+        work = len(couplings.first) + VISIT * int(task.free.sum())
+        if not forced and lanes.size + VISIT * LANES * len(lanes.rows) > IDLE * work:
+            return "its colours have too few variables each"
+        draw = cast(TogetherDraw, task.draw)
+        words = -(-draw.members // WORD)
+        chain = 8.0 * (len(lanes.rows) * LANES + 1) * (words + 3)
+        need = chain + lanes.bytes
+        return Proposal(
+            kind=cls.kind,
+            memory=need,
+            chain_memory=chain,
+            grows=False,
+            least_block=1,
+            check=task.limit(need, "couplings and the states of a herd"),
+            make=lambda: cls(
+                model=task.model,
+                arrays=compile_lanes(couplings, lanes, bits),
+                memory=need,
+                chain_memory=chain,
+                members=draw.members,
+                kept=draw.kept,
+                bits=bits,
+            ),
+        )
+
+    @cached_property
+    def n_stored(self) -> int:
+        """Blocks may have idle lanes; a last place is that of all known variables."""
+        return len(self.arrays.alone) + 1
+
+    @cached_property
+    def words(self) -> int:
+        return -(-self.members // WORD)
+
+    @cached_property
+    def sample_size(self) -> int:
+        return self.n_stored * self.words
+
+    @property
+    def sample_type(self) -> Any:
+        return np.uint64
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return (*self.arrays, coarse_sigmoid(self.bits))
+
+    def unstore(self, stored: np.ndarray) -> np.ndarray:
+        return stored[..., self.arrays.place]
+
+    def pack(self, states: np.ndarray) -> np.ndarray:
+        return pack_members(states, self.arrays.place, self.n_stored)
+
+    def members_of(self, block: np.ndarray) -> np.ndarray:
+        states = unpack_members(block, self.arrays.place, self.members)
+        known = self.model.evidence >= 0
+        states = states.astype(self.state_type, copy=False)
+        states[..., known] = self.model.evidence[known]
+        return states
+
+    def fill(self, block: np.ndarray, state: State) -> None:
+        """Nothing: samples are copies of the whole herd."""
+
+    def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
+        places = len(self.arrays.alone)
+        return {"phases": (draws(key, places) >> np.uint64(48)).astype(np.uint16)}
+
+    def sweep(
+        self,
+        state: State,
+        block: np.ndarray,
+        step: Step,
+        betas: np.ndarray | None = None,
+        pool: Executor | None = None,
+    ) -> None:
+        m = FieldHerdState(state.x, state.own.get("phases", NO_PHASES), state.tally, state.ones)
+        heat = None if betas is None else betas * 2.0 ** (COOLED - self.bits)
+        table = coarse_sigmoid(self.bits if betas is None else COOLED)
+        tables = tuple(orders(n).reshape(-1) for n in (self.words, 4, 16))
+        field_herd_sweeps(
+            self.arrays, table, tables, step, heat, self.members, self.width, m, block
+        )
+        state.sweep += len(block)

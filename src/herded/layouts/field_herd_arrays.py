@@ -1,0 +1,175 @@
+"""Herds of binary variables with pair interactions: variables of one colour lie side by side.
+
+    pi(X_i = 1 | x) = sigmoid(field_i),   field_i = alone_i + sum over neighbours j of J_ij x_j
+
+No two variables of one colour are neighbours, so that a block of LANES of them moves at once, each
+in a lane of a register; the members of a herd are bits of words. Fields are whole numbers of 16
+bits, at the finest scale 2^k at which none overflows. p = P(x = 1) is looked up at scale 2^15.
+
+A block has as many rows of neighbours as its variable with the most of them; the others are
+filled up with couplings of 0. Variables of a colour are sorted by their number of neighbours, which
+keeps blocks lean.
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.draws.fixed_point import coarse_scalar, fixed_scalar
+from herded.layouts.field_arrays import FIELD_BITS, Couplings
+from herded.layouts.scan import colour
+from herded.system.arrays import aligned, lock, starts
+from herded.system.jit import jit
+
+LANES = 32  # variables of a block: a register of AVX-512, two of AVX2
+WORD = 64  # members of a word
+FINEST, COARSE = 14, 10  # bits behind the point of a field: at most, and at least if it is rounded
+COOLED = 10  # bits behind the point of a field times an inverse temperature: certain at both ends
+MOST = 2**15 - 1  # a field
+
+
+class FieldHerdArrays(NamedTuple):
+    """Rows of neighbours by block, lane by lane; what is clamped is in `alone`."""
+
+    row_start: np.ndarray  # (blocks + 1,) where the rows of each block start, an even number each
+    neighbour: np.ndarray  # (rows * LANES,) uint32 places; any place where the coupling is 0
+    coupling: np.ndarray  # (rows * LANES,) int16
+    alone: np.ndarray  # (blocks * LANES,) int16: the field where all neighbours are 0
+    place: np.ndarray  # (N,) where variables are stored; that of known ones is behind all others
+
+
+class Adjacency(NamedTuple):
+    """A graph as `colour` reads it."""
+
+    cardinalities: np.ndarray
+    neighbour_start: np.ndarray
+    neighbour: np.ndarray
+
+
+class Lanes(NamedTuple):
+    """Which variable goes where."""
+
+    place: np.ndarray  # (N,)
+    rows: np.ndarray  # (blocks,) how many rows of neighbours each needs
+
+    @property
+    def size(self) -> int:
+        """Couplings with those that fill up rows."""
+        return int(self.rows.sum()) * LANES
+
+    @property
+    def bytes(self) -> float:
+        """Memory of `FieldHerdArrays` and of the table of the sigmoid."""
+        return 6.0 * self.size + 8.0 * (len(self.rows) * (LANES + 1) + len(self.place)) + 2.0**17
+
+
+def finest(c: Couplings, bits: int, most: int, least: int) -> int | None:
+    """Bits behind the point of fields, as many as `bits` if nothing is then beyond `most`.
+
+    None where fewer than `least` are left, unless all couplings are whole numbers of such steps.
+    """
+    for behind in range(bits, -FIELD_BITS, -1):
+        alone, coupling = rounded(c.alone, behind), rounded(c.coupling, behind)
+        high, low = alone.copy(), alone.copy()
+        np.add.at(high, c.first, np.maximum(coupling, 0))
+        np.add.at(low, c.first, np.minimum(coupling, 0))
+        ends = high, -low, np.abs(coupling)
+        if max(end.max(initial=0) for end in ends) <= most:
+            shift = FIELD_BITS - behind
+            whole = (alone << shift == c.alone).all() and (coupling << shift == c.coupling).all()
+            return behind if behind >= least or whole else None
+    return None
+
+
+def rounded(fixed: np.ndarray, bits: int) -> np.ndarray:
+    """Whole numbers at scale 2^24 as whole numbers at scale 2^bits."""
+    shift = FIELD_BITS - bits
+    return (fixed + (1 << shift >> 1)) >> shift
+
+
+def find_lanes(c: Couplings, free: np.ndarray) -> Lanes:
+    """Colour the graph, those with most neighbours first, and fill blocks colour by colour."""
+    n = len(free)
+    degree = np.bincount(c.first, minlength=n)
+    order = np.argsort(-degree, kind="stable")
+    rank = np.empty(n, np.int64)
+    rank[order] = np.arange(n)
+    edges = np.lexsort((rank[c.second], rank[c.first]))
+    start = starts(degree[order])
+    colours = colour(Adjacency(np.full(n, 2), start, rank[c.second][edges]))[rank]
+    visited = np.lexsort((degree, colours))
+    visited = visited[free[visited]]
+    sizes = np.bincount(colours[visited])
+    first_block = starts(-(-sizes // LANES))
+    within = np.arange(len(visited)) - starts(sizes)[colours[visited]]
+    blocks = int(first_block[-1])
+    place = np.full(n, blocks * LANES)
+    place[visited] = first_block[colours[visited]] * LANES + within
+    rows = np.zeros(blocks, np.int64)
+    np.maximum.at(rows, place[visited] // LANES, degree[visited])
+    return Lanes(place, (rows + 1) // 2 * 2)
+
+
+def compile_lanes(c: Couplings, lanes: Lanes, bits: int) -> FieldHerdArrays:
+    """Lay couplings out where their variables are."""
+    place, row_start = lanes.place, starts(lanes.rows)
+    free = place < len(lanes.rows) * LANES
+    alone = aligned((len(lanes.rows) * LANES,), np.int16)
+    alone[place[free]] = rounded(c.alone, bits)[free]
+    block, lane = np.divmod(place[c.first], LANES)
+    nth = np.arange(len(c.first)) - np.searchsorted(c.first, c.first)
+    at = (row_start[block] + nth) * LANES + lane
+    neighbour, coupling = aligned((lanes.size,), np.uint32), aligned((lanes.size,), np.int16)
+    neighbour[at], coupling[at] = place[c.second], rounded(c.coupling, bits)
+    return lock(FieldHerdArrays(row_start, neighbour, coupling, alone, place))
+
+
+@cache
+def coarse_sigmoid(bits: int) -> np.ndarray:
+    """p at scale 2^15 by fields at scale 2^bits, as unsigned numbers of 16 bits."""
+    table = np.empty(2**16, np.uint16)
+    _fill_coarse(table, 2.0**bits)
+    table.flags.writeable = False
+    return table
+
+
+@jit
+def _fill_coarse(table, scale):
+    for index in range(len(table)):
+        field = index - 2**16 if index >= 2**15 else index
+        table[index] = coarse_scalar(np.int64(fixed_scalar(0.0, field / scale, 1.0)))
+
+
+@jit
+def multiplier(value, bits):
+    """m and shift with m / 2^shift = value, where m has so many bits; fewer if the value is tiny.
+
+    The largest m without a shift stands for all larger values, and for infinity.
+    """
+    most, shift = 2.0**bits - 1.0, 0
+    if value >= most:
+        return np.int64(most), np.int64(0)
+    while value < 2.0 ** (bits - 1) and shift < 2 * bits:
+        value *= 2.0
+        shift += 1
+    return np.int64(value + 0.5), np.int64(shift)
+
+
+def pack_members(states: np.ndarray, place: np.ndarray, stored: int) -> np.ndarray:
+    """States 0 and 1 (members, N) as words: those of one place lie beside each other."""
+    members, words = len(states), -(-len(states) // WORD)
+    bits = np.zeros((stored, words * WORD), np.uint8)
+    bits[place, :members] = states.T
+    bits[-1] = 0  # the place of known variables
+    packed = np.packbits(bits, axis=1, bitorder="little")
+    return packed.view("<u8").astype(np.uint64).reshape(-1)
+
+
+def unpack_members(block: np.ndarray, place: np.ndarray, members: int) -> np.ndarray:
+    """Words (rows, stored * words) as states (rows, members, N)."""
+    words = -(-members // WORD)
+    herds = block.reshape(len(block), block.shape[1] // words, words)[:, place]
+    octets = np.ascontiguousarray(herds, "<u8").view(np.uint8)
+    bits = np.unpackbits(octets, axis=2, count=members, bitorder="little")
+    return np.ascontiguousarray(bits.transpose(0, 2, 1))

@@ -1,0 +1,196 @@
+"""Layout "grid" of herds on Potts lattices: members are bits of words, lanes are columns."""
+
+import itertools
+import math
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from herded.draws.protocol import Step
+from herded.draws.together import TogetherDraw, start_phases
+from herded.layouts.factor_arrays import compile_factors
+from herded.layouts.grid import unpack, why_no_grid
+from herded.layouts.herd import HerdLayout
+from herded.layouts.potts_arrays import why_not
+from herded.layouts.potts_herd_arrays import (
+    LANES,
+    compile_potts_herd,
+    herd_shape,
+    n_cells,
+    n_entries,
+    n_phases,
+    n_planes,
+    pack_herd,
+    table_type,
+    unpack_herd,
+)
+from herded.layouts.potts_herd_order import STAGES
+from herded.layouts.potts_herd_sweeps import potts_herd_sweeps
+from herded.layouts.protocol import Proposal, Task
+from herded.layouts.scan import components
+from herded.layouts.state import State
+from herded.models.factor_graph import as_graph
+from herded.system.arrays import aligned, arrays_in
+from herded.system.threads import run_jobs, workers
+
+NO_PHASES = np.zeros((0, 0, 0), np.uint32)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PottsHerdLayout(HerdLayout):
+    """Bit planes of members, and tabulated weights of states, in `PottsHerdArrays`."""
+
+    kind: ClassVar[str] = "grid"
+    sample_type: ClassVar[type[np.uint32]] = np.uint32
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        """Herds on lattices of three states or more."""
+        model: Any = task.model
+        reason = why_no_grid(task)
+        if reason:
+            return reason
+        if model.log_unary.shape[2] == 2:
+            return "its variables have two states"
+        reason = why_not(model, None)
+        if reason:
+            return reason
+        draw = cast(TogetherDraw, task.draw)
+        members, kept = draw.members, draw.kept
+        places = 2.0 * n_cells(model.shape) * LANES
+        tables = places * (16 + n_entries(model) * np.dtype(table_type(model)).itemsize)
+        states = model.log_unary.shape[2]
+        chain = 4.0 * math.prod(herd_shape(model.shape, states, members))
+        chain += 4.0 * places * n_phases(n_planes(states)) * kept
+        chain += 32.0 * model.n_variables * states  # counts and sums of conditionals
+        need = tables + chain
+        return Proposal(
+            kind=cls.kind,
+            memory=need,
+            chain_memory=chain,
+            grows=False,
+            least_block=1,
+            check=task.limit(need, "a lattice and the states of a herd"),
+            make=lambda: cls(
+                model=model,
+                arrays=compile_potts_herd(model),
+                memory=need,
+                chain_memory=chain,
+                members=members,
+                kept=kept,
+            ),
+        )
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Of a packed herd: colours, rows, words, planes, columns."""
+        return herd_shape(self.picture, self.width, self.members)
+
+    @cached_property
+    def sample_size(self) -> int:
+        return math.prod(self.shape)
+
+    @cached_property
+    def n_stored(self) -> int:
+        """A packed lattice may have a spare column."""
+        return 2 * self.shape[1] * self.shape[4]
+
+    @cached_property
+    def parts(self) -> int:
+        """Cells of a colour: threads share them."""
+        return n_cells(self.picture)
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        return "potts herd", self.shape[3], self.arrays.factors is None, self.arrays.table.dtype
+
+    def unstore(self, stored: np.ndarray) -> np.ndarray:
+        halves = stored.reshape(*stored.shape[:-1], 2, self.shape[1], self.shape[4])
+        pictures = unpack(halves, *self.picture)
+        flat: np.ndarray = pictures.reshape(*stored.shape[:-1], self.model.n_variables)
+        return flat
+
+    @property
+    def picture(self) -> tuple[int, int]:
+        """(H, W)."""
+        height, width = self.model.shape
+        return height, width
+
+    def pack(self, states: np.ndarray) -> np.ndarray:
+        return pack_herd(states, self.picture, self.shape[3], self.arrays.periodic)
+
+    def packed(self, state: State) -> np.ndarray:
+        return state.x[:, 1:-1, :, :, 1:-1].reshape(-1)
+
+    def members_of(self, block: np.ndarray) -> np.ndarray:
+        return unpack_herd(block.reshape(-1, *self.shape), self.members, self.picture)
+
+    def fill(self, block: np.ndarray, state: State) -> None:
+        """Nothing: a sweep writes known sites too."""
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return tuple(arrays_in(self.arrays))
+
+    def components(self) -> np.ndarray | None:
+        free = self.model.evidence < 0
+        return None if free.all() else components(compile_factors(as_graph(self.model)), free)
+
+    def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
+        phases = aligned((2, self.parts, n_phases(self.shape[3]) * LANES), np.uint32)
+        start_phases(phases.reshape(-1), key)
+        return {"phases": phases}
+
+    def room(self) -> tuple[np.ndarray, ...]:
+        """Arrays for what a visit of a cell needs, for one thread."""
+        digits = 1 if self.shape[3] <= 3 else 2
+        planes, states = 3 * digits, 8**digits
+        octets, nodes = -(-self.width // 8), n_phases(self.shape[3])
+        words = 4 * planes, planes, 4 * states, 4 * 8, nodes, STAGES, 8 * octets, 8 * octets, 1
+        weights = 4 * states, 4 * 8
+        kind = self.arrays.table.dtype
+        return (
+            *(aligned((rows * LANES,), np.uint32) for rows in words),
+            *(aligned((rows * LANES,), kind) for rows in weights),
+        )
+
+    def sweep(
+        self,
+        state: State,
+        block: np.ndarray,
+        step: Step,
+        betas: np.ndarray | None = None,
+        pool: Executor | None = None,
+    ) -> None:
+        table, factors, there, planes, periodic = self.arrays
+        lines = 2, self.parts, -1
+        kind = table.dtype.type
+        sweep = partial(
+            potts_herd_sweeps,
+            table.reshape(lines),
+            None if factors is None else factors.reshape(lines),
+            there.reshape(lines),
+            planes,
+            periodic,
+            self.members,
+            (step.sweep, step.key, step.phase_key),
+            state.x,
+            state.own.get("phases", NO_PHASES),
+            state.ones,
+            state.tally,
+            block,
+            (kind(2**24), kind(2**24 + 4)),
+        )
+        threads = min(workers(pool, self.n_stored * self.members // 2), self.parts)
+        halves = 2 * len(block)
+        if threads == 1:
+            sweep(self.room(), (0, halves), (0, self.parts))
+        else:
+            cuts = np.linspace(0, self.parts, threads + 1).astype(int).tolist()
+            parts = list(itertools.pairwise(cuts))
+            for half in range(halves):
+                jobs = [((half, half + 1), part) for part in parts]
+                run_jobs(lambda job: sweep(self.room(), *job), jobs, pool)
+        state.sweep += len(block)

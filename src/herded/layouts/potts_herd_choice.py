@@ -1,0 +1,257 @@
+"""The conditionals of a cell of Potts sites, and how the members of a herd choose from them.
+
+A state is written with one digit of three bits, or from nine states on with two. A digit is found
+in a tree: a member that has come to a node adds its share of the right branch, right / (left +
+right), to the phase of that node, at scale 2^24, and a carry is a step to the right. The node that
+bits b lead to has row 2^len(b) - 1 + b of its digit's phases. One phase for all nodes of a level
+would be as exact for each member, but members would depend on each other in ways that make energies
+noisier, by a fifth with eight states and no field. All octets share the nodes of the second digit.
+
+Weights are single-precision numbers, or doubles; every operation is one IEEE operation in a fixed
+order, so bits are the same everywhere. A share is rounded down to a multiple of 2^-24, after
+roundings of the weights and of their sums of 2^-24 each; branches of weight 0 are never taken.
+
+Weights of four members are found at once, which spares loads. Row 4 k + i of an array is that of
+state k and member i, or of state k and neighbour i.
+"""
+
+import numpy as np
+
+from herded.layouts.potts_herd_arrays import LANES
+from herded.system.jit import jit
+
+U4, I4, Z = np.uint32, np.int32, np.uint64
+ONE = I4(2**24)
+CARRY, NO, NONE = U4(2**24), U4(0), np.float32(0.0)
+R1, R2, R3, R4, R8 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES), Z(8 * LANES)
+R5, R6, R7 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES)
+R12, R16, R20, R24, R28 = R4 + R8, R8 + R8, Z(20 * LANES), Z(24 * LANES), Z(28 * LANES)
+OCTET = Z(8 * 4 * LANES)  # rows of eight states
+
+
+@jit
+def choose_all(table, factors, planes, hot, live, masks, scales, w, sums, phases, new, cumulated):
+    """New states of all members of a word, in the order of `masks`; sums of their conditionals."""
+    one, above = scales
+    for first in range(0, live, 4):
+        b0, b1, b2, b3 = masks[first], masks[first + 1], masks[first + 2], masks[first + 3]
+        if factors is None:
+            weigh_equal(hot, table, b0, b1, b2, b3, w)
+        else:
+            weigh_unequal(hot, table, factors, b0, b1, b2, b3, w)
+        for m in range(min(4, live - first)):
+            if cumulated.size:
+                add_conditionals(w, m, above, sums, cumulated)
+            if len(planes) > 3:
+                choose_octet(w, m, planes, one, masks[first + m], phases, new, sums)
+            choose_last(w, m, planes, one, masks[first + m], phases, new)
+
+
+@jit
+def by_count(c0, c1, c2, bit, e0, e1, e2, e3, e4):
+    """A state's weight in one member, from the binary digits of how many neighbours are in it."""
+    odd = U4(c0 & bit) != NO
+    low = e1 if odd else e0
+    high = e3 if odd else e2
+    some = high if U4(c1 & bit) != NO else low
+    return e4 if U4(c2 & bit) != NO else some
+
+
+@jit
+def weigh_equal(counts, table, b0, b1, b2, b3, w):
+    """Weights of all states in four members where all couplings are equal."""
+    for k in range(Z(len(table)) // Z(5 * LANES)):
+        row, entry = k * R4, k * Z(5 * LANES)
+        for j in range(R1):
+            c0, c1, c2 = counts[row + j], counts[row + R1 + j], counts[row + R2 + j]
+            e0, e1, e2 = table[entry + j], table[entry + R1 + j], table[entry + R2 + j]
+            e3, e4 = table[entry + R3 + j], table[entry + R4 + j]
+            w[row + j] = by_count(c0, c1, c2, b0, e0, e1, e2, e3, e4)
+            w[row + R1 + j] = by_count(c0, c1, c2, b1, e0, e1, e2, e3, e4)
+            w[row + R2 + j] = by_count(c0, c1, c2, b2, e0, e1, e2, e3, e4)
+            w[row + R3 + j] = by_count(c0, c1, c2, b3, e0, e1, e2, e3, e4)
+
+
+@jit
+def product(h0, h1, h2, h3, bit, u, f0, f1, f2, f3):
+    """A state's weight in one member, from which neighbours are in it."""
+    u = u * f0 if U4(h0 & bit) != NO else u
+    u = u * f1 if U4(h1 & bit) != NO else u
+    u = u * f2 if U4(h2 & bit) != NO else u
+    return u * f3 if U4(h3 & bit) != NO else u
+
+
+@jit
+def weigh_unequal(hot, table, f, b0, b1, b2, b3, w):
+    """Weights of all states in four members where couplings differ."""
+    for k in range(Z(len(table)) // R1):
+        row, entry = k * R4, k * R1
+        for j in range(R1):
+            h0, h1, h2, h3 = hot[row + j], hot[row + R1 + j], hot[row + R2 + j], hot[row + R3 + j]
+            f0, f1, f2, f3 = f[j], f[R1 + j], f[R2 + j], f[R3 + j]
+            u = table[entry + j]
+            w[row + j] = product(h0, h1, h2, h3, b0, u, f0, f1, f2, f3)
+            w[row + R1 + j] = product(h0, h1, h2, h3, b1, u, f0, f1, f2, f3)
+            w[row + R2 + j] = product(h0, h1, h2, h3, b2, u, f0, f1, f2, f3)
+            w[row + R3 + j] = product(h0, h1, h2, h3, b3, u, f0, f1, f2, f3)
+
+
+@jit
+def share(left, right, one):
+    """The right branch's share of both, at scale 2^24."""
+    both = left + right
+    both = both if both > NONE else one  # nobody comes to a node without weight
+    return U4(I4(one * right / both))
+
+
+@jit
+def step(phase, left, right, one):
+    """Move the phase of a node: the new phase, and whether it carries."""
+    moved = U4(phase + share(left, right, one))
+    return moved, U4(U4(moved ^ phase) & CARRY) != NO
+
+
+@jit
+def step_of_4(p0, p1, p2, a, b, c, d, one):
+    """Move the phases of a tree of four weights: three phases, and the bits of where it leads."""
+    p0, h = step(p0, a + b, c + d, one)
+    s = share(c if h else a, d if h else b, one)
+    q1, q2 = U4(p1 + (NO if h else s)), U4(p2 + (s if h else NO))
+    moved = U4(U4(p1 ^ q1) | U4(p2 ^ q2))
+    return p0, q1, q2, h, U4(moved & CARRY) != NO
+
+
+@jit
+def step_of_8(p0, p1, p2, p3, p4, p5, p6, w0, w1, w2, w3, w4, w5, w6, w7, one):
+    """Move the phases of a tree of eight weights."""
+    a, b, c, d = w0 + w1, w2 + w3, w4 + w5, w6 + w7
+    p0, p1, p2, h, m = step_of_4(p0, p1, p2, a, b, c, d, one)
+    a, b = w4 if h else w0, w5 if h else w1
+    c, d = w6 if h else w2, w7 if h else w3
+    s = share(c if m else a, d if m else b, one)
+    even, odd = NO if m else s, s if m else NO
+    q3, q4 = U4(p3 + (NO if h else even)), U4(p4 + (NO if h else odd))
+    q5, q6 = U4(p5 + (even if h else NO)), U4(p6 + (odd if h else NO))
+    moved = U4(U4(U4(p3 ^ q3) | U4(p4 ^ q4)) | U4(U4(p5 ^ q5) | U4(p6 ^ q6)))
+    return p0, p1, p2, q3, q4, q5, q6, h, m, U4(moved & CARRY) != NO
+
+
+@jit
+def choose_octet(w, member, planes, one, bit, phases, new, sums):
+    """The first digit of a member's state, where it has two; only weights of its octet are left.
+
+    Loops lie in one function: Numba counts references to arrays in every call.
+    """
+    at, octets = Z(member) * R1, 1 << (len(planes) - 3)
+    for octet in range(Z(octets)):
+        row = at + octet * OCTET
+        for j in range(R1):
+            a, b = w[row + j] + w[row + R4 + j], w[row + R8 + j] + w[row + R12 + j]
+            c, d = w[row + R16 + j] + w[row + R20 + j], w[row + R24 + j] + w[row + R28 + j]
+            sums[octet * R1 + j] = (a + b) + (c + d)
+    for j in range(R1):
+        h, m = False, False
+        a, b, p0 = sums[j], sums[R1 + j], phases[j]
+        if len(planes) == 4:
+            p0, n = step(p0, a, b, one)
+        else:
+            c, d, p1, p2 = sums[R2 + j], sums[R3 + j], phases[R1 + j], phases[R2 + j]
+            if len(planes) == 5:
+                p0, p1, p2, m, n = step_of_4(p0, p1, p2, a, b, c, d, one)
+            else:
+                e, f, g, i = sums[R4 + j], sums[R5 + j], sums[R6 + j], sums[R7 + j]
+                p3, p4, p5, p6 = phases[R3 + j], phases[R4 + j], phases[R5 + j], phases[R6 + j]
+                p0, p1, p2, p3, p4, p5, p6, h, m, n = step_of_8(
+                    p0, p1, p2, p3, p4, p5, p6, a, b, c, d, e, f, g, i, one
+                )
+                phases[R3 + j], phases[R4 + j], phases[R5 + j], phases[R6 + j] = p3, p4, p5, p6
+            phases[R1 + j], phases[R2 + j] = p1, p2
+        phases[j] = p0
+        new[j] = U4(new[j] | (bit if h else NO))
+        new[R1 + j] = U4(new[R1 + j] | (bit if m else NO))
+        new[R2 + j] = U4(new[R2 + j] | (bit if n else NO))
+    for level in range(6 - len(planes), 3):  # the branch that is taken becomes the left one
+        octets //= 2
+        for k in range(Z(0), Z(8 * octets), Z(4)):
+            left, right = at + k * R4, at + (k + Z(8 * octets)) * R4
+            for j in range(R1):
+                taken = U4(new[Z(level) * R1 + j] & bit) != NO
+                a, b, c, d = w[left + j], w[left + R4 + j], w[left + R8 + j], w[left + R12 + j]
+                e, f, g, h = w[right + j], w[right + R4 + j], w[right + R8 + j], w[right + R12 + j]
+                w[left + j] = e if taken else a
+                w[left + R4 + j] = f if taken else b
+                w[left + R8 + j] = g if taken else c
+                w[left + R12 + j] = h if taken else d
+
+
+@jit
+def choose_last(w, member, planes, one, bit, phases, new):
+    """The last digit of a member's state, of two or three bits."""
+    at = Z(member) * R1
+    top, first = Z(0), Z(0)  # rows of the digit's planes and phases
+    if len(planes) > 3:
+        top, first = R3, Z((1 << (len(planes) - 3)) - 1) * R1
+    for j in range(R1):
+        h = False
+        a, b, c, d = w[at + j], w[at + R4 + j], w[at + R8 + j], w[at + R12 + j]
+        p0, p1, p2 = phases[first + j], phases[first + R1 + j], phases[first + R2 + j]
+        if len(planes) == 2:
+            p0, p1, p2, m, n = step_of_4(p0, p1, p2, a, b, c, d, one)
+        else:
+            e, f, g, i = w[at + R16 + j], w[at + R20 + j], w[at + R24 + j], w[at + R28 + j]
+            p3, p4 = phases[first + R3 + j], phases[first + R4 + j]
+            p5, p6 = phases[first + R5 + j], phases[first + R6 + j]
+            p0, p1, p2, p3, p4, p5, p6, h, m, n = step_of_8(
+                p0, p1, p2, p3, p4, p5, p6, a, b, c, d, e, f, g, i, one
+            )
+            phases[first + R3 + j], phases[first + R4 + j] = p3, p4
+            phases[first + R5 + j], phases[first + R6 + j] = p5, p6
+        phases[first + j], phases[first + R1 + j], phases[first + R2 + j] = p0, p1, p2
+        new[top + j] = U4(new[top + j] | (bit if h else NO))
+        new[top + R1 + j] = U4(new[top + R1 + j] | (bit if m else NO))
+        new[top + R2 + j] = U4(new[top + R2 + j] | (bit if n else NO))
+
+
+@jit
+def added(total, share):
+    """A sum and a cumulated conditional at scale 2^24."""
+    p = I4(share)
+    return U4(total + U4(p if p < ONE else ONE))
+
+
+@jit
+def add_conditionals(w, member, above, sums, cumulated):
+    """Add a member's conditional at scale 2^24, cumulated over states, to sums.
+
+    Rounded so that the last is 2^24 exactly, and that of an impossible state no more than the one
+    before: `above` is a little more than 2^24.
+    """
+    at, octets = Z(member) * R1, Z(len(cumulated)) // Z(8 * LANES)
+    for octet in range(octets):
+        row, upto = at + octet * OCTET, R8 + octet * R1  # in the first of these rows are zeros
+        for j in range(R1):
+            t = sums[upto + j]
+            t = t + w[row + j] + w[row + R4 + j] + w[row + R8 + j] + w[row + R12 + j]
+            t = t + w[row + R16 + j] + w[row + R20 + j] + w[row + R24 + j] + w[row + R28 + j]
+            sums[upto + R1 + j] = t
+    total = R8 + octets * R1
+    for octet in range(octets):
+        row, upto, to = at + octet * OCTET, R8 + octet * R1, octet * R8
+        for j in range(R1):
+            factor = above / sums[total + j]
+            t0 = sums[upto + j] + w[row + j]
+            t1 = t0 + w[row + R4 + j]
+            t2 = t1 + w[row + R8 + j]
+            t3 = t2 + w[row + R12 + j]
+            t4 = t3 + w[row + R16 + j]
+            t5 = t4 + w[row + R20 + j]
+            t6 = t5 + w[row + R24 + j]
+            t7 = t6 + w[row + R28 + j]
+            cumulated[to + j] = added(cumulated[to + j], t0 * factor)
+            cumulated[to + Z(1) * R1 + j] = added(cumulated[to + Z(1) * R1 + j], t1 * factor)
+            cumulated[to + Z(2) * R1 + j] = added(cumulated[to + Z(2) * R1 + j], t2 * factor)
+            cumulated[to + Z(3) * R1 + j] = added(cumulated[to + Z(3) * R1 + j], t3 * factor)
+            cumulated[to + Z(4) * R1 + j] = added(cumulated[to + Z(4) * R1 + j], t4 * factor)
+            cumulated[to + Z(5) * R1 + j] = added(cumulated[to + Z(5) * R1 + j], t5 * factor)
+            cumulated[to + Z(6) * R1 + j] = added(cumulated[to + Z(6) * R1 + j], t6 * factor)
+            cumulated[to + Z(7) * R1 + j] = added(cumulated[to + Z(7) * R1 + j], t7 * factor)

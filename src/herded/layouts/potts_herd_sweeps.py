@@ -1,0 +1,278 @@
+"""Sweeps of a herd over a Potts lattice packed in bit planes (`potts_herd_arrays`), vectorised.
+
+Cell by cell of 32 lanes. A visit copies the planes of the four neighbours beside each other, a word
+of 32 members at a time; makes of them, by bitwise arithmetic for all members at once, words that
+say which members have a neighbour in state k, or how many; and then goes from member to member with
+the phases of the cell (`potts_herd_choice`), in an order of its own (`potts_herd_order`).
+"""
+
+import numpy as np
+
+from herded.layouts.potts_herd_arrays import LANES, WORD
+from herded.layouts.potts_herd_choice import choose_all
+from herded.layouts.potts_herd_order import (
+    fill_lanes,
+    fill_masks,
+    fill_switches,
+    mix_members,
+    shuffle,
+    unmix_members,
+)
+from herded.system.jit import jit
+from herded.system.stream import draw
+
+U4, Z = np.uint32, np.uint64
+ALL, NO, PHASE = U4(2**32 - 1), U4(0), U4(2**24 - 1)
+SUMMED = 128  # members whose conditionals 32 bits can sum
+R1, R2, R3, R4 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES)
+OCTET = Z(8 * 4 * LANES)  # rows of eight states
+
+
+@jit
+def potts_herd_sweeps(
+    table,
+    factors,
+    there,
+    planes,
+    periodic,
+    members,
+    clock,
+    x,
+    kept,
+    ones,
+    tally,
+    block,
+    scales,
+    room,
+    halves,
+    cells,
+):
+    """Half-sweeps and cells of these ranges; half-sweep 2 s + c is colour c of sample s.
+
+    The first five are those of `PottsHerdArrays`, without dimensions beyond cells; `clock` is
+    (sweep, key of phases, key of orders), kept (2, cells, nodes * LANES) phases or empty, block
+    (sweeps, words of a sample or 0), `scales` 2^24 in the type of the table and a little more
+    (`add_conditionals`), `room` has arrays for what a visit needs.
+    """
+    sweep, key, order_key = clock
+    near, new, hot, octets, phases, switches, counted, cumulated, living, w, sums = room
+    words, columns, bits = x.shape[2], x.shape[4] - 2, len(planes)
+    height, flat, samples = x.shape[1] - 2, x.reshape(-1), block.reshape(-1)
+    sites, sample_shape = height * columns, (2, height, words, bits, columns)
+    digits = 1 if bits <= 3 else 2
+    rows = 3 * digits  # a plane each, those included that only fill up a digit
+    states = table.shape[2] // (LANES * (5 if factors is None else 1))
+    nodes = Z(len(phases) // LANES)
+    summing = cumulated if tally.size else cumulated[:0]
+    order, places = np.zeros(words, np.int64), np.zeros(WORD, np.int64)
+    masks = np.zeros(WORD + 4, np.uint32)
+    for half in range(*halves):
+        s, colour = half // 2, half & 1
+        for cell in range(*cells):
+            first = cell * LANES
+            lanes = min(LANES, sites - first)
+            visit = Z(((sweep + s) * 2 + colour) * table.shape[1] + cell)
+            if kept.size:
+                for k in range(len(phases)):
+                    phases[k] = kept[colour, cell, k]
+            else:
+                for node in range(nodes):
+                    fill_lanes(phases, node * R1, draw(key, visit * nodes + node), ALL)
+            shuffle(order, words, draw(order_key, visit * Z(words + 1)))
+            summed = 0
+            for word in order:
+                name = draw(order_key, visit * Z(words + 1) + Z(1 + word))
+                live = min(WORD, members - word * WORD)
+                fill_masks(masks, places, name, live)
+                fill_switches(switches, name, live)
+                look_around(flat, x.shape, colour, word, first, lanes, near)
+                for row in range(4 * rows):
+                    if row % rows >= rows - bits:
+                        mix_members(near, row, switches)
+                for d in range(4):
+                    expand(near, d * rows, digits, states, there[colour, cell], d, octets, hot)
+                if factors is None:
+                    add_neighbours(hot, states)
+                for k in range(len(new)):
+                    new[k] = NO
+                choose_all(
+                    table[colour, cell],
+                    None if factors is None else factors[colour, cell],
+                    planes,
+                    hot,
+                    live,
+                    masks,
+                    scales,
+                    w,
+                    sums,
+                    phases,
+                    new,
+                    summing,
+                )
+                for row in range(rows - bits, rows):
+                    unmix_members(new, row, switches)
+                store(flat, x.shape, colour, word, first, lanes, periodic, new)
+                if samples.size:
+                    at = s * block.shape[1]
+                    keep(samples, sample_shape, colour, word, first, lanes, new, at)
+                if ones.size:
+                    for k in range(LANES):
+                        living[k] = (Z(1) << Z(live)) - Z(1)
+                    expand(new, 0, digits, states, living, 0, octets, hot)
+                    count(hot, states, counted)
+                summed += live
+                if tally.size and (summed + WORD > SUMMED or word == order[-1]):
+                    take_differences(cumulated, states)
+                    deliver(cumulated, tally, colour * sites + first, lanes, states)
+                    summed = 0
+            if ones.size:
+                deliver(counted, ones, colour * sites + first, lanes, states)
+            if kept.size:
+                for k in range(len(phases)):
+                    kept[colour, cell, k] = phases[k] & PHASE
+
+
+@jit
+def look_around(flat, shape, colour, word, first, lanes, near):
+    """Copy the planes of each site's left, right, upper and lower neighbour, of one word.
+
+    `flat` and `shape` are those of the herd, its border included.
+    """
+    _, height, words, planes, columns = shape
+    rows = len(near) // (4 * LANES)
+    line = words * planes * columns  # from one row of sites to the next
+    lane = 0
+    while lane < lanes:
+        r, c = (first + lane) // (columns - 2), (first + lane) % (columns - 2)
+        run = min(columns - 2 - c, lanes - lane)
+        shift = (r + colour) & 1  # as in `grid_sweeps.look_around`
+        for p in range(planes):
+            up = (((1 - colour) * height + r) * words + word) * planes + p
+            up = up * columns + c + 1
+            beside = up + line + shift - 1
+            to = (rows - planes + p) * LANES + lane
+            copy(flat, beside, near, to, run)
+            copy(flat, beside + 1, near, to + rows * LANES, run)
+            copy(flat, up, near, to + 2 * rows * LANES, run)
+            copy(flat, up + 2 * line, near, to + 3 * rows * LANES, run)
+        lane += run
+
+
+@jit
+def copy(words, at, to, start, run):
+    for m in range(Z(run)):
+        to[Z(start) + m] = words[Z(at) + m]
+
+
+@jit
+def expand(planes, row, digits, states, masks, d, octets, hot):
+    """Words that say which members are in state k, in row 4 k + d of `hot`; 0 beyond the masks."""
+    at, start = Z(row) * R1, Z(d) * R1
+    if digits == 1:
+        split(planes, at, masks, start, hot, start)
+    else:
+        split(planes, at, masks, start, octets, Z(0))
+        for octet in range(Z((states + 7) // 8)):
+            split(planes, at + R3, octets, octet * R4, hot, octet * OCTET + start)
+
+
+@jit
+def split(planes, at, masks, start, hot, to):
+    """One digit: eight words of which each member of the mask is in one."""
+    for j in range(R1):
+        high, middle, low = planes[at + j], planes[at + R1 + j], planes[at + R2 + j]
+        mask, even = masks[start + j], U4(~low)
+        left, right = U4(mask & U4(~high)), U4(mask & high)
+        a, b = U4(left & U4(~middle)), U4(left & middle)
+        c, d = U4(right & U4(~middle)), U4(right & middle)
+        hot[to + j], hot[to + R4 + j] = U4(a & even), U4(a & low)
+        hot[to + Z(2) * R4 + j], hot[to + Z(3) * R4 + j] = U4(b & even), U4(b & low)
+        hot[to + Z(4) * R4 + j], hot[to + Z(5) * R4 + j] = U4(c & even), U4(c & low)
+        hot[to + Z(6) * R4 + j], hot[to + Z(7) * R4 + j] = U4(d & even), U4(d & low)
+
+
+@jit
+def add_neighbours(hot, states):
+    """How many neighbours are in state k: three binary digits in rows 4 k to 4 k + 2."""
+    for k in range(Z(states)):
+        row = k * R4
+        for j in range(R1):
+            a, b, c, d = hot[row + j], hot[row + R1 + j], hot[row + R2 + j], hot[row + R3 + j]
+            ab, cd, both, too = U4(a ^ b), U4(c ^ d), U4(a & b), U4(c & d)
+            hot[row + j] = U4(ab ^ cd)
+            hot[row + R1 + j] = U4(U4(both ^ too) ^ U4(ab & cd))
+            hot[row + R2 + j] = U4(both & too)
+
+
+@jit
+def store(flat, shape, colour, word, first, lanes, periodic, new):
+    """The planes of one word into the herd and its border."""
+    _, height, words, planes, columns = shape
+    line, lane = words * planes * columns, 0
+    while lane < lanes:
+        r, c = (first + lane) // (columns - 2), (first + lane) % (columns - 2)
+        run = min(columns - 2 - c, lanes - lane)
+        for p in range(planes):
+            at = len(new) + (p - planes) * LANES + lane
+            to = (((colour * height + r + 1) * words + word) * planes + p) * columns + c + 1
+            copy(new, at, flat, to, run)
+            if periodic:
+                if r == 0:
+                    copy(new, at, flat, to + (height - 2) * line, run)
+                if r == height - 3:
+                    copy(new, at, flat, to - (height - 2) * line, run)
+                if c == 0:
+                    flat[to + columns - 2] = new[at]
+                if c + run == columns - 2:
+                    flat[to + run - 1 - (columns - 2)] = new[at + run - 1]
+        lane += run
+
+
+@jit
+def keep(flat, shape, colour, word, first, lanes, new, at):
+    """The planes of one word into a sample, which is a herd of this shape at place `at`."""
+    _, height, words, planes, columns = shape
+    lane = 0
+    while lane < lanes:
+        r, c = (first + lane) // columns, (first + lane) % columns
+        run = min(columns - c, lanes - lane)
+        for p in range(planes):
+            to = (((colour * height + r) * words + word) * planes + p) * columns + c
+            copy(new, len(new) + (p - planes) * LANES + lane, flat, at + to, run)
+        lane += run
+
+
+@jit
+def ones_in(v):
+    """How many bits are 1."""
+    v = U4(v - U4(U4(v >> U4(1)) & U4(0x55555555)))
+    v = U4(U4(v & U4(0x33333333)) + U4(U4(v >> U4(2)) & U4(0x33333333)))
+    v = U4(U4(v + U4(v >> U4(4))) & U4(0x0F0F0F0F))
+    v = U4(v + U4(v >> U4(8)))
+    return U4(U4(v + U4(v >> U4(16))) & U4(63))
+
+
+@jit
+def count(hot, states, counted):
+    """Add the number of members in each state."""
+    for k in range(Z(states)):
+        for j in range(R1):
+            counted[k * R1 + j] = U4(counted[k * R1 + j] + ones_in(hot[k * R4 + j]))
+
+
+@jit
+def take_differences(cumulated, states):
+    """From sums of cumulated conditionals to those of conditionals."""
+    for k in range(Z(states - 1), Z(0), -1):
+        for j in range(R1):
+            cumulated[k * R1 + j] -= cumulated[(k - Z(1)) * R1 + j]
+
+
+@jit
+def deliver(sums, found, site, lanes, states):
+    """Add the sums of a cell to those of the run, and begin anew."""
+    for k in range(states):
+        for m in range(lanes):
+            found[(site + m) * states + k] += np.int64(sums[k * LANES + m])
+    for k in range(len(sums)):
+        sums[k] = NO

@@ -1,0 +1,138 @@
+"""Which method for this model and this budget: a herd, how large, or chains that herd in time.
+
+A herd's average is less noisy than as many updates of one chain, but each of its members pays a
+burn-in of its own. So a short pilot tells how fast the model mixes (its time is charged), and the
+herd has as many members as leaves each of them `SWEEPS_PER_TIME` autocorrelation times. Where that
+leaves no herd worth the name, chains herd in time, with the weights that suit the model: their bias
+is small beside the noise of a run that is short for the model.
+
+`python -m benchmarks --only herds` prints what the rule gains over Gibbs sampling.
+"""
+
+from dataclasses import dataclass
+
+from herded.errors import MethodError
+from herded.methods.gibbs import Gibbs
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.options import MOST_MEMBERS, is_between, is_whole
+from herded.methods.weights_rule import suited_weights
+from herded.models.checks import check_model
+from herded.models.protocol import Model
+from herded.run.pilot import MEMBERS, Pilot, fly
+from herded.system.memory import Size
+
+UPDATES = 40_000  # of each variable, unless told
+HERDS = 4  # independent runs: they give intervals
+PILOT_SHARE = 20  # a pilot is one part in so many of the budget
+LEAST_PILOT = 16  # sweeps that tell something
+BURN_IN_PER_TIME, SWEEPS_PER_TIME = 2.5, 8
+LEAST_BURN_IN, LEAST_SWEEPS = 12, 40  # of a member, however fast the model mixes
+LEAST_HERD = 12
+MOST_HERD = 1024
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A method and the run that suits it; `hd.infer(model, recommendation)` does it.
+
+    Parameters
+    ----------
+    method
+        A herd of Gibbs chains, or herded Gibbs.
+    sweeps, burn_in, chains
+        Of the run, as `infer` takes them.
+    reason
+        Why, in a sentence.
+
+    Examples
+    --------
+    >>> hd.recommend(hd.ising_grid(np.zeros((10, 10)), 0.2), sweeps=100_000).chains
+    4
+    """
+
+    method: Gibbs | HerdedGibbs
+    sweeps: int
+    burn_in: int
+    chains: int
+    reason: str
+
+
+def recommend(
+    model: Model,
+    *,
+    sweeps: int | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    max_memory: Size | None = None,
+) -> Recommendation:
+    """The method, the size of a herd and the burn-in that suit a model and a budget.
+
+    Parameters
+    ----------
+    model
+        A `FactorGraph`, a `Lattice`, or anything that is made of factors.
+    sweeps
+        Updates of each variable that the run may take: over all chains and all members of herds,
+        with their burn-in and the pilot. 40,000 unless told.
+    seconds
+        The time it may take on one core, instead of `sweeps`.
+    seed
+        Of the pilot and of the method.
+    max_memory
+        Most memory for tables, in bytes or as "2G"; by default half of what is free.
+
+    Returns
+    -------
+    Recommendation
+
+    Examples
+    --------
+    >>> model = hd.ising_grid(np.zeros((10, 10)), 0.2)
+    >>> choice = hd.recommend(model, sweeps=100_000)
+    >>> choice.method.herd > 64
+    True
+    >>> result = hd.infer(model, choice)
+    >>> result.interval.shape
+    (10, 10, 2, 2)
+    """
+    check_model(model)
+    if sweeps is not None and not is_whole(sweeps, 1):
+        raise MethodError(f"expected sweeps of 1 or more, got {sweeps!r}")
+    if seconds is not None and not (is_between(seconds, 0, float("inf")) and seconds > 0):
+        raise MethodError(f"expected seconds above 0, got {seconds!r}")
+    budget = UPDATES if sweeps is None and seconds is None else sweeps
+    length = 2**62 if budget is None else budget // (PILOT_SHARE * MEMBERS)
+    if length < LEAST_PILOT:
+        return in_time(model, int(budget or 1), seed, max_memory, "the run is short")
+    share = None if seconds is None else seconds / PILOT_SHARE
+    pilot = fly(model, length, seconds=share, seed=seed, max_memory=max_memory)
+    if seconds is not None:
+        by_clock = int(pilot.updates * seconds / max(pilot.seconds, 1e-9))
+        budget = by_clock if budget is None else min(budget, by_clock)
+    return plan(model, int(budget or 1) - pilot.updates, pilot, seed, max_memory)
+
+
+def plan(
+    model: Model, budget: int, pilot: Pilot, seed: int, max_memory: Size | None
+) -> Recommendation:
+    """What to do with `budget` updates of each variable after a pilot."""
+    needed = max(LEAST_SWEEPS, round(SWEEPS_PER_TIME * pilot.time))
+    members = min(budget // (HERDS * needed), MOST_HERD, MOST_MEMBERS)
+    mixing = f"its slowest variable has an autocorrelation time of {pilot.time:.2g} sweeps"
+    if not pilot.is_sure or members < LEAST_HERD:
+        return in_time(model, budget, seed, max_memory, f"{mixing}, too long for a herd")
+    each = budget // (HERDS * members)
+    burn_in = max(LEAST_BURN_IN, round(BURN_IN_PER_TIME * pilot.time), each // 10)
+    return Recommendation(
+        Gibbs(herd=members, seed=seed), each - burn_in, burn_in, HERDS, f"{mixing}"
+    )
+
+
+def in_time(
+    model: Model, budget: int, seed: int, max_memory: Size | None, reason: str
+) -> Recommendation:
+    """Chains that herd in time."""
+    chains = HERDS if budget >= 20 * HERDS else 1
+    each = max(2, budget // chains)
+    method = suited_weights(model, seed=seed, max_memory=max_memory)
+    return Recommendation(method, each - each // 10, each // 10, chains, reason)

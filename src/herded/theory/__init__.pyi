@@ -1,0 +1,63 @@
+from herded.theory.bounds import Constants as Constants, constants as constants
+from herded.theory.checks import (
+    Check as Check,
+    check_corollary as check_corollary,
+    check_lemma1 as check_lemma1,
+    check_proposition1 as check_proposition1,
+    check_proposition2 as check_proposition2,
+    check_theorem2 as check_theorem2,
+    is_complete as is_complete,
+)
+from herded.theory.herd_checks import (
+    check_counts as check_counts,
+    check_members as check_members,
+    check_variance as check_variance,
+    count_variance as count_variance,
+    variance_ratio as variance_ratio,
+)
+from herded.theory.herds import (
+    herd_kernel as herd_kernel,
+    herd_sweep_kernel as herd_sweep_kernel,
+    member_kernel as member_kernel,
+    phase_law as phase_law,
+    together_law as together_law,
+    visit_law as visit_law,
+)
+from herded.theory.path import (
+    path_of_samples as path_of_samples,
+    within_sweep_path as within_sweep_path,
+)
+from herded.theory.plateau import (
+    Plateau as Plateau,
+    PlateauRow as PlateauRow,
+    Prediction as Prediction,
+    measured_plateau as measured_plateau,
+    plateau_predictor as plateau_predictor,
+    plateau_table as plateau_table,
+)
+from herded.theory.random_graphs import (
+    Row as Row,
+    format_rows as format_rows,
+    random_complete_graph as random_complete_graph,
+    theorem2_table as theorem2_table,
+)
+from herded.theory.rational import (
+    Relation as Relation,
+    rational_dependence as rational_dependence,
+    warn_if_locked as warn_if_locked,
+)
+from herded.theory.rotor import rotor_router as rotor_router
+from herded.theory.states import (
+    empirical as empirical,
+    empirical_within as empirical_within,
+    support as support,
+    target as target,
+    total_variation as total_variation,
+)
+from herded.theory.transition import (
+    dobrushin as dobrushin,
+    gibbs_kernel as gibbs_kernel,
+    gibbs_sweep_kernel as gibbs_sweep_kernel,
+    herded_kernel as herded_kernel,
+    herded_sweep_kernel as herded_sweep_kernel,
+)

@@ -1,0 +1,160 @@
+"""Herds on binary pairwise models, member after member, in whole numbers of Python.
+
+`naive_field_herd`: blocks of variables of one colour, phases of 16 bits (layout "field").
+`naive_dense_herd`: variable after variable, phases of 32 bits (layout "dense").
+"""
+
+import math
+from functools import cache
+
+import numpy as np
+
+from herded.draws.together import orders
+from naive.conditional import naive_fixed_scalar, naive_sigmoid
+from naive.model import Naive
+from naive.stream import naive_draw, naive_key
+
+LANES = 32
+
+
+@cache
+def naive_coarse(field, bits):
+    """P(x = 1) at scale 2^15 by a field at scale 2^bits; 0 and 1 only where it is certain."""
+    p = naive_fixed_scalar(0.0, field / 2.0**bits)
+    if p in (0, 2**31):
+        return p >> 16
+    return min(max((p + 2**15) >> 16, 1), 2**15 - 1)
+
+
+def naive_lane_bits(key, j):
+    """32 random bits for lane j."""
+    word = 2**32 - 1
+    a, b = key & word, key >> 32
+    z = (j * 0x9E3779B9 + a) & word
+    z = (z ^ z >> 16) * 0x21F0AAAD & word
+    z = (z ^ z >> 15) ^ b
+    z = z * 0x735A2D97 & word
+    return z ^ z >> 15
+
+
+def naive_order(n, bits):
+    """One order of n, out of the table, for 64 random bits: a row of another row."""
+    table = orders(n).tolist()
+    first, second = table[bits % len(table)], table[(bits >> 32) % len(table)]
+    return [first[k] for k in second]
+
+
+def naive_cooled(field, beta, bits):
+    """beta times a field at scale 2^bits, at scale 2^10, by a multiplier of 15 bits."""
+    m, shift = naive_multiplier(beta * 2.0 ** (10 - bits), 15)
+    return min(max((field * m + (1 << shift >> 1)) >> shift, -32767), 32767)
+
+
+def naive_multiplier(value, bits):
+    """`value` as m / 2^shift, where m has so many bits; the largest m is as good as infinite."""
+    if value >= 2**bits - 1:
+        return 2**bits - 1, 0
+    shift = 0
+    while value < 2 ** (bits - 1) and shift < 2 * bits:
+        value, shift = 2 * value, shift + 1
+    return math.floor(value + 0.5), shift
+
+
+def slot_order(visit, members):
+    """The slots of members in the order of a visit: words, groups, then slots of a group."""
+    words, found = -(-members // 64), []
+    for word in naive_order(words, visit):
+        for group in naive_order(4, naive_draw(visit, word)):
+            choice = naive_draw(visit, 2 * words + 4 * word + group)
+            found += [word * 64 + group * 16 + k for k in naive_order(16, choice)]
+    return found
+
+
+def members_in_slots(visit, lane, members):
+    """Which member is in each slot of a lane: those 1, 2, 4, .. apart may change places."""
+    words, slots = -(-members // 64), list(range(members))
+    for word in range(words):
+        key = naive_draw(visit, words + word)
+        for nth, distance in enumerate((1, 2, 4, 8, 16, 32)):
+            bits = naive_lane_bits(key, 6 * lane + nth)
+            for k in range(64):
+                low, high = word * 64 + k, word * 64 + k + distance
+                place = k if k < 32 else k - 32 + distance  # of the random bit
+                if not k & distance and high < members and bits >> place & 1:
+                    slots[low], slots[high] = slots[high], slots[low]
+    return slots
+
+
+def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
+    """x0 (members, N) -> samples (sweeps, members, N) and sums of p at scale 2^31, (N,)."""
+    a, members = layout.arrays, len(x0)
+    row_start, place = a.row_start.tolist(), a.place.tolist()
+    neighbour, coupling, alone = a.neighbour.tolist(), a.coupling.tolist(), a.alone.tolist()
+    blocks, size = len(row_start) - 1, len(alone)
+    key, order_key = naive_key(draw.seed, chain, 4), naive_key(draw.seed, chain, 5)
+    start = naive_key(draw.seed, chain, 2)
+    phases = [naive_draw(start, at) >> 48 & 0x7FFF for at in range(size)]
+    x = [[0] * members for _ in range(size + 1)]
+    known = layout.model.evidence >= 0
+    for i in np.flatnonzero(~known):
+        x[place[i]] = [int(one[i]) for one in x0]
+    tally, samples = [0] * (size + 1), []
+    for sweep in range(sweeps):
+        for b in range(blocks):
+            name = sweep * blocks + b
+            visit, phase_key = naive_draw(order_key, name), naive_draw(key, name)
+            order, new = slot_order(visit, members), []
+            for lane in range(LANES):
+                at, states = b * LANES + lane, [0] * members
+                if not draw.kept:
+                    phases[at] = naive_lane_bits(phase_key, lane) >> 16 & 0x7FFF
+                slots = members_in_slots(visit, lane, members)
+                for k in (slots[slot] for slot in order if slot < members):
+                    field = alone[at]
+                    for row in range(row_start[b], row_start[b + 1]):
+                        link = row * LANES + lane
+                        field += coupling[link] * x[neighbour[link]][k]
+                    if betas is None:
+                        p = naive_coarse(field, layout.bits)
+                    else:
+                        p = naive_coarse(naive_cooled(field, betas[sweep], layout.bits), 10)
+                    states[k] = (phases[at] + p) >> 15
+                    phases[at] = (phases[at] + p) & 0x7FFF
+                    tally[at] += p << 16
+                new.append(states)
+            x[b * LANES : (b + 1) * LANES] = new
+        sample = np.array([x[at] for at in place]).T
+        sample[:, known] = layout.model.evidence[known]
+        samples.append(sample)
+    return np.array(samples), np.array([tally[at] for at in place])
+
+
+def naive_dense_herd(layout, draw, x0, sweeps, chain=0, betas=None, scan="sequential"):
+    """The same where lanes are members; fields are summed from the arrays of the layout."""
+    a, members = layout.arrays, len(x0)
+    start, neighbour, coupling = a.link_start.tolist(), a.neighbour.tolist(), a.coupling.tolist()
+    alone, scale, n = a.alone.tolist(), float(a.scale[0]), len(a.alone)
+    key, order_key = naive_key(draw.seed, chain, 4), naive_key(draw.seed, chain, 5)
+    phases = [naive_draw(naive_key(draw.seed, chain, 2), i) >> 33 for i in range(n)]
+    x, tally, samples = [[int(k) for k in one] for one in x0], [0] * n, []
+    naive = Naive(layout.model, vector=False)
+    for sweep in range(sweeps):
+        m, shift = naive_multiplier((1.0 if betas is None else betas[sweep]) * scale, 31)
+        for i in naive.order(scan, sweep, order_key, False):
+            clock = sweep * n + i
+            if not draw.kept:
+                phases[i] = naive_draw(key, clock) >> 33
+            p = []
+            for one in x:
+                links = range(start[i], start[i + 1])
+                field = alone[i] + sum(
+                    coupling[e] * one[neighbour[e]] for e in links if coupling[e]
+                )
+                p.append(naive_sigmoid((field * m + (1 << shift >> 1)) >> shift))
+            order = naive_order(members, naive_draw(order_key, clock))
+            for k in sorted(order, key=lambda k: min(16 * p[k] >> 31, 15)):  # sixteen bins
+                x[k][i] = (phases[i] + p[k]) >> 31
+                phases[i] = (phases[i] + p[k]) & 0x7FFFFFFF
+                tally[i] += p[k]
+        samples.append([list(one) for one in x])
+    return np.array(samples), np.array(tally)

@@ -1,0 +1,88 @@
+"""The command `herded` without its second of imports: forked from a process that has done them.
+
+Pages of the docs show dozens of commands. Each is a process of its own here too, with the folder,
+the environment and the open files of whoever types it; `herded.cli.main.main` runs there as ever.
+"""
+
+import json
+import os
+import socket
+import sys
+
+
+def ask(path: str, words: list[str]) -> int:
+    """Run `herded` with these words in a fork of the server at `path`; the exit code."""
+    told = {"words": words, "folder": os.getcwd(), "environment": dict(os.environ)}
+    with socket.socket(socket.AF_UNIX) as line:
+        line.connect(path)
+        socket.send_fds(line, [b"\n"], [0, 1, 2])
+        line.sendall(json.dumps(told).encode())
+        line.shutdown(socket.SHUT_WR)
+        return int(line.recv(16) or b"1")  # no word: it has died
+
+
+def serve(path: str) -> None:
+    """Fork whenever somebody asks, until stdin ends."""
+    import select
+    import signal
+
+    _get_ready()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them here
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(path)
+        door.listen()
+        print("ready", flush=True)
+        while sys.stdin not in select.select([door, sys.stdin], [], [])[0]:
+            line, _ = door.accept()
+            if os.fork() == 0:
+                door.close()
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                _answer(line)
+            line.close()
+
+
+def _get_ready() -> None:
+    """One run of each kind: all that commands import is imported, and no thread is left."""
+    import contextlib
+    import io
+    import tempfile
+    import threading
+
+    import herded as hd
+    from herded.cli.main import main
+
+    said = contextlib.redirect_stdout(io.StringIO())
+    with tempfile.TemporaryDirectory() as name, said:
+        model = os.path.join(name, "pair.uai")
+        hd.io.write_uai(hd.FactorGraph([2, 2], [((0, 1), [[0.0, 1.0], [1.0, 0.0]])]), model)
+        for method in ("exact", "herded"):
+            assert main(["infer", model, "--method", method]) == 0
+    assert threading.active_count() == 1
+
+
+def _answer(line: socket.socket) -> None:
+    from herded.cli.main import main
+
+    _, files, *_ = socket.recv_fds(line, 1, 3)
+    told = json.loads(b"".join(iter(lambda: line.recv(65536), b"")))
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
+    os.chdir(told["folder"])
+    os.environ.clear()
+    os.environ.update(told["environment"])
+    try:
+        code = main(told["words"])
+    except SystemExit as end:  # after --help, and where the words make no sense
+        code = end.code
+    sys.stdout.flush()
+    line.sendall(str(code or 0).encode())
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        serve(sys.argv[2])
+    else:
+        sys.exit(ask(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,238 @@
+"""The benchmark of herds: its models, the samplers it compares with, and what its table says."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import herded as hd
+from benchmarks import comparators, herd_models, herd_orders, herds
+from herded.system.stream import draw, stream_key
+
+MIXED = hd.FactorGraph(
+    [2, 3, 4],
+    [
+        ((0, 1), np.random.default_rng(1).normal(size=(2, 3))),
+        ((1, 2), np.random.default_rng(2).normal(size=(3, 4))),
+        ((0,), np.array([0.0, 0.4])),
+    ],
+)
+weights = st.lists(st.integers(0, 9), min_size=2, max_size=6).filter(lambda w: sum(w) > 0)
+
+
+def conditional(model, i, x):
+    """From scores of whole states."""
+    logs = []
+    for state in range(model.cardinalities[i]):
+        y = list(x)
+        y[i] = state
+        logs.append(float(model.log_score(y)))
+    shares = [math.exp(v - max(logs)) for v in logs]
+    return [v / sum(shares) for v in shares]
+
+
+def pick(p, u):
+    return next((s for s in range(len(p)) if u < sum(p[: s + 1]) and p[s] > 0), len(p) - 1)
+
+
+def flows(p):
+    """Suwa and Todo's matrix, by laying pieces over each other on a line."""
+    order = sorted(range(len(p)), key=lambda s: (-p[s], s))[:1]
+    order += [s for s in range(len(p)) if s != order[0]]
+    ends = np.concatenate([[0.0], np.cumsum([p[s] for s in order])])
+    moved = ends + p[order[0]]
+    found = np.zeros((len(p), len(p)))
+    for a in range(len(p)):
+        for b in range(len(p)):
+            for turn in (0.0, ends[-1]):
+                left = max(moved[a], ends[b] + turn)
+                right = min(moved[a + 1], ends[b + 1] + turn)
+                found[order[a], order[b]] += max(0.0, right - left)
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(weights)
+def test_restless_flows_keep_the_distribution_and_stay_as_seldom_as_they_can(whole):
+    p = np.array(whole, float) / sum(whole)
+    found = np.zeros((len(p), len(p)))
+    for now in np.flatnonzero(p):
+        row = np.empty(len(p))
+        comparators.leave(p, len(p), now, row)
+        assert row.sum() == pytest.approx(1)
+        found[now] = p[now] * row
+    assert np.allclose(found.sum(axis=0), p)
+    assert np.trace(found) == pytest.approx(max(0.0, 2 * p.max() - 1))
+    assert np.allclose(found, flows(p))
+
+
+@pytest.mark.parametrize("sampler", ["plain", "restless", "antithetic", "driven"])
+def test_each_sampler_has_the_averages_of_its_twin(sampler):
+    updates, seed = 100, 3
+    of = comparators.arrays(MIXED, seed)
+    kept = np.zeros((3, 4))
+
+    def record(i, p):
+        kept[i, : len(p)] += p
+
+    def uniform(count):
+        return float(int(draw(stream_key(seed, 0, 77), np.uint64(count))) >> 11) * 2.0**-53
+
+    count = 0
+    if sampler == "driven":
+        modulus, multiplier = comparators.generator(updates)
+        shift = np.random.default_rng(seed).random(3)
+        x, at = of.start.tolist(), 1
+        length = comparators.coprime(3, modulus - 1)
+        for t in range(modulus - 1):
+            for i in range(3):
+                p = conditional(MIXED, i, x)
+                x[i] = pick(
+                    p,
+                    (at * pow(multiplier, t * length + i, modulus) % modulus / modulus + shift[i])
+                    % 1,
+                )
+                if t >= (modulus - 1) // 10:
+                    record(i, p)
+    elif sampler == "antithetic":
+        chains = [of.start.tolist(), comparators.arrays(MIXED, seed + 1).start.tolist()]
+        for t in range(updates // 2):
+            for i in range(3):
+                count += 1
+                for x, u in zip(chains, (uniform(count), 1 - uniform(count)), strict=True):
+                    p = conditional(MIXED, i, x)
+                    x[i] = pick(p, u)
+                    if t >= updates // 20:
+                        record(i, p)
+    else:
+        x = of.start.tolist()
+        for t in range(updates):
+            for i in range(3):
+                count += 1
+                p = conditional(MIXED, i, x)
+                rule = p if sampler == "plain" else flows(p)[x[i]] / p[x[i]]
+                x[i] = pick(list(rule), uniform(count))
+                if t >= updates // 10:
+                    record(i, p)
+    found = getattr(comparators, sampler)(MIXED, updates, seed)
+    assert np.allclose(found, kept / kept.sum(axis=1, keepdims=True), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("sampler", ["plain", "restless", "antithetic", "driven"])
+def test_samplers_come_to_the_exact_marginals(sampler):
+    model = MIXED.given({2: 1})
+    truth = hd.infer(model, hd.Exact()).marginals
+    found = getattr(comparators, sampler)(model, 20_000, 0)
+    assert np.abs(found - truth).max() < 0.02
+    assert found[2].tolist() == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize("sweeps", [52, 1000, 10_000])
+def test_a_period_has_every_run_of_numbers_once(sweeps):
+    modulus, multiplier = comparators.generator(sweeps)
+    assert 0.98 * sweeps < modulus <= sweeps + 1
+    for least in (1, 4, 10):
+        length = comparators.coprime(least, modulus - 1)
+        step = pow(multiplier, length, modulus)
+        at, seen = 1, set()
+        for _ in range(modulus - 1):
+            seen.add(at)
+            at = at * step % modulus
+        assert len(seen) == modulus - 1  # first numbers of the runs, which determine the rest
+
+
+def test_the_shortest_vector_against_trying_all():
+    for modulus in (31, 101, 251):
+        for a in range(1, modulus, 7):
+            tried = min(
+                k * k + min(k * a % modulus, modulus - k * a % modulus) ** 2
+                for k in range(1, modulus)
+            )
+            assert comparators.shortest(a, modulus) == min(tried, modulus**2)
+
+
+def test_models_of_all_families_are_small_and_the_same_each_time():
+    makers = [
+        *herd_models.spins(),
+        *herd_models.no_fields(),
+        *herd_models.many_states(),
+        *herd_models.nets(),
+        *herd_models.zeros(),
+    ]
+    assert len(makers) >= 80 and len({name for name, _ in makers}) == len(makers)
+    for number, (name, make) in list(enumerate(makers))[::7]:
+        one, other = (make(np.random.default_rng([11, number])) for _ in range(2))
+        assert one.content_hash == other.content_hash and one.n_variables <= 100, name
+
+
+def test_a_score_of_known_numbers():
+    model = hd.FactorGraph([2, 3], [((0,), np.zeros(2)), ((1,), np.zeros(3))])
+    truth = np.array([[0.5, 0.5, 0.0], [0.25, 0.25, 0.5]])
+    off = np.array([[0.1, -0.1, 0.0], [0.0, 0.2, -0.2]])
+    spread = np.full((2, 3), 0.05)
+    found = herds.score(model, herds.Answer(truth + off, spread, False, 1.0), truth)
+    assert found.error == pytest.approx(0.6 / 5)
+    assert found.covered == pytest.approx(3 / 5)  # 3.18 times 0.05 is 0.159
+    assert found.squares == pytest.approx((0.1 / 5, 0.0025))
+    silent = herds.score(model, herds.Answer(truth + off, spread, True, 1.0), truth)
+    assert silent.covered is None and silent.error == found.error
+
+
+def test_rows_are_ratios_to_gibbs():
+    def of(*errors):
+        return [[herds.Score(e, 0.95, (4.0, 1.0), 2.0)] for e in errors]
+
+    scores = {"Gibbs": of(0.01, 0.02, 0.3, 0.02), "other": of(0.02, 0.005, 9.0, 0.0)}
+    cells = "| 0.17 | 0.25 | 0.33 | 2.0 | 0.950 | 2.00 | 1.00 |"  # 0.17: the root of 2 / 4 / 100
+    assert herds._row("other", scores, [0, 1, 3]) == f"| other {cells}"
+
+
+HOW = {
+    "independent": herd_orders.INDEPENDENT,
+    "shuffled": herd_orders.SHUFFLED,
+    "sorted": herd_orders.SORTED,
+    "two phases": herd_orders.TWO_PHASES,
+}
+
+
+def two_phases(conditionals, order):
+    """Those below 1/2 share a phase, and the others another."""
+    groups = [[k for k in order if (conditionals[k][1] >= 0.5) == high] for high in (False, True)]
+    laws = [
+        hd.theory.together_law([conditionals[k] for k in group]) if group else [(1, ())]
+        for group in groups
+    ]
+    places = [*groups[0], *groups[1]]
+    return [
+        (p * q, tuple(dict(zip(places, (*a, *b), strict=True))[k] for k in range(len(order))))
+        for p, a in laws[0]
+        for q, b in laws[1]
+    ]
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_herds_in_any_order_against_the_law_of_theory(how):
+    """Averages of a long run on two spins, and for herds how they vary, as `hd.theory` has them."""
+    spins = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    model = hd.pairwise_model([[-0.3, 0.3], [-0.3, 0.3]], [(0, 1)], 0.5 * spins)
+    pi = hd.theory.target(model)
+    averages = herd_orders.run([(0, 1)], 0.5, 0.3, 4, 40_000, HOW[how])
+    values = np.array([spins, [[-2.0, 0.0], [0.0, 2.0]], [[4.0, 0.0], [0.0, 4.0]]])
+    expected = (values * pi).sum(axis=(1, 2))
+    error = (herd_orders.batch_variance(averages) / herd_orders.BATCHES) ** 0.5
+    assert (np.abs(averages.mean(axis=0) - expected) < 5 * error).all()
+    assert averages[:, 0].var() == pytest.approx(one_sweep_variance(model, spins, how), rel=0.05)
+
+
+def one_sweep_variance(model, values, how):
+    """Of a herd's average at the end of a sweep."""
+    pi, f = hd.theory.target(model).ravel(), values.ravel()
+    if how == "independent":
+        return (pi @ f**2 - (pi @ f) ** 2) / 4
+    told = {"draw": two_phases} if how == "two phases" else {"orders": how}
+    assert hd.theory.check_members(model, 4, **told).holds
+    law = np.linalg.matrix_power(hd.theory.herd_sweep_kernel(model, 4, **told), 300)[0]
+    averages = f[np.stack(np.unravel_index(np.arange(256), (4,) * 4), axis=1)].mean(axis=1)
+    return law @ averages**2 - (law @ averages) ** 2
