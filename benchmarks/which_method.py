@@ -57,8 +57,8 @@ def lines(quick: bool) -> Iterator[str]:
     yield from wrap(
         f"{len(known)} models of at most 100 variables with exact answers. The mean absolute error "
         "of the marginals, Rao-Blackwellised, over that of Gibbs sampling after as many updates of "
-        "each variable (all members together, a tenth of them burn-in): the geometric mean over the "
-        f"models of a family on which Gibbs sampling is within {USABLE} (each ratio at least "
+        "each variable (all members together, a tenth of them burn-in): the geometric mean over "
+        f"the models of a family on which that is within {USABLE} (each ratio at least "
         f"{LEAST}). Slow: those on which its error is above {SLOW}. Best: the share of models on "
         "which a sampler has the smallest error. CPU: the time over that of Gibbs sampling, the "
         "geometric mean too. Left out: models whose contexts are too many to be tabulated.",
