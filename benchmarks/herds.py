@@ -51,8 +51,11 @@ class Score:
 Run = Callable[[hd.FactorGraph, int, int], Answer]  # model, updates per variable, seed
 
 
-def ours(make: Callable[[hd.FactorGraph, int], Any], chains: int = 1) -> Run:
-    """A method of the package: chains (or herds) share the updates, a tenth of them burn-in."""
+def ours(make: Callable[[hd.FactorGraph, int], Any], chains: int = 1, **told: Any) -> Run:
+    """A method of the package: chains (or herds) share the updates, a tenth of them burn-in.
+
+    `told` is for `infer`.
+    """
 
     def run(model: hd.FactorGraph, updates: int, seed: int) -> Answer:
         method = make(model, seed)
@@ -67,6 +70,7 @@ def ours(make: Callable[[hd.FactorGraph, int], Any], chains: int = 1) -> Run:
             chains=chains,
             keep=keep,
             progress=False,
+            **told,
         )
         cpu = time.process_time() - began
         per_chain = result.chain_marginals

@@ -83,16 +83,14 @@ def herded_work(
 def ising_works(size: int, sweeps: int) -> dict[str, Work]:
     """Samplers of an Ising lattice with fields, the peer first."""
     work = ising_grid(size)
-    methods = {"Gibbs": hd.Gibbs()}
-    for bits in (32, 16):
-        methods[f"herded, shared, {bits} bits"] = hd.HerdedGibbs(weights="shared", bits=bits)
-        if size <= 1024:
-            methods[f"herded, blanket, {bits} bits"] = hd.HerdedGibbs(bits=bits)
+    shared = hd.HerdedGibbs(weights="shared")
+    methods = {"Gibbs": hd.Gibbs(), "herded, shared": shared}
+    if size <= 1024:
+        methods["herded, blanket"] = hd.HerdedGibbs()
     works = experts(work, sweeps)
     works |= {name: herded_work(work.model, method, sweeps) for name, method in methods.items()}
-    coarse = "herded, shared, 16 bits"
-    counted = herded_work(work.model, methods[coarse], sweeps, counted=True)
-    return works | {f"{coarse}, visits counted": counted}
+    counted = herded_work(work.model, shared, sweeps, counted=True)
+    return works | {"herded, shared, visits counted": counted}
 
 
 def packed_adds() -> str:
@@ -103,14 +101,13 @@ def packed_adds() -> str:
     command = [sys.executable, "-c", "from benchmarks.lattice import compiled; print(compiled())"]
     environment = {**os.environ, "HERDED_CACHE": "0"}
     text = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    found = sorted(set(re.findall(r"\bv?(padd[dw])\b.*%([xyz]mm)\d", text.stdout)))
+    found = sorted(set(re.findall(r"\bv?(paddd)\b.*%([xyz]mm)\d", text.stdout)))
     return ", ".join(f"`{add}` on `{register}`" for add, register in found) or "none"
 
 
 def compiled() -> str:
-    """The assembly of the lattice kernel, for both sizes of weights."""
-    for bits in (32, 16):
-        herded_work(hd.ising_grid(np.zeros((2, 600))), hd.HerdedGibbs("shared", bits=bits), 1)()
+    """The assembly of the lattice kernel."""
+    herded_work(hd.ising_grid(np.zeros((2, 600))), hd.HerdedGibbs("shared"), 1)()
     return "".join(lattice_sweeps.dispatcher.inspect_asm().values())
 
 
@@ -135,8 +132,6 @@ def lines(quick: bool) -> Iterator[str]:
     yield f"Packed additions in the compiled kernel: {packed_adds()}."
     yield ""
     yield from two_threads(1024 if quick else 4096, repeats)
-    yield ""
-    yield from rounding(10_000 if quick else 100_000)
 
 
 def two_threads(size: int, repeats: int) -> Iterator[str]:
@@ -151,14 +146,13 @@ def two_threads(size: int, repeats: int) -> Iterator[str]:
     yield "| method | one thread | two threads | times as fast | two runs at once | same bits |"
     yield "|---|---|---|---|---|---|"
     with ThreadPoolExecutor(2) as pool:
-        for bits in (32, 16):
-            method = hd.HerdedGibbs(weights="shared", bits=bits)
-            layout = method.compile(model, max_memory=8 * 2**30)
-            one, two, apart, same = _threads(method, layout, pool, repeats)
-            yield (
-                f"| herded, shared, {bits} bits | {one:.2f} | {two:.2f} | {one / two:.2f} "
-                f"| {one / apart:.2f} | {'yes' if same else 'no'} |"
-            )
+        method = hd.HerdedGibbs(weights="shared")
+        layout = method.compile(model, max_memory=8 * 2**30)
+        one, two, apart, same = _threads(method, layout, pool, repeats)
+    yield (
+        f"| herded, shared | {one:.2f} | {two:.2f} | {one / two:.2f} "
+        f"| {one / apart:.2f} | {'yes' if same else 'no'} |"
+    )
 
 
 def _threads(
@@ -188,21 +182,3 @@ def _threads(
         same = same and bool((alone.ones == shared.ones).all())
     one, two, apart = (float(np.median(times[1:])) for times in took)
     return one, two, apart, same
-
-
-def rounding(sweeps: int) -> Iterator[str]:
-    """What weights of 16 bits cost in accuracy, where the truth is known."""
-    yield f"Mean error of the marginals of 5 Ising grids 10x10 after {sweeps:,} sweeps"
-    yield ""
-    yield "| couplings | 32 bits | 16 bits | Gibbs |"
-    yield "|---|---|---|---|"
-    for coupling in (0.1, 0.3):
-        fields = np.random.default_rng(0).normal(size=(5, 10, 10))
-        models = [hd.ising_grid(field, coupling) for field in fields]
-        truths = [hd.infer(model, hd.Exact()).marginals for model in models]
-        methods = [hd.HerdedGibbs("shared", phases="random", bits=bits) for bits in (32, 16)]
-        cells = []
-        for method in (*methods, hd.Gibbs()):
-            found = [hd.infer(m, method, sweeps=sweeps, burn_in=100).marginals for m in models]
-            cells.append(f"{np.abs(np.array(found) - truths).mean():.1e}")
-        yield f"| {coupling} | " + " | ".join(cells) + " |"

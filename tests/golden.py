@@ -86,8 +86,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     for name in grids:
         runs += [(name, method, None, 1) for method in (herded(), random, gibbs(seed=2))]
     for name in (grids[0], grids[3]):
-        runs += [(name, herded("shared"), None, 1), (name, herded("shared", bits=16), None, 2)]
-        runs += [(name, herded(bits=16), None, 1), (name, gibbs(), "table", 1)]
+        runs += [(name, herded("shared"), None, 1), (name, gibbs(), "table", 1)]
     runs += [("Potts", method, None, 2) for method in (pooled, gibbs())]
     runs += [("binary graph", method, "table", 1) for method in tabulated()]
     runs += [("binary graph", method, "field", 1) for method in (pooled, gibbs(seed=5))]

@@ -69,7 +69,6 @@ def test_wrong_models(model):
         lambda: hd.HerdedGibbs("shared", schedule="linear"),
         lambda: hd.HerdedGibbs("full", schedule="linear"),
         lambda: hd.HerdedGibbs("pooled", slack=1, schedule="linear"),
-        lambda: hd.HerdedGibbs(bits=16, schedule="linear"),
         lambda: hd.MeanField(damping=0),
         lambda: hd.MeanField(damping="half"),
         lambda: hd.MeanField(updates="all"),
