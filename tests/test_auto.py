@@ -48,7 +48,10 @@ def test_without_elimination(task, name, kind):
     small = elimination_order(GRID).memory - 1
     for options in ({"max_memory": small}, {"exact": False}, {"seconds": 1e-6}):
         chosen = choose(GRID, task, seed=0, **options)
-        assert chosen.name == name and isinstance(chosen.method, kind)
+        if task == "mar" and "max_memory" in options:  # too little for a herd
+            assert chosen.name == "herded" and isinstance(chosen.method, hd.HerdedGibbs)
+        else:
+            assert chosen.name == name and isinstance(chosen.method, kind)
         assert is_annealed(chosen.method) == (task == "map")
         assert chosen.reason
     assert "needs more than" in choose(GRID, task, max_memory=small).reason
