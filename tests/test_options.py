@@ -22,7 +22,7 @@ from herded.errors import MethodError, ModelError, NotKeptError
         ("sweeps", {"sweeps": np.array([1, 2])}),
         ("burn_in to be a whole number of 0 or more", {"burn_in": -1}),
         ("chains", {"chains": 0}),
-        ("chains", {"chains": None}),
+        ("chains", {"chains": "two"}),
         ("threads", {"threads": 0}),
         ("threads", {"threads": "all"}),
         ("checkpoint_every", {"checkpoint_every": -1}),
