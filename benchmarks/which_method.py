@@ -64,7 +64,7 @@ def lines(quick: bool) -> Iterator[str]:
         f"the models of a family on which that is within {USABLE} (each ratio at least "
         f"{LEAST}). Slow: those on which its error is above {SLOW}. Best: the share of models on "
         "which a sampler has the smallest error. CPU: the time over that of Gibbs sampling, the "
-        f"geometric mean too. Left out: models whose weights would take over {ROOM >> 20} MiB.",
+        f"geometric mean too. Left out: models whose weights take more than {ROOM >> 20} MiB.",
         100,
         break_on_hyphens=False,
     )
