@@ -36,8 +36,8 @@ class Biases:
     @cached_property
     def strength(self) -> np.ndarray:
         """(N,) of each variable: the root of the sum of its squared biases."""
-        squares: np.ndarray = self._summed(self.fields**2, self.couplings**2)
-        return squares**0.5
+        found: np.ndarray = np.sqrt(self._summed(self.fields**2, self.couplings**2))
+        return found
 
     @cached_property
     def reach(self) -> float:

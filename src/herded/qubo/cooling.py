@@ -7,6 +7,7 @@ small that the coldest beta would leave them to chance.
 import math
 import sys
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -91,7 +92,13 @@ def fitting_range(biases: Biases) -> tuple[float, float]:
         return 1.0, 1.0
     ends = np.minimum(strength[biases.rows], strength[biases.columns])
     shares = np.concatenate([biases.fields**2, biases.couplings**2])
-    strong = float(np.average(np.concatenate([strength, ends]), weights=shares))
+    strengths = np.concatenate([strength, ends])
+    strong = float(_sum(shares * strengths) / _sum(shares))
     weak = float(np.quantile(strength[strength > 0], WEAK))
     unit = 2.0**-biases.exponent
     return unit * HOT / strong, unit * max(COLD / weak, HOT / strong)
+
+
+def _sum(numbers: np.ndarray) -> Any:
+    """In their order, which np.sum does not promise: the last bit decides the bits of reads."""
+    return np.cumsum(numbers)[-1]

@@ -188,7 +188,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
             ) from error
         given = parsed.initial_states
         columns = [given.variables.index(label) for label in bqm.variables]
-        found: np.ndarray = (given.record.sample[:, columns] == 1).astype(np.int64)
+        found: np.ndarray = (given.record.sample[:, columns] == 1).astype(np.uint8)
         return found
 
 
@@ -263,7 +263,7 @@ def _run(
             run = SamplerRun.prepare(layout, method, {}, states, sweeps, 0)
             with run.share_out(None):
                 run_all(run, nullcontext(stop), progress=False)
-            ends += [layout.values(state) for state in states]
+            ends += [layout.values(state).astype(np.uint8) for state in states]
             if interrupted := run.interrupted:
                 break
     return np.concatenate(ends)[:reads], interrupted
