@@ -33,6 +33,7 @@ from benchmarks import (
     sparse,
     uai,
     weights,
+    which_method,
 )
 from herded.errors import HerdedError
 
@@ -54,6 +55,7 @@ APART = {
     "uai": uai,
     "herds": herds,
     "herd-orders": herd_orders,
+    "which-method": which_method,
 }  # on pages of their own
 PEERS = ("peers", *beside.SECTIONS)
 ONE_THREAD = {  # for everybody; read by packages when they are imported, which peers do late

@@ -8,6 +8,7 @@ import numpy as np
 
 import herded as hd
 from benchmarks.random_models import MODES, SHAPES, ZEROS, Maker
+from herded.methods.weights_rule import suited_weights
 from herded.run.diagnostics import disagreement
 
 SWEEPS = (100, 1_000, 10_000)
@@ -45,7 +46,7 @@ def _disagreement(seeds: range) -> Iterator[str]:
         for seed in seeds:
             model = make(np.random.default_rng([7, seed]))
             truth = hd.infer(model, hd.Exact()).marginals
-            for method in (hd.recommend(model, seed=seed), hd.Gibbs(seed=seed)):
+            for method in (suited_weights(model, seed=seed), hd.Gibbs(seed=seed)):
                 for sweeps in SWEEPS:
                     run = hd.infer(model, method, sweeps=sweeps, chains=max(CHAINS))
                     for chains in CHAINS:
@@ -85,6 +86,6 @@ def _with_zeros(make: Maker, seed: int, chains: int) -> tuple[float, bool]:
     """The largest error of any marginal, and whether something was said."""
     model = make(np.random.default_rng([7, seed]))
     truth = hd.infer(model, hd.Exact()).marginals
-    method = hd.recommend(model, seed=seed)
+    method = suited_weights(model, seed=seed)
     run = hd.infer(model, method, sweeps=3_000, chains=chains)
     return float(np.abs(run.marginals - truth).max()), bool(run.warnings)

@@ -13,7 +13,7 @@ from benchmarks.peers.protocol import LAST, Peer
 from benchmarks.timing import costs
 from benchmarks.work import Work, ising_grid, potts_grid, random_graph
 
-SHARED, COARSE, BLANKET, POOLED, _ = METHODS
+SHARED, BLANKET, POOLED, _ = METHODS
 
 
 def lines(quick: bool, peers: tuple[Peer, ...], book: Book) -> Iterator[str]:
@@ -22,7 +22,7 @@ def lines(quick: bool, peers: tuple[Peer, ...], book: Book) -> Iterator[str]:
     yield "CPU ns per update of runs that give their last state, beside the expert's by hand."
     yield "Layouts may take 256 MiB."
     sides = (64, 256, 1024) if quick else (64, 256, 1024, 2048, 4096, 8192)
-    grid_peers = (SHARED, COARSE, Raster(), Checkerboard())
+    grid_peers = (SHARED, Raster(), Checkerboard())
     yield from table("sites", map(ising_grid, sides), grid_peers, quick, book)
     degrees = (2, 6, 20) if quick else (2, 4, 6, 10, 20, 50, 100, 200)
     graphs = (random_graph(10_000 if degree <= 20 else 2_000, degree) for degree in degrees)

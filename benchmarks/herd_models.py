@@ -243,8 +243,21 @@ def networks() -> Iterator[tuple[str, Maker]]:
 
 def models() -> Iterator[tuple[str, hd.FactorGraph]]:
     """All of them, by name."""
-    makers = [*spins(), *no_fields(), *many_states(), *nets(), *zeros()]
-    for number, (name, make) in enumerate(makers):
-        yield name, make(np.random.default_rng([11, number]))
+    for _, name, model in families():
+        yield name, model
+
+
+def families() -> Iterator[tuple[str, str, hd.FactorGraph]]:
+    """All of them, by family and name."""
+    kinds = {
+        "spins": spins,
+        "no fields": no_fields,
+        "more states": many_states,
+        "nets": nets,
+        "zeros": zeros,
+    }
+    makers = [(kind, *one) for kind, of in kinds.items() for one in of()]
+    for number, (kind, name, make) in enumerate(makers):
+        yield kind, name, make(np.random.default_rng([11, number]))
     for name, make in networks():
-        yield name, make(np.random.default_rng(0))
+        yield "nets", name, make(np.random.default_rng(0))

@@ -31,6 +31,7 @@ from herded.layouts.grid_sweeps import lattice_sweeps
 
 Work = Callable[[], None]
 SEED = np.uint64(88172645463325252)
+HERD = 64  # members; a sweep of a herd is as many updates of each variable
 
 
 def experts(work: IsingGrid, sweeps: int) -> dict[str, Work]:
@@ -72,27 +73,28 @@ def herded_work(
     with the experts. Lattices of more states write samples down.
     """
     layout = method.compile(model, kind="grid", max_memory=8 * 2**30)
-    state = method.init(layout, np.zeros(model.n_variables, int))
+    members = (HERD,) if layout.together else ()
+    state = method.init(layout, np.zeros((*members, model.n_variables), np.uint8))
     state.sweep = sweep
     if counted:
-        state.ones = np.zeros(layout.n_stored, np.uint8)
-    block = np.zeros((sweeps, 0 if layout.counts else layout.n_stored), layout.state_type)
+        state.ones = layout.new_counts()
+    block = np.zeros((sweeps, 0 if layout.counts else layout.n_stored), layout.sample_type)
     return lambda: method.advance(layout, state, block)
 
 
 def ising_works(size: int, sweeps: int) -> dict[str, Work]:
     """Samplers of an Ising lattice with fields, the peer first."""
     work = ising_grid(size)
-    methods = {"Gibbs": hd.Gibbs()}
-    for bits in (32, 16):
-        methods[f"herded, shared, {bits} bits"] = hd.HerdedGibbs(weights="shared", bits=bits)
-        if size <= 1024:
-            methods[f"herded, blanket, {bits} bits"] = hd.HerdedGibbs(bits=bits)
+    shared = hd.HerdedGibbs(weights="shared")
+    methods = {"Gibbs": hd.Gibbs(), "herded, shared": shared}
+    if size <= 1024:
+        methods["herded, blanket"] = hd.HerdedGibbs()
     works = experts(work, sweeps)
     works |= {name: herded_work(work.model, method, sweeps) for name, method in methods.items()}
-    coarse = "herded, shared, 16 bits"
-    counted = herded_work(work.model, methods[coarse], sweeps, counted=True)
-    return works | {f"{coarse}, visits counted": counted}
+    works["herded, shared, visits counted"] = herded_work(work.model, shared, sweeps, counted=True)
+    for method in (hd.Gibbs(herd=HERD), hd.HerdedGibbs(herd=HERD)):
+        works[f"{type(method).__name__}(herd={HERD})"] = herded_work(work.model, method, sweeps)
+    return works
 
 
 def packed_adds() -> str:
@@ -103,14 +105,13 @@ def packed_adds() -> str:
     command = [sys.executable, "-c", "from benchmarks.lattice import compiled; print(compiled())"]
     environment = {**os.environ, "HERDED_CACHE": "0"}
     text = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    found = sorted(set(re.findall(r"\bv?(padd[dw])\b.*%([xyz]mm)\d", text.stdout)))
+    found = sorted(set(re.findall(r"\bv?(paddd)\b.*%([xyz]mm)\d", text.stdout)))
     return ", ".join(f"`{add}` on `{register}`" for add, register in found) or "none"
 
 
 def compiled() -> str:
-    """The assembly of the lattice kernel, for both sizes of weights."""
-    for bits in (32, 16):
-        herded_work(hd.ising_grid(np.zeros((2, 600))), hd.HerdedGibbs("shared", bits=bits), 1)()
+    """The assembly of the lattice kernel."""
+    herded_work(hd.ising_grid(np.zeros((2, 600))), hd.HerdedGibbs("shared"), 1)()
     return "".join(lattice_sweeps.dispatcher.inspect_asm().values())
 
 
@@ -128,6 +129,7 @@ def lines(quick: bool) -> Iterator[str]:
         works["Ising 4096x4096"] = (4096 * 4096 * 16, ising_works(4096, 16))
     for work, (updates, samplers) in works.items():
         found = nanoseconds(samplers, updates=updates, repeats=repeats)
+        found = {name: cost / (HERD if "herd=" in name else 1) for name, cost in found.items()}
         base = min(cost for name, cost in found.items() if name.startswith("expert"))
         for name, cost in found.items():
             yield f"| {work} | {name} | {cost:.2f} | {cost / base:.2f} |"
@@ -135,8 +137,6 @@ def lines(quick: bool) -> Iterator[str]:
     yield f"Packed additions in the compiled kernel: {packed_adds()}."
     yield ""
     yield from two_threads(1024 if quick else 4096, repeats)
-    yield ""
-    yield from rounding(10_000 if quick else 100_000)
 
 
 def two_threads(size: int, repeats: int) -> Iterator[str]:
@@ -151,14 +151,13 @@ def two_threads(size: int, repeats: int) -> Iterator[str]:
     yield "| method | one thread | two threads | times as fast | two runs at once | same bits |"
     yield "|---|---|---|---|---|---|"
     with ThreadPoolExecutor(2) as pool:
-        for bits in (32, 16):
-            method = hd.HerdedGibbs(weights="shared", bits=bits)
-            layout = method.compile(model, max_memory=8 * 2**30)
-            one, two, apart, same = _threads(method, layout, pool, repeats)
-            yield (
-                f"| herded, shared, {bits} bits | {one:.2f} | {two:.2f} | {one / two:.2f} "
-                f"| {one / apart:.2f} | {'yes' if same else 'no'} |"
-            )
+        method = hd.HerdedGibbs(weights="shared")
+        layout = method.compile(model, max_memory=8 * 2**30)
+        one, two, apart, same = _threads(method, layout, pool, repeats)
+    yield (
+        f"| herded, shared | {one:.2f} | {two:.2f} | {one / two:.2f} "
+        f"| {one / apart:.2f} | {'yes' if same else 'no'} |"
+    )
 
 
 def _threads(
@@ -188,21 +187,3 @@ def _threads(
         same = same and bool((alone.ones == shared.ones).all())
     one, two, apart = (float(np.median(times[1:])) for times in took)
     return one, two, apart, same
-
-
-def rounding(sweeps: int) -> Iterator[str]:
-    """What weights of 16 bits cost in accuracy, where the truth is known."""
-    yield f"Mean error of the marginals of 5 Ising grids 10x10 after {sweeps:,} sweeps"
-    yield ""
-    yield "| couplings | 32 bits | 16 bits | Gibbs |"
-    yield "|---|---|---|---|"
-    for coupling in (0.1, 0.3):
-        fields = np.random.default_rng(0).normal(size=(5, 10, 10))
-        models = [hd.ising_grid(field, coupling) for field in fields]
-        truths = [hd.infer(model, hd.Exact()).marginals for model in models]
-        methods = [hd.HerdedGibbs("shared", phases="random", bits=bits) for bits in (32, 16)]
-        cells = []
-        for method in (*methods, hd.Gibbs()):
-            found = [hd.infer(m, method, sweeps=sweeps, burn_in=100).marginals for m in models]
-            cells.append(f"{np.abs(np.array(found) - truths).mean():.1e}")
-        yield f"| {coupling} | " + " | ".join(cells) + " |"

@@ -13,12 +13,9 @@ import numpy as np
 
 import herded as hd
 from benchmarks.timing import nanoseconds
-from herded.layouts.pairs import WIDE
-from herded.layouts.side_by_side import side_by_side
 
 NODES, DEGREE, SWEEPS = 10_000, 6, 20
 STATES = (3, 4, 8, 16)
-CHAINS = (12, 16)  # side by side
 METHODS = [
     ("herded pooled", "pairs", hd.HerdedGibbs(weights="pooled")),
     ("Gibbs", "pairs", hd.Gibbs()),
@@ -41,18 +38,6 @@ def lines(repeats: int) -> Iterator[str]:
                 expert = min(value for key, value in found.items() if key.startswith("expert"))
                 cells.append(f"{found[name]:.0f} ({found[name] / expert:.2f})")
             yield f"| {name} | " + " | ".join(cells) + " |"
-        yield ""
-    yield "CPU ns per update and chain of chains side by side, over the same chains one by one:"
-    yield f"`infer` prefers those from {WIDE} states on where rows stay in the cache"
-    yield ""
-    for shared, title in TABLES:
-        yield f"| {title} | chains | " + " | ".join(f"K = {states}" for states in STATES) + " |"
-        yield "|---|---|" + "---|" * len(STATES)
-        models = [ManyStates(states, shared).model for states in STATES]
-        for name, kind, method in METHODS[:-1]:
-            for chains in CHAINS:
-                cells = [compared(model, method, kind, chains, repeats) for model in models]
-                yield f"| {name}, {kind} layout | {chains} | " + " | ".join(cells) + " |"
         yield ""
 
 
@@ -101,25 +86,6 @@ def _sweeping(model: Any, kind: str, method: Any, block: np.ndarray) -> Callable
     layout = method.compile(model, kind=kind)
     state = method.init(layout, np.zeros(NODES, int))
     return lambda: method.advance(layout, state, block)
-
-
-def compared(model: Any, method: Any, kind: str, chains: int, repeats: int) -> str:
-    """A cell of a table: ns, and in brackets their ratio to those of chains one by one."""
-    layout = method.compile(model, kind=kind)
-    alone = [method.init(layout, np.zeros(NODES, int), chain=c) for c in range(chains)]
-    group = side_by_side([state.copy() for state in alone])
-    blocks = np.zeros((chains, SWEEPS, NODES), np.uint8)
-
-    def one_by_one() -> None:
-        for state, block in zip(alone, blocks, strict=True):
-            method.advance(layout, state, block)
-
-    works = {
-        "together": lambda: method.advance_many(layout, group, blocks, SWEEPS),
-        "alone": one_by_one,
-    }
-    found = nanoseconds(works, updates=SWEEPS * NODES * chains, repeats=repeats)
-    return f"{found['together']:.1f} ({found['together'] / found['alone']:.2f})"
 
 
 # -- the expert's loops --------------------------------------------------------------------------

@@ -26,7 +26,7 @@ STEPS, REACH = 64, 24  # of the expert's table: entries per unit, and how far it
 
 def lines(quick: bool) -> Iterator[str]:
     repeats = 3 if quick else 9
-    yield "## Sparse pairwise models, many chains, small models"
+    yield "## Sparse pairwise models, small models"
     yield ""
     yield f"{NODES:,} binary variables of mean degree {DEGREE}, couplings 0.3 N(0, 1), one thread;"
     yield f"medians of {repeats} alternating repeats of {SWEEPS} sweeps, every sample written down"
@@ -38,16 +38,6 @@ def lines(quick: bool) -> Iterator[str]:
     expert = min(value for name, value in timed.items() if name.startswith("expert"))
     for name, value in timed.items():
         yield f"| {name} | {value:.1f} | {value / expert:.2f} |"
-    yield ""
-    yield "CPU ns per update and chain of chains side by side, over the same chains one by one"
-    yield ""
-    yield "| method | layout | " + " | ".join(f"{c} chains" for c in CHAINS) + " |"
-    yield "|---|---|" + "---|" * len(CHAINS)
-    for name, kind, method in METHODS[:-1]:
-        cells = [
-            many_states.compared(model.model, method, kind, chains, repeats) for chains in CHAINS
-        ]
-        yield f"| {name} | {kind} | " + " | ".join(cells) + " |"
     yield ""
     yield from many_states.lines(repeats)
     yield from _small(repeats)
@@ -73,7 +63,6 @@ class Sparse:
         self.alone = 2.0 * field - 2.0 * np.bincount(first[order], twice, NODES)
 
 
-CHAINS = (4, 8, 32)
 FIRST_RUN = "import herded; herded.infer(herded.chain_model([[0, 1]] * 2, [[1, 0], [0, 1]]))"
 METHODS = [
     ("herded pooled", "field", hd.HerdedGibbs(weights="pooled")),

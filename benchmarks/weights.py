@@ -6,6 +6,7 @@ import numpy as np
 
 import herded as hd
 from benchmarks.random_models import SHAPES, Maker
+from herded.methods.weights_rule import suited_weights
 
 SWEEPS, CHAINS = 10_000, 4
 
@@ -15,7 +16,7 @@ def lines(quick: bool) -> Iterator[str]:
     yield "## Which weights"
     yield ""
     yield f"Mean absolute error of marginals, {count} random models of each kind with exact"
-    yield f"answers, {CHAINS} chains of {SWEEPS:,} sweeps: `recommend(model)` and Gibbs sampling,"
+    yield f"answers, {CHAINS} chains of {SWEEPS:,} sweeps: herding in time and Gibbs sampling,"
     yield "Rao-Blackwellised and by frequencies"
     yield ""
     yield "| model | weights | herded | Gibbs | ratio | herded, frequencies | Gibbs | ratio |"
@@ -29,7 +30,7 @@ def _row(name: str, make: Maker, count: int) -> str:
     for seed in range(count):
         model = make(np.random.default_rng([5, seed]))
         truth = hd.ErrorCurve(hd.infer(model, hd.Exact()).marginals)
-        method = hd.recommend(model)
+        method = suited_weights(model)
         for m, sampler in enumerate((method, hd.Gibbs())):
             keep = [hd.Marginals(rao_blackwell=True)]
             run = hd.infer(model, sampler, sweeps=SWEEPS, chains=CHAINS, keep=keep)

@@ -59,7 +59,7 @@ REFERENCE = np.full((7, 3), 1 / 3)
 
 
 def names(method):
-    return repr(method).replace("max_weights=4194304, bits=32, ", "")
+    return repr(method).replace("max_weights=4194304, ", "")
 
 
 every_method = pytest.mark.parametrize("method", METHODS, ids=names)

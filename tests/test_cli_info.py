@@ -79,7 +79,7 @@ def test_why_a_method_cannot_run(capsys):
     assert seen["herded, blanket"]["reason"] == "more than 50.0 MiB"
     hd.io.write_uai(small_grid(70), "large.uai")
     seen = told(capsys, "large.uai")
-    assert seen["treewidth"] is None and seen["auto"] == "herded"
+    assert seen["treewidth"] is None and seen["auto"] == "herd"
     assert seen["methods"][0] == {
         "method": "exact",
         "can_run": False,

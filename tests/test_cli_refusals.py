@@ -166,7 +166,7 @@ def test_max_memory_is_for_all_that_exact_inference_takes(tmp_path, monkeypatch,
     assert main(["infer", "chain.uai", "--max-memory", "15M", "--sweeps", "50", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["method"] == "herded"
     assert main(["info", "chain.uai", "--max-memory", "15M", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["auto"] == "herded"
+    assert json.loads(capsys.readouterr().out)["auto"] == "herd"
 
 
 def test_mean_field_with_zeros_is_doubted_and_a_bound_of_nothing_is_printed(

@@ -41,7 +41,6 @@ def signalled(monkeypatch, number, after):
         advance(*args, **kwargs)
 
     monkeypatch.setattr(hd.Gibbs, "advance", advancing)
-    monkeypatch.setattr(hd.Gibbs, "can_advance_many", lambda *told: False)  # one after another
 
 
 # -- signals -----------------------------------------------------------------------------------

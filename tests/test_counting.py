@@ -15,7 +15,6 @@ METHODS = [
     hd.Gibbs(seed=3),
     hd.HerdedGibbs("shared"),
     hd.HerdedGibbs("blanket", phases="random"),
-    hd.HerdedGibbs("shared", bits=16),
 ]
 
 

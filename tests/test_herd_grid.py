@@ -5,19 +5,34 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from compiled import UNCOMPILED, quick
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.grid_herd import naive_herd, naive_lane_bits, naive_place_order
 from naive.joint import naive_joint
 from strategies import seeds
 
 import herded as hd
+from herded.draws.fixed_point import coarse_scalar
 from herded.draws.together import TogetherDraw
 from herded.draws.together_lanes import COLUMNS, WORD, lane_bits, places
-from herded.layouts import waves
+from herded.layouts import grid_herd
 from herded.layouts.grid_herd import MOST_MEMBERS, GridHerdLayout
 from herded.layouts.protocol import Proposal, Task
 from herded.system import threads
+
+
+@settings(deadline=None)
+@given(st.integers(1, 2**31 - 1))
+def test_what_is_possible_stays_possible_in_16_bits(p):
+    """Rounded to the nearest step, but never to 0 or 1."""
+    coarse = int(coarse_scalar(np.uint32(p)))
+    assert 1 <= coarse <= 2**15 - 1
+    assert abs(coarse * 2**16 - p) <= (2**15 if 2**15 <= p < 2**31 - 2**15 else 2**16)
+
+
+def test_what_is_certain_stays_certain_in_16_bits():
+    assert coarse_scalar(np.uint32(0)) == 0
+    assert coarse_scalar(np.uint32(2**31)) == 2**15
 
 
 def laid_out(model, draw):
@@ -143,7 +158,7 @@ def test_threads_cuts_and_waves_change_no_bit(shape, periodic, kept, monkeypatch
         layout = laid_out(model, draw)
         assert layout.parts > 10
         x0 = starts(model, 20, rng)
-        monkeypatch.setattr(waves, "NEAR", 1)  # one half-sweep after the other
+        monkeypatch.setattr(grid_herd, "NEAR", 1)  # one half-sweep after the other
         expected, state = advance(layout, draw, x0, 6)
         for count, near, cuts in (
             (1, 2**18, ()),
@@ -151,7 +166,7 @@ def test_threads_cuts_and_waves_change_no_bit(shape, periodic, kept, monkeypatch
             (2, 2**30, ()),
             (5, 2**30, (5,)),
         ):
-            monkeypatch.setattr(waves, "NEAR", near)
+            monkeypatch.setattr(grid_herd, "NEAR", near)
             with ThreadPoolExecutor(count) as pool:
                 samples, other = advance(layout, draw, x0, 6, cuts=cuts, pool=pool)
             np.testing.assert_array_equal(samples, expected)

@@ -287,7 +287,7 @@ def test_refused_sizes(wrong):
 
 
 def test_refused_options():
-    for options in ({"weights": "shared"}, {"slack": 1.0}, {"phases": "half"}, {"bits": 16}):
+    for options in ({"weights": "shared"}, {"slack": 1.0}, {"phases": "half"}):
         with pytest.raises(hd.MethodError, match="a herd of 8"):
             hd.HerdedGibbs(herd=8, **options)
     with pytest.raises(hd.MethodError, match='got "jacobi"'):

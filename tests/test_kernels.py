@@ -92,7 +92,6 @@ def test_lattice_equal_to_the_naive_twin(weights, data):
     method = hd.Gibbs(seed)
     if weights is not None:
         options["phases"] = data.draw(st.sampled_from(("half", "random")))
-        options["bits"] = data.draw(st.sampled_from((16, 32)))
         method = hd.HerdedGibbs(weights=weights, **options)
     layout = method.compile(model)
     assert layout.kind == "grid"
@@ -101,16 +100,13 @@ def test_lattice_equal_to_the_naive_twin(weights, data):
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="thousands of sites")
-@pytest.mark.parametrize(
-    ("weights", "bits"),
-    [("blanket", 32), ("shared", 32), ("shared", 16), (None, 32)],
-)
+@pytest.mark.parametrize("weights", ["blanket", "shared", None])
 @pytest.mark.parametrize("shape", [(7, 1101), (45, 60), (530, 2), (1, 1100), (1200, 1)])
-def test_lattice_of_many_strips(shape, weights, bits):
+def test_lattice_of_many_strips(shape, weights):
     """Several strips of rows, the last not full: wide, square, narrow, one row, one column."""
     rng = np.random.default_rng(1)
     model = hd.ising_grid(rng.normal(size=shape), 0.4)
-    options = {} if weights is None else {"phases": "random", "bits": bits}
+    options = {} if weights is None else {"phases": "random"}
     method = hd.Gibbs() if weights is None else hd.HerdedGibbs(weights=weights, **options)
     x0 = rng.integers(0, 2, shape[0] * shape[1])
     found = advance(method, method.compile(model), x0, 5)

@@ -49,7 +49,6 @@ def test_periodic_lattice_equal_to_the_naive_twin(weights, data):
     options = {}
     if weights is not None:
         options["phases"] = data.draw(st.sampled_from(("half", "random")))
-        options["bits"] = data.draw(st.sampled_from((16, 32)))
     method = method_of(weights, **options)
     layout = method.compile(model)
     assert layout.kind == "grid"
@@ -84,7 +83,7 @@ def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
     rng = np.random.default_rng(3)
     model = hd.ising_grid(rng.normal(size=shape), 0.4, periodic=periodic)
-    options = {} if weights is None else {"phases": "random", "bits": 16 if periodic else 32}
+    options = {} if weights is None else {"phases": "random"}
     method = method_of(weights, **options)
     layout = method.compile(model)
     assert layout.arrays.p.shape[1] > 10

@@ -7,6 +7,7 @@ import pytest
 
 import herded as hd
 from herded.cli.infer_arguments import size
+from herded.methods.weights_rule import suited_weights
 from herded.system.memory import bytes_of, limit
 
 SIZES = {
@@ -86,8 +87,8 @@ def test_a_size_is_held():
 
 
 def test_a_size_of_weights_that_suit():
-    assert hd.recommend(CHAIN, max_memory="1M").weights == "blanket"
-    assert hd.recommend(CHAIN, max_memory="64").weights == "pooled"
+    assert suited_weights(CHAIN, max_memory="1M").weights == "blanket"
+    assert suited_weights(CHAIN, max_memory="64").weights == "pooled"
 
 
 def test_readers_take_a_size(tmp_path):

@@ -1,48 +1,89 @@
-"""The rule for weights: what it chooses, and that its choice beats Gibbs sampling."""
+"""What is recommended for a model and a budget: pilots, sizes of herds, and that it beats Gibbs."""
 
 import numpy as np
 import pytest
 
 import herded as hd
-from herded.methods.recommend import FEW_CONTEXTS
+from herded.run.pilot import MEMBERS, Pilot, fly, longest_time
+from herded.run.recommend import HERDS, LEAST_HERD, MOST_HERD, plan
 
-STRICT = hd.HerdedGibbs(weights="blanket", phases="random")
-POOLED = hd.HerdedGibbs(weights="pooled", slack=4.0, phases="random")
+WEAK = hd.ising_grid(np.random.default_rng(0).normal(0, 0.3, (6, 6)), 0.1)
+STRONG = hd.ising_grid(np.full((6, 6), 0.02), 0.7)
 
 
-def star(leaves, states=2, seed=0, scale=0.5):
-    """One variable with many neighbours."""
-    rng = np.random.default_rng(seed)
-    edges = [(0, leaf) for leaf in range(1, leaves + 1)]
-    tables = rng.normal(0, scale, (len(edges), states, states))
-    return hd.pairwise_model(rng.normal(0, 0.5, (leaves + 1, states)), edges, tables)
+# -- pilots ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.5, 0.9])
+def test_times_of_known_chains(keep):
+    """A variable that keeps its value with probability q, else draws anew: (1 + q) / (1 - q)."""
+    rng = np.random.default_rng(1)
+    x = np.empty((4000, 8, 3), np.uint8)
+    x[0] = rng.integers(0, 2, (8, 3))
+    for t in range(1, len(x)):
+        x[t] = np.where(rng.random((8, 3)) < keep, x[t - 1], rng.integers(0, 2, (8, 3)))
+    assert longest_time(x) == pytest.approx((1 + keep) / (1 - keep), rel=0.25)
+
+
+def test_times_of_what_never_changes():
+    assert longest_time(np.ones((50, 8, 4), np.uint8)) == 1.0
+    stuck = np.broadcast_to(np.arange(8)[:, None] % 2, (50, 8, 4))
+    assert longest_time(stuck) > 20
+
+
+def test_slow_models_take_longer():
+    fast, slow = (fly(model, 400) for model in (WEAK, STRONG))
+    assert fast.is_sure and fast.time < 3 < 10 < slow.time
+    assert fast.updates == 400 * MEMBERS and fly(WEAK, 400).time == fast.time
+
+
+def test_nothing_to_move():
+    known = hd.FactorGraph([2, 1], []).given({0: 1})
+    assert fly(known, 100) == Pilot(1.0, 0, 0.0)
+    result = hd.infer(known, hd.recommend(known))
+    assert result.marginals.tolist() == [[0.0, 1.0], [1.0, 0.0]]
+
+
+# -- the plan -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("budget", [2_000, 40_000, 10**7])
+@pytest.mark.parametrize("time", [1.0, 20.0, 1000.0])
+def test_a_plan_keeps_to_its_budget(budget, time):
+    found = plan(WEAK, budget, Pilot(time, 10**6, 1.0), 3, None)
+    used = found.chains * found.method.herd * (found.sweeps + found.burn_in)
+    assert 0.5 * budget < used <= budget and found.sweeps > 0
+    assert found.method.seed == 3 and found.chains == HERDS
+    if found.method.herd > 1:
+        assert LEAST_HERD <= found.method.herd <= MOST_HERD
+        assert found.burn_in >= 2 * time  # every member pays its own
+    else:
+        assert isinstance(found.method, hd.HerdedGibbs) and "too long for a herd" in found.reason
+
+
+def test_slower_models_have_smaller_herds():
+    sizes = [plan(WEAK, 10**6, Pilot(t, 10**6, 1.0), 0, None).method.herd for t in (20, 100, 400)]
+    assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) == 3
+
+
+def test_a_pilot_that_is_not_sure():
+    assert plan(WEAK, 10**5, Pilot(50.0, 60, 1.0), 0, None).method.herd == 1
+
+
+def test_budgets():
+    assert hd.recommend(WEAK, sweeps=50).chains == 1  # nothing to spare
+    assert hd.recommend(WEAK, sweeps=500).method == hd.HerdedGibbs()
+    assert hd.recommend(WEAK, sweeps=100_000) == hd.recommend(WEAK, sweeps=100_000)
+    by_clock = hd.recommend(WEAK, seconds=0.2)
+    assert by_clock.method.herd > 1 and by_clock.sweeps > 0
 
 
 @pytest.mark.parametrize(
-    ("model", "method"),
-    [
-        (star(9), STRICT),  # 512 contexts
-        (star(10), POOLED),
-        (star(3, 8), STRICT),
-        (star(3, 9), POOLED),
-        (star(10).given({3: 1}), STRICT),  # a clamped neighbour makes no contexts
-        (star(10).given({0: 1}), STRICT),
-        (hd.ising_grid(np.zeros((40, 50)), 0.3), STRICT),
-        (hd.pairwise_model(np.zeros((3, 100)), [], []), STRICT),
-        (star(1, 100), STRICT),
-    ],
+    "options", [{"sweeps": 0}, {"sweeps": 1.5}, {"seconds": 0}, {"seconds": np.nan}]
 )
-def test_the_rule(model, method):
-    found = hd.recommend(model)
-    assert found == method
-    found.compile(model)  # what suits can run
-
-
-def test_the_number_of_contexts_is_the_rule_and_memory_its_bound():
-    assert FEW_CONTEXTS == 512
-    model = star(9)
-    assert hd.recommend(model, max_memory=100) == POOLED
-    assert hd.recommend(model, seed=3).seed == 3
+def test_refused_budgets(options):
+    with pytest.raises(hd.MethodError, match="expected"):
+        hd.recommend(WEAK, **options)
 
 
 def test_a_model_is_expected():
@@ -50,53 +91,34 @@ def test_a_model_is_expected():
         hd.recommend("grid")
 
 
-def spread(seed):
-    """Eight states, evenly spread, in overlapping cliques of five, as in object detection."""
-    rng = np.random.default_rng(seed)
-    edges = [(4 * c + a, 4 * c + b) for c in range(4) for a in range(5) for b in range(a)]
-    tables = rng.normal(0, 0.5, (len(edges), 8, 8))
-    return hd.pairwise_model(rng.normal(0, 0.5, (17, 8)), edges, tables)
+# -- as a method ----------------------------------------------------------------------------------
 
 
-def triples(seed):
-    """Two to four states in factors of three, up to sixteen neighbours."""
-    rng = np.random.default_rng(seed)
-    cards = rng.integers(2, 5, 24)
-    scopes = [
-        (i, *sorted(rng.choice(np.arange(i + 1, min(24, i + 7)), 2, replace=False).tolist()))
-        for i in range(22)
-        for _ in range(3)
-    ]
-    factors = [(s, rng.normal(0, 0.5, cards[list(s)])) for s in scopes]
-    return hd.FactorGraph(cards.tolist(), factors)
+def test_infer_takes_it():
+    """Its run is the default, and what is said counts more."""
+    found = hd.recommend(WEAK, sweeps=20_000)
+    result = hd.infer(WEAK, found)
+    assert (result.sweeps, len(result.chain_marginals)) == (found.sweeps, found.chains)
+    assert result.provenance["burn_in"] == found.burn_in
+    other = hd.infer(WEAK, found, sweeps=7, burn_in=0, chains=2)
+    assert (other.sweeps, len(other.chain_marginals)) == (7, 2)
 
 
-@pytest.mark.parametrize("make", [spread, triples, lambda seed: star(40, 2, seed, 0.2)])
-def test_the_choice_beats_gibbs(make):
-    """Mean absolute error of four chains of 10,000 sweeps, the mean of three models each.
-
-    The ratios are 0.6, 0.7 and 0.3; with an argmax in place of leaving out what is overdrawn, the
-    first would be 1.2.
-    """
-    errors = np.zeros(2)
-    for seed in range(3):
-        model = make(seed)
+@pytest.mark.parametrize("updates", [10_000, 100_000])
+def test_it_beats_gibbs(updates):
+    """At equal updates, pilot and burn-in included: by 0.15 to 0.3 here, asked for is 0.5."""
+    rng = np.random.default_rng(2)
+    edges = [(i, (i + k) % 20) for i in range(20) for k in (1, 5)]
+    graph = hd.pairwise_model(
+        rng.normal(0, 0.5, (20, 3)), edges, rng.normal(0, 0.3, (len(edges), 3, 3))
+    )
+    keep, ratios = [hd.Marginals(rao_blackwell=True)], []
+    for model in (WEAK, graph):
         truth = hd.infer(model, hd.Exact()).marginals
-        for m, method in enumerate((hd.recommend(model, seed=seed), hd.Gibbs(seed=seed))):
-            keep = [hd.Marginals(rao_blackwell=True)]
-            run = hd.infer(model, method, sweeps=10_000, chains=4, keep=keep)
-            errors[m] += np.abs(run.marginals - truth).mean()
-    assert errors[0] < 0.8 * errors[1]
-
-
-@pytest.mark.parametrize(("field", "coupling", "periodic"), [(0.1, 0.3, True), (0.3, 0.2, False)])
-def test_variables_that_are_alike_do_not_move_in_step(field, coupling, periodic):
-    """Weights that all start half way give marginals that are wrong by up to a tenth here."""
-    model = hd.ising_grid(np.full((4, 4), field), coupling, periodic=periodic)
-    truth = hd.infer(model, hd.Exact()).marginals
-    keep = [hd.Marginals(rao_blackwell=True)]
-    errors = {}
-    for method in (hd.recommend(model), hd.HerdedGibbs(phases="half")):
-        result = hd.infer(model, method, sweeps=10_000, burn_in=1000, keep=keep)
-        errors[method.phases] = np.abs(result.marginals - truth).mean()
-    assert errors["random"] < 2e-3 and errors["half"] > 5 * errors["random"]
+        errors = np.zeros(2)
+        for seed in range(3):
+            found = hd.infer(model, hd.recommend(model, sweeps=updates, seed=seed), keep=keep)
+            gibbs = hd.infer(model, hd.Gibbs(seed=seed), sweeps=updates, keep=keep)
+            errors += [np.abs(run.marginals - truth).mean() for run in (found, gibbs)]
+        ratios.append(errors[0] / errors[1])
+    assert np.exp(np.log(ratios).mean()) < 0.5

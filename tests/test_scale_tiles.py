@@ -26,21 +26,18 @@ from tests.tiles import SHARED, as_model, lattice
     tile=st.tuples(st.integers(1, 6), st.integers(1, 6)),
     weights=st.sampled_from(["shared", "blanket"]),
     phases=st.sampled_from(["half", "random"]),
-    bits=st.sampled_from([16, 32]),
     seed=st.integers(0, 2**32),
     hosts=st.integers(1, 3),
     clamped=st.booleans(),
     periodic=st.booleans(),
 )
-def test_tiles_follow_the_slow_twin(
-    shape, tile, weights, phases, bits, seed, hosts, clamped, periodic
-):
+def test_tiles_follow_the_slow_twin(shape, tile, weights, phases, seed, hosts, clamped, periodic):
     """Every state after every sweep, and the conditionals that were seen."""
     if periodic:
         shape = tuple(max(4, side + side % 2) for side in shape)
     uniform = weights == "shared" or min(shape) < 2
     stored = lattice(*shape, seed=seed % 1000, uniform=uniform, clamped=clamped, periodic=periodic)
-    method = hd.HerdedGibbs(weights=weights, phases=phases, bits=bits, seed=seed)
+    method = hd.HerdedGibbs(weights=weights, phases=phases, seed=seed)
     work = Work(stored, method, 0, True)
     tiling = Tiling(shape, (2 * tile[0], 2 * tile[1]), periodic)
     count = len(tiling.places)
@@ -49,7 +46,7 @@ def test_tiles_follow_the_slow_twin(
     model = as_model(stored)
     start = start_state(model, stream_key(seed, 0, 3))
     samples, tally = naive_lattice(
-        model, weights=weights, phases=phases, bits=bits, seed=seed, x0=start, sweeps=4
+        model, weights=weights, phases=phases, seed=seed, x0=start, sweeps=4
     )
     ones = np.zeros(shape)
     seen = {}

@@ -69,7 +69,6 @@ class Ours:
 # one field for all the marginals are then wrong.
 METHODS = (
     Ours("shared", hd.HerdedGibbs(weights="shared", phases="random")),
-    Ours("shared, 16 bits", hd.HerdedGibbs(weights="shared", phases="random", bits=16)),
     Ours("blanket", hd.HerdedGibbs(phases="random"), largest=2**22),
     Ours("pooled", hd.HerdedGibbs(weights="pooled", phases="random"), largest=2**20),
     Ours("Gibbs", hd.Gibbs()),

@@ -5,11 +5,12 @@ import math
 import numpy as np
 
 from naive.conditional import SCALAR
-from naive.lattice import COARSE, STRIP, _bits_around, _lattice_conditional
+from naive.lattice import STRIP, _bits_around, _lattice_conditional
 from naive.stream import naive_draw, naive_key, naive_shuffle
 
 WORD, LANES, COLUMNS = 16, 128, 1152
 SMALL = 2**32 - 1
+COARSE = 2**16  # a step of conditionals of 16 bits, at scale 2^31
 ORDERS = 5  # the purpose of the stream of orders
 
 

@@ -11,15 +11,13 @@ from naive.stream import naive_draw, naive_key
 from naive.weights import naive_start
 
 STRIP = 512  # sites in a strip of packed rows, at least
-COARSE = 2**16  # a step of weights of 16 bits, at scale 2^31
 
 
-def naive_lattice(model, *, weights, phases="random", bits=32, seed=0, chain=0, x0, sweeps):
+def naive_lattice(model, *, weights, phases="random", seed=0, chain=0, x0, sweeps):
     """Binary grids: first the sites with r + c even, then the others; weights=None draws.
 
     A context is the four neighbours' bits ("blanket"), or how many of them are 1 ("shared", and
     any draw on equal couplings). Phases and draws are named by where a site lies when packed.
-    Weights of 16 bits are multiples of 2^-15, here at the scale of the others.
     """
     height, width = model.shape
     by_count = model.counts_suffice and weights != "blanket"
@@ -34,16 +32,12 @@ def naive_lattice(model, *, weights, phases="random", bits=32, seed=0, chain=0, 
             around = _bits_around(x, r, c, model.periodic)
             context = sum(around) if by_count else sum(b << d for d, b in enumerate(around))
             p = _lattice_conditional(model, r, c, around, by_count)
-            if bits == 16 and 0 < p < SCALAR:
-                p = min(max(math.floor(p / COARSE + 0.5), 1), SCALAR // COARSE - 1) * COARSE
             stored, phase = packed_place(model.shape, r, c, context, by_count)
             if weights is None:
                 counter = sweep * packed_size(model.shape) + stored
                 x[r][c] = naive_pick(p, naive_draw(key, counter))
             else:
                 first = naive_start(phase_key if random else None, phase, 0)
-                if bits == 16:
-                    first -= first % COARSE
                 old = w.get((r, c, context), first)
                 x[r][c], w[r, c, context] = naive_choose(old, p)
             tally[r][c] += p

@@ -34,14 +34,15 @@ def add_infer(commands: "Commands", exit_codes: str) -> None:
         default="auto",
         metavar="METHOD",
         help=f"auto, {', '.join(BUILT_IN)}; default: exact where elimination fits in memory, else "
-        "herded; it says which and why",
+        "a herd or herded, whichever suits the model; it says which and why",
     )
     length = infer.add_mutually_exclusive_group()
     length.add_argument(
         "--sweeps",
         type=int,
         metavar="N",
-        help="default: 10000 of a sampler, at most 1000 of bp and mean-field",
+        help="of each chain, of which a herd that auto has chosen takes as many updates in all; "
+        "default: 10000 of a sampler, at most 1000 of bp and mean-field",
     )
     length.add_argument(
         "--seconds",
@@ -50,7 +51,10 @@ def add_infer(commands: "Commands", exit_codes: str) -> None:
         help="run for so long, counted from the first start of a run that --checkpoint resumes; "
         "the clock decides the sweeps",
     )
-    infer.add_argument("--chains", type=int, metavar="C", help="of a sampler; default: 4")
+    infer.add_argument("--chains", type=int, metavar="C", help="or herds; default: 4")
+    infer.add_argument(
+        "--herd", type=int, metavar="N", help="members that draw together: of herd, gibbs, herded"
+    )
     infer.add_argument(
         "--burn-in",
         type=int,
@@ -216,7 +220,8 @@ def add_many(commands: "Commands", exit_codes: str) -> None:
     length = many.add_mutually_exclusive_group()
     length.add_argument("--sweeps", type=int, metavar="N", help="default: 10000 of a sampler")
     length.add_argument("--seconds", type=float, metavar="S", help="of each model")
-    many.add_argument("--chains", type=int, metavar="C", help="of a sampler; default: 4")
+    many.add_argument("--chains", type=int, metavar="C", help="or herds; default: 4")
+    many.add_argument("--herd", type=int, metavar="N", help="members that draw together")
     many.add_argument("--burn-in", type=int, metavar="N", help="default: a tenth, at most 1000")
     many.add_argument("--weights", choices=WEIGHTS, help="of herded; chosen if not given")
     many.add_argument("--slack", type=float, metavar="C", help="of herded, from 0 to 64")

@@ -3,6 +3,7 @@
 import argparse
 import math
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from herded.errors import MemoryLimitError, MethodError
 from herded.layouts.protocol import Layout
 from herded.methods.elimination_order import elimination_order
 from herded.methods.exact import Exact
+from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
 from herded.methods.registry import method_named
@@ -28,7 +30,16 @@ from herded.system import memory
 SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
 BURN_IN_OF_SECONDS = 100
 MOST = 10**15  # sweeps of a run, and of anything else
-SAMPLERS_ONLY = ("chains", "burn_in", "checkpoint", "weights", "slack", "engine", "workers")
+SAMPLERS_ONLY = (
+    "chains",
+    "burn_in",
+    "checkpoint",
+    "weights",
+    "slack",
+    "herd",
+    "engine",
+    "workers",
+)
 SHOWN = ("weights", "slack", "damping", "seed")  # of a method's settings, to people
 REFUSED = {
     "map": "expected --method exact, herded, gibbs or auto for --task map, got {!r}, which looks "
@@ -57,6 +68,11 @@ class Setup:
         return self.choice.method
 
     @property
+    def herd(self) -> int:
+        """Members that draw together."""
+        return getattr(self.method, "herd", 1)
+
+    @property
     def samples(self) -> bool:
         """Whether the method is a sampler."""
         return isinstance(self.method, Sampler)
@@ -64,6 +80,8 @@ class Setup:
     def described(self) -> str:
         """The method with its settings, and why."""
         shown = {name: value for name, value in self.settings().items() if name in SHOWN}
+        if self.herd > 1:
+            shown.pop("weights", None)  # a herd has none
         parts = [f"{name} {value}" for name, value in shown.items() if name == "seed" or value]
         if is_annealed(self.method):
             parts.append(f"annealed from temperature {self.method.schedule.temperature:g}")
@@ -85,7 +103,9 @@ class Setup:
         if not self.samples:
             return f"at most {length}"
         after = f" after {self.burn_in:,} of burn-in" if self.burn_in else ""
-        return f"{length}{after}, {count(self.chains, 'chain')}"
+        many = count(self.chains, "chain" if self.herd == 1 else "herd")
+        members = f" of {self.herd} chains" if self.herd > 1 else ""
+        return f"{length}{after}, {many}{members}"
 
     @property
     def out_of_time(self) -> bool:
@@ -97,7 +117,8 @@ class Setup:
 
 def set_up(model: Model, options: argparse.Namespace) -> Setup:
     """The method, its run and its memory; raises what makes no sense before any work is done."""
-    choice = _choice(model, options)
+    begun = _begun(options)
+    choice = _choice(model, options, begun)
     samples = isinstance(choice.method, Sampler)
     idle = [name for name in SAMPLERS_ONLY if not samples and getattr(options, name) is not None]
     if choice.name == "exact":  # which takes the time it takes
@@ -108,7 +129,7 @@ def set_up(model: Model, options: argparse.Namespace) -> Setup:
         raise MethodError(f"expected no {refused[0]} with --method {options.method}: drop it")
     chains = (CHAINS if options.chains is None else options.chains) if samples else 1
     _check_counts(options)
-    begun = _begun(options) if samples else None
+    begun = begun if samples else None
     if options.engine or options.workers is not None:
         engines.check(options.engine, options.workers)
     need, lay_out = _memory(model, choice, chains, options)
@@ -125,16 +146,22 @@ def set_up(model: Model, options: argparse.Namespace) -> Setup:
     )
 
 
-def _choice(model: Model, options: argparse.Namespace) -> Choice:
+def _choice(model: Model, options: argparse.Namespace, begun: "Begun | None") -> Choice:
     name, has_weights = options.method, options.weights is not None or options.slack is not None
+    herd = {} if options.herd is None else {"herd": options.herd}
     if has_weights and name not in ("auto", "herded"):
         raise MethodError(f"expected --weights and --slack with --method herded, got {name!r}")
-    if name == "auto" and has_weights:
-        name = "herded"
+    if herd and name not in ("auto", "herd", "gibbs", "herded"):
+        raise MethodError(f"expected --herd with --method herd, gibbs or herded, got {name!r}")
+    if name == "auto" and (has_weights or herd):
+        name = "herd" if herd else "herded"
+    if name == "auto" and begun is not None and options.task == "mar":
+        return _resumed(model, options, begun)
     if name == "auto":
         return choose(
             model,
             options.task,
+            updates=_updates(options),
             seconds=options.seconds,
             max_memory=options.max_memory,
             seed=options.seed,
@@ -144,14 +171,37 @@ def _choice(model: Model, options: argparse.Namespace) -> Choice:
         raise MethodError(REFUSED[options.task].format(name))
     if name == "herded":
         return Choice(name, _herded(model, options), "")
-    if name == "gibbs" and options.task == "map":
-        return Choice(name, annealed(model, options.seed, herded=False), "")
-    return Choice(name, method_named(name, seed=options.seed), "")
+    if name in ("gibbs", "herd") and options.task == "map":
+        found: Any = annealed(model, options.seed, herded=False)
+        plain: Any = method_named(name, **herd)
+        return Choice(name, replace(found, herd=plain.herd), "")
+    return Choice(name, method_named(name, seed=options.seed, **herd), "")
+
+
+def _resumed(model: Model, options: argparse.Namespace, begun: "Begun") -> Choice:
+    """What a run that has begun was begun with."""
+    reason = "a run that has begun goes on"
+    if begun.herd > 1:
+        return Choice(
+            "herd", Gibbs(herd=begun.herd, seed=options.seed), reason, burn_in=begun.burn_in
+        )
+    suited = suited_weights(model, seed=options.seed, max_memory=options.max_memory)
+    return Choice("herded", suited, reason)
+
+
+def _updates(options: argparse.Namespace) -> int:
+    """Of each variable, in all chains."""
+    chains = CHAINS if options.chains is None else max(1, options.chains)
+    return chains * (SWEEPS if options.sweeps is None else max(1, options.sweeps))
 
 
 def _herded(model: Model, options: argparse.Namespace) -> Method:
     """Herded Gibbs with the given options; the others suit the model."""
     weights, slack, seed = options.weights, options.slack, options.seed
+    if options.herd is not None:
+        if weights is not None or slack is not None:
+            raise MethodError("expected no --weights or --slack with --herd: drop one of them")
+        return HerdedGibbs(herd=options.herd, seed=seed)
     if options.task == "map":
         if slack is not None:
             raise MethodError("expected no --slack with --task map, which anneals: drop it")
@@ -188,9 +238,15 @@ def _check_counts(options: argparse.Namespace) -> None:
 
 
 def _sweeps(choice: Choice, options: argparse.Namespace, begun: "Begun | None") -> int | None:
-    if options.sweeps is not None or options.seconds is not None:
-        found: int | None = options.sweeps
-        return found
+    if options.seconds is not None and options.sweeps is None:
+        return None
+    if choice.burn_in is not None:  # planned for so many updates in all
+        chains = CHAINS if options.chains is None else options.chains
+        each = _updates(options) // (chains * getattr(choice.method, "herd", 1))
+        found = max(1, each - choice.burn_in)
+        return found if begun is None or options.sweeps else max(found, begun.recorded)
+    if options.sweeps is not None:
+        return int(options.sweeps)
     if not isinstance(choice.method, Sampler):
         return 1000
     return SWEEPS if begun is None else max(SWEEPS, begun.recorded)
@@ -207,6 +263,8 @@ def _burn_in(choice: Choice, options: argparse.Namespace, begun: "Begun | None")
         return found
     if begun is not None:
         return begun.burn_in
+    if choice.burn_in is not None:
+        return choice.burn_in
     if options.seconds is not None:
         return BURN_IN_OF_SECONDS
     return min(MOST_BURN_IN, (options.sweeps or SWEEPS) // 10)
@@ -218,6 +276,7 @@ class Begun(NamedTuple):
     burn_in: int
     done: int
     seconds: float  # since its first start, without pauses
+    herd: int  # members that draw together
 
     @property
     def recorded(self) -> int:
@@ -234,7 +293,13 @@ def _begun(options: argparse.Namespace) -> Begun | None:
         return None
     found = checkpoint.read(options.checkpoint)
     header: dict[str, Any] = found[0] if found else {}
-    begun = Begun(header.get("burn_in", -1), header.get("done", -1), header.get("seconds", -1))
+    members = re.search(r"herd=(\d{1,5})\b", str(header.get("method")))
+    begun = Begun(
+        header.get("burn_in", -1),
+        header.get("done", -1),
+        header.get("seconds", -1),
+        int(members[1]) if members else 1,
+    )
     counts = all(isinstance(value, int) and 0 <= value <= MOST for value in begun[:2])
     timed = isinstance(begun.seconds, (int, float)) and 0 <= begun.seconds < math.inf
     return begun if counts and timed else None  # whoever resumes it says what is wrong

@@ -39,7 +39,6 @@ class HerdedDraw:
     phases: str
     seed: int
     max_weights: int
-    bits: int
 
     members: ClassVar[int] = 1
 

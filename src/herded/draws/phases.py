@@ -1,7 +1,5 @@
 """Where the weights live: starting phases, and pools that split."""
 
-from typing import Any
-
 import numpy as np
 
 from herded.draws.fixed_point import SCALAR_BITS, VECTOR_ONE
@@ -12,13 +10,7 @@ from herded.system.stream import draw
 FIRST_SPLIT = 128  # pooled weights have 1 bin until this sweep, then twice as many at every 4x
 _33, _40 = np.uint64(33), np.uint64(40)
 
-
-def half_phase(kind: type[np.unsignedinteger[Any]]) -> Any:
-    """Phase 1/2, which is w = 0 where pi = 1/2; the highest bit carries."""
-    return np.dtype(kind).type(np.iinfo(kind).max >> 2)
-
-
-HALF, COARSE_HALF = half_phase(np.uint32), half_phase(np.uint16)
+HALF = np.uint32(2**30 - 1)  # phase 1/2, which is w = 0 where pi = 1/2; the highest bit carries
 
 
 @jit

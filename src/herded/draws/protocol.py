@@ -39,10 +39,6 @@ class Draw(Protocol):
         """Whether binary variables need weight vectors too."""
 
     @property
-    def bits(self) -> int:
-        """Of a weight."""
-
-    @property
     def members(self) -> int:
         """Chains that draw together; 1 where each draws alone."""
 

@@ -20,7 +20,6 @@ class RandomDraw:
 
     weights: ClassVar[None] = None
     vector: ClassVar[bool] = False
-    bits: ClassVar[int] = 32
     members: ClassVar[int] = 1
 
     def step(self, sweep: int, chain: int) -> Step:

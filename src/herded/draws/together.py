@@ -50,7 +50,6 @@ class TogetherDraw:
 
     weights: ClassVar[None] = None
     vector: ClassVar[bool] = False
-    bits: ClassVar[int] = 32
 
     def step(self, sweep: int, chain: int) -> Step:
         phases, orders = (stream_key(self.seed, chain, p) for p in (PHASES, ORDERS))

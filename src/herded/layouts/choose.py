@@ -25,7 +25,6 @@ from herded.layouts.protocol import Layout, Proposal, Task
 from herded.layouts.scan import Scan
 from herded.layouts.site_herd import FactorHerdLayout, TableHerdLayout
 from herded.layouts.table import TableLayout
-from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.system.memory import Size
 
@@ -73,31 +72,12 @@ def propose_layout(
             f"expected a {' or '.join(c.kind for c in able)} layout {what.strip()}, got {kind!r}: "
             "drop layout="
         )
-    if draw.bits != 32:
-        candidates = [layout for layout in candidates if layout is GridLayout]
-        _check_coarse(task, kind)
     for layout in candidates:
         found = layout.propose(task, kind is not None)
         if isinstance(found, Proposal):
             return found
         reason = found or reason
     raise MethodError(f"expected a model for the {kind} layout, but {reason}: drop layout=")
-
-
-def _check_coarse(task: Task, kind: str | None) -> None:
-    """Raise unless weights of fewer bits are for this."""
-    model = task.model
-    found = GridLayout.propose(task, forced=True)
-    reason = found if isinstance(found, str) else ""
-    if isinstance(model, Lattice) and model.log_unary.shape[2] != 2:
-        reason = f"this one has {model.log_unary.shape[2]}"
-    elif kind not in (None, GridLayout.kind):
-        reason = f"layout={kind!r} was asked for"
-    if reason:
-        raise MethodError(
-            'expected a lattice of two states, weights="blanket" or "shared", the checkerboard '
-            f"scan and no slack for weights of {task.draw.bits} bits, but {reason}: use bits=32"
-        )
 
 
 class LayoutCache(dict[Any, Layout]):

@@ -12,6 +12,7 @@ from herded.layouts.field_arrays import FIELD_BITS, Couplings, field_couplings, 
 from herded.layouts.field_herd_arrays import finest, rounded
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.site_herd import SiteHerdLayout
+from herded.system import memory
 from herded.system.arrays import lock, starts
 
 MOST = 2**31 - 1  # a field
@@ -48,6 +49,8 @@ class DenseHerdLayout(SiteHerdLayout):
             return "its fields are too wide for 32 bits"
         need = 8.0 * len(couplings.first) + 20.0 * AT_ONCE * len(task.free) + 2.0**17
         need += 4.0 * len(task.free) * (task.draw.members + 32)  # masks, while sweeps run
+        if not forced and not memory.fits(need, task.max_memory):
+            return "its links would be large"
         return cls.of(task, need, lambda: compile_dense(couplings, bits))
 
     def tables(self) -> tuple[np.ndarray, ...]:

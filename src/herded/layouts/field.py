@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.protocol import Step
-from herded.layouts.chain_sweeps import scalar_together
 from herded.layouts.field_arrays import Couplings, compile_field, field_couplings
 from herded.layouts.linked import propose_linked
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.site_sweeps import scalar_sweeps
-from herded.layouts.sites import DRAWN_OR_POOLED, SiteLayout
+from herded.layouts.sites import SiteLayout
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -21,8 +20,6 @@ class FieldLayout(SiteLayout):
     """Whole-number couplings and a tabulated sigmoid, in `FieldArrays`."""
 
     kind: ClassVar[str] = "field"
-    few_chains: ClassVar[int] = 8
-    many_modes: ClassVar[tuple[int, ...]] = DRAWN_OR_POOLED
 
     @classmethod
     def propose(cls, task: Task, forced: bool) -> Proposal | str:
@@ -41,6 +38,3 @@ class FieldLayout(SiteLayout):
     def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
         common = self.contexts, self.scan, step, None
         return partial(scalar_sweeps, None, None, self.arrays, *common)
-
-    def many_kernel(self, slack: int) -> Callable[..., None]:
-        return partial(scalar_together, None, self.arrays)

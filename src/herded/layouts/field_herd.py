@@ -28,6 +28,7 @@ from herded.layouts.field_herd_sweeps import field_herd_sweeps
 from herded.layouts.herd import HerdLayout
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.state import State
+from herded.system import memory
 from herded.system.stream import draws
 
 BY_COLOUR = ("sequential", "checkerboard", "colour")  # scans that say no more than "in some order"
@@ -74,6 +75,8 @@ class FieldHerdLayout(HerdLayout):
         words = -(-draw.members // WORD)
         chain = 8.0 * (len(lanes.rows) * LANES + 1) * (words + 3)
         need = chain + lanes.bytes
+        if not forced and not memory.fits(need, task.max_memory):
+            return "its links would be large"
         return Proposal(
             kind=cls.kind,
             memory=need,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from herded.draws.phases import COARSE_HALF, HALF
+from herded.draws.phases import HALF
 from herded.draws.protocol import Draw, Step
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.grid_arrays import (
@@ -157,8 +157,7 @@ class GridLayout(PackedLayout):
             return "its conditionals are not told apart by how many neighbours are 1"
         # Whether a pixel's conditionals are told apart by how many neighbours are 1.
         by_count = model.counts_suffice and weights != "blanket"
-        bits = task.draw.bits
-        need = bits / 4.0 * n_entries(model.shape, by_count)
+        need = 8.0 * n_entries(model.shape, by_count)
         chain = need / 2 if weights else 0.0
         return Proposal(
             kind=cls.kind,
@@ -169,7 +168,7 @@ class GridLayout(PackedLayout):
             check=task.limit(need, "a lattice with its weights"),
             make=lambda: cls(
                 model=model,
-                arrays=compile_lattice(model, by_count, bits),
+                arrays=compile_lattice(model, by_count),
                 memory=need,
                 chain_memory=chain,
             ),
@@ -180,12 +179,12 @@ class GridLayout(PackedLayout):
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        return self.kind, len(self.arrays.contexts), self.arrays.p.dtype
+        return self.kind, len(self.arrays.contexts)
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         p = self.arrays.p
         phases = aligned(p.shape, p.dtype)
-        phases[...] = HALF if p.itemsize == 4 else COARSE_HALF
+        phases[...] = HALF
         if random:
             start_lattice(phases, self.arrays.rows * self.arrays.columns, key)
         return {"w": phases}
@@ -204,15 +203,15 @@ class GridLayout(PackedLayout):
 
 
 def compile_lattice(
-    model: Lattice, by_count: bool, bits: int = 32, origin: tuple[int, int] = (0, 0)
+    model: Lattice, by_count: bool, kind: Any = np.uint32, origin: tuple[int, int] = (0, 0)
 ) -> LatticeArrays:
-    """The conditionals of a two-state lattice, for weights of 32 or 16 bits.
+    """The conditionals of a two-state lattice, at scale 2^31, or for `kind` np.uint16 at 2^15.
 
     `origin` is the place of row 0 and column 0 of the whole lattice where `model` is a patch of it.
     """
     rows, columns, strips = strip_shape(*model.shape)
     contexts = COUNTS if by_count else BITS
-    p = aligned((2, strips, n_cells(rows * columns), contexts, LANES), unsigned(bits))
+    p = aligned((2, strips, n_cells(rows * columns), contexts, LANES), kind)
     fill_lattice(
         model.log_unary,
         model.right,
@@ -227,11 +226,6 @@ def compile_lattice(
     )
     p.flags.writeable = False
     return LatticeArrays(p, (0,) * contexts, rows, columns, model.periodic)
-
-
-def unsigned(bits: int) -> type[np.unsignedinteger[Any]]:
-    """The type of p and of weights."""
-    return np.uint32 if bits == 32 else np.uint16
 
 
 def n_entries(shape: tuple[int, int], by_count: bool) -> int:

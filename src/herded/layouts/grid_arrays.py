@@ -15,7 +15,7 @@ sweep all of them in one vectorised loop.
 
 Places that no site has, and clamped sites, have p = 0 or 2^31, which herding respects for ever.
 
-With weights of 16 bits p is rounded to multiples of 2^-15: half the memory to hold and to move.
+For herds p has 16 bits and is rounded to multiples of 2^-15 (`layouts.grid_herd`).
 """
 
 from typing import NamedTuple
@@ -80,20 +80,15 @@ def fill_lattice(log_unary, right, down, unlike, clamped, periodic, origin, rows
 
 
 @jit
-def phase_shift(w):
-    """From 64 random bits to a phase."""
-    return np.uint64(65 - 8 * w.itemsize)
-
-
-@jit
 def start_lattice(w, sites, key):
     """Start the phases (2, strips, cells, contexts, lanes) of a lattice at random places.
 
-    Those of 16 bits begin as the others do. They are named as if the planes of a strip, or for
-    sixteen contexts those of a site, lay one after another without the gaps between cells.
+    Those of 16 bits, which herds have, begin as the others do. They are named as if the planes of a
+    strip, or for sixteen contexts those of a site, lay one after another without the gaps between
+    cells.
     """
     colours, strips, _, contexts, lanes = w.shape
-    shift = phase_shift(w)
+    shift = np.uint64(65 - 8 * w.itemsize)  # from 64 random bits to a phase
     for strip in range(colours * strips):
         cells = w[strip // strips, strip % strips]
         for site in range(sites):

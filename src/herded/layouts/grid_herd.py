@@ -68,7 +68,7 @@ class GridHerdLayout(HerdLayout, PackedLayout):
             check=task.limit(tables + chain, "a lattice with the states of a herd"),
             make=lambda: cls(
                 model=model,
-                arrays=compile_lattice(model, by_count, 16),
+                arrays=compile_lattice(model, by_count, np.uint16),
                 memory=tables + chain,
                 chain_memory=chain,
                 members=members,

@@ -27,7 +27,7 @@ from herded.layouts.grid_herd_words import (
     N,
     finish_word,
     four_by_count,
-    two_by_bits,
+    one_by_bits,
 )
 from herded.layouts.waves import BEGIN, END, fronts, strip_in
 from herded.system.jit import jit
@@ -109,8 +109,8 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                             if five is not None:
                                 four_by_count(work, at, p, entries, orders, four)
                             if sixteen is not None:
-                                two_by_bits(work, at, p, entries, orders, four)
-                                two_by_bits(work, at, p, entries, orders, four + U8(2) * C)
+                                for one in range(four, four + U8(4) * C, C):
+                                    one_by_bits(work, at, p, entries, orders, one)
                         finish_word(work, at, p, entries, spare)
                     below = min(rows, height - first)
                     write(work, x, mine + word + _1, row, below, columns)

@@ -1,19 +1,19 @@
-"""Four members of a herd at the sites of a cell: lanes are sites, members come one by one.
+"""Members of a herd at the sites of a cell: lanes are sites, members come one by one.
 
 Each member chooses its conditional by the bits of its neighbours, adds it to the lane's phase and
-keeps whether that carried. Four at a time: with more, AVX2 has too few registers, and how long that
-takes depends on where the stack happens to lie.
+keeps whether that carried. Four at a time, or one: with more, AVX2 has too few registers, and what
+is kept on the stack takes up to four times as long, depending on where that happens to lie.
 """
 
 from herded.draws.together_lanes import COLUMNS, LANES, U2, U8
 from herded.system.jit import jit
 
 N, C = U8(LANES), U8(COLUMNS)
-_2N, _3N, _2C, _3C = U8(2) * N, U8(3) * N, U8(2) * C, U8(3) * C
+_2N, _3N, _4N, _2C, _3C = U8(2) * N, U8(3) * N, U8(4) * N, U8(2) * C, U8(3) * C
 # Rows of a cell in `work`: the phase, what it was before the visit, new states, how many members
 # are 1, and the neighbours: three bits of their number, or four of their own. The distances are
 # constants, from which the compiler knows that nothing overlaps.
-PHASE, BEFORE, NEW, ONES, AROUND = U8(0), N, _2N, _3N, U8(4) * N
+PHASE, BEFORE, NEW, ONES, AROUND = U8(0), N, _2N, _3N, _4N
 ROWS = 8
 SIZE = U8(ROWS) * N
 _TOP, _NONE = U2(0x8000), U2(0)
@@ -43,7 +43,7 @@ def four_by_count(work, at, p, entries, places, order):
     for m in range(N):
         s0, s1, s2 = work[at + AROUND + m], work[at + AROUND + N + m], work[at + AROUND + _2N + m]
         e, o = entries + m, order + m
-        q0, q1, q2, q3, q4 = p[e], p[e + N], p[e + _2N], p[e + _3N], p[e + _2N + _2N]
+        q0, q1, q2, q3, q4 = p[e], p[e + N], p[e + _2N], p[e + _3N], p[e + _4N]
         phi, x = work[at + PHASE + m], work[at + NEW + m]
         phi, x = one_by_count(phi, x, s0, s1, s2, places[o], q0, q1, q2, q3, q4)
         phi, x = one_by_count(phi, x, s0, s1, s2, places[o + C], q0, q1, q2, q3, q4)
@@ -54,38 +54,34 @@ def four_by_count(work, at, p, entries, places, order):
 
 
 @jit
-def choose(first, second, q):
+def choose(first, second, q0, q1, q2, q3):
     """One of four, by two bits."""
-    low = q[1] if first else q[0]
-    high = q[3] if first else q[2]
+    low = q1 if first else q0
+    high = q3 if first else q2
     return high if second else low
 
 
 @jit
-def one_by_bits(phi, new, a, b, c, d, place, q0, q1, q2, q3):
-    """One member: a, b, c, d are its neighbours left, right, up, down."""
-    left, right = U2(a & place) != _NONE, U2(b & place) != _NONE
-    up, down = U2(c & place) != _NONE, U2(d & place) != _NONE
-    p0, p1 = choose(left, right, q0), choose(left, right, q1)
-    p2, p3 = choose(left, right, q2), choose(left, right, q3)
-    return carry(phi, choose(up, down, (p0, p1, p2, p3)), new, place)
+def one_by_bits(work, at, p, entries, places, order):
+    """Draw one member where every setting of the neighbours left, right, up, down has its own p.
 
-
-@jit
-def two_by_bits(work, at, p, entries, places, order):
-    """Draw two members where every setting of the neighbours has its own p."""
+    With two, AVX2 would have too few registers.
+    """
     for m in range(N):
-        a, b = work[at + AROUND + m], work[at + AROUND + N + m]
-        c, d = work[at + AROUND + _2N + m], work[at + AROUND + _3N + m]
-        o, e0 = order + m, entries + m
-        e1, e2, e3 = e0 + U8(4) * N, e0 + U8(8) * N, e0 + U8(12) * N
-        q0 = p[e0], p[e0 + N], p[e0 + _2N], p[e0 + _3N]
-        q1 = p[e1], p[e1 + N], p[e1 + _2N], p[e1 + _3N]
-        q2 = p[e2], p[e2 + N], p[e2 + _2N], p[e2 + _3N]
-        q3 = p[e3], p[e3 + N], p[e3 + _2N], p[e3 + _3N]
-        phi, x = work[at + PHASE + m], work[at + NEW + m]
-        phi, x = one_by_bits(phi, x, a, b, c, d, places[o], q0, q1, q2, q3)
-        phi, x = one_by_bits(phi, x, a, b, c, d, places[o + C], q0, q1, q2, q3)
+        place, e = places[order + m], entries + m
+        left = U2(work[at + AROUND + m] & place) != _NONE
+        right = U2(work[at + AROUND + N + m] & place) != _NONE
+        p0 = choose(left, right, p[e], p[e + N], p[e + _2N], p[e + _3N])
+        e += _4N
+        p1 = choose(left, right, p[e], p[e + N], p[e + _2N], p[e + _3N])
+        e += _4N
+        p2 = choose(left, right, p[e], p[e + N], p[e + _2N], p[e + _3N])
+        e += _4N
+        p3 = choose(left, right, p[e], p[e + N], p[e + _2N], p[e + _3N])
+        up = U2(work[at + AROUND + _2N + m] & place) != _NONE
+        down = U2(work[at + AROUND + _3N + m] & place) != _NONE
+        p0 = choose(up, down, p0, p1, p2, p3)
+        phi, x = carry(work[at + PHASE + m], p0, work[at + NEW + m], place)
         work[at + PHASE + m] = phi
         work[at + NEW + m] = x
 

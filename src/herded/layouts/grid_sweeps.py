@@ -3,12 +3,12 @@
 Sites of one colour do not interact, so a half-sweep is loops over strips of rows; `layouts.waves`
 says in which order. There is no gather, so that the compiler can use whole SIMD registers: for
 every context q, *all* sites add p where their context is q and 0 elsewhere, which leaves the other
-phases as they are and carries nothing. Phases of 16 bits are twice as many to a register, and half
-as many bytes to fetch.
+phases as they are and carries nothing.
 """
 
 import numpy as np
 
+from herded.draws.herded import PHASE
 from herded.layouts.grid_arrays import COUNTS, LANES
 from herded.layouts.waves import BEGIN, END, fronts, strip_in
 from herded.system.jit import jit
@@ -23,7 +23,7 @@ def lattice_sweeps(
 ):
     """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
 
-    p and w are (2, strips, entries of a strip) and of one type. x is (2, rows + 2, columns + 2)
+    p and w are (2, strips, entries of a strip). x is (2, rows + 2, columns + 2)
     with a border of zeros or, where periodic, of what lies on the other side. What a run does not
     need is None, and is not compiled: `drawn` (for Gibbs sampling) or w, `periodic`, `ones` and
     `tally`, which count samples with x = 1 and add up conditionals, and `block`, if samples are
@@ -36,7 +36,7 @@ def lattice_sweeps(
     for m in range(places):  # also those that no site has
         context[m] = 0
     if tally is not None:
-        seen = np.empty(places, p.dtype)
+        seen = np.empty(places, np.uint32)
     for region in regions:
         for front in range(*fronts(region)):
             for half in range(region[BEGIN], region[END]):
@@ -84,21 +84,20 @@ def look_around(x, by_count, colour, first, rows, context):
 @jit
 def herd(p, w, colour, strip, contexts, context, new):
     """Steps 3 and 4 of Algorithm 1 for all sites of a strip, cell by cell."""
-    size, kind = len(contexts) * LANES, w.dtype.type
-    top = kind(kind(~kind(0)) >> 1)  # all bits but the highest, which carries
+    size = len(contexts) * LANES
     for cell in range(len(context) // LANES):
         planes = p[colour, strip, cell * size : (cell + 1) * size]
         phases = w[colour, strip, cell * size : (cell + 1) * size]
         here = context[cell * LANES : (cell + 1) * LANES]
         states = new[cell * LANES : (cell + 1) * LANES]
         for m in range(LANES):
-            carry = kind(0)
+            carry = np.uint32(0)
             for q in range(len(contexts)):
-                add = planes[q * LANES + m] if here[m] == q else kind(0)
-                phi = kind(phases[q * LANES + m] + add)
-                phases[q * LANES + m] = phi & top
+                add = planes[q * LANES + m] if here[m] == q else np.uint32(0)
+                phi = np.uint32(phases[q * LANES + m] + add)
+                phases[q * LANES + m] = phi & PHASE
                 carry |= phi
-            states[m] = carry > top
+            states[m] = carry > PHASE
 
 
 @jit
@@ -115,21 +114,21 @@ def draw_states(p, colour, strip, contexts, context, key, clock, new):
 def add_up(p, colour, strip, contexts, context, seen, tally, at, sites):
     """Add each site's conditional, at scale 2^31.
 
-    By way of `seen`: a loop that also widens to 64 bits has a fourth of the lanes of 16.
+    By way of `seen`: a loop that also widens to 64 bits has half the lanes.
     """
-    size, kind = len(contexts) * LANES, p.dtype.type
+    size = len(contexts) * LANES
     for cell in range(len(context) // LANES):
         planes = p[colour, strip, cell * size : (cell + 1) * size]
         here = context[cell * LANES : (cell + 1) * LANES]
         found = seen[cell * LANES : (cell + 1) * LANES]
         for m in range(LANES):
-            one = kind(0)
+            one = np.uint32(0)
             for q in range(len(contexts)):
-                one |= planes[q * LANES + m] if here[m] == q else kind(0)
+                one |= planes[q * LANES + m] if here[m] == q else np.uint32(0)
             found[m] = one
-    sums, one = tally[at : at + sites], np.int64(kind(~kind(0)) >> 1) + 1
+    sums = tally[at : at + sites]
     for m in range(len(sums)):
-        sums[m] += np.int64(seen[m]) * (np.int64(2**31) // one)
+        sums[m] += np.int64(seen[m])
 
 
 @jit

@@ -5,12 +5,12 @@ import math
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
 from herded.draws.protocol import Step
-from herded.draws.together import TogetherDraw, start_phases
+from herded.draws.together import start_phases
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.grid import unpack, why_no_grid
 from herded.layouts.herd import HerdLayout
@@ -50,6 +50,7 @@ class PottsHerdLayout(HerdLayout):
     def propose(cls, task: Task, forced: bool) -> Proposal | str:
         """Herds on lattices of three states or more."""
         model: Any = task.model
+        draw: Any = task.draw
         reason = why_no_grid(task)
         if reason:
             return reason
@@ -58,7 +59,6 @@ class PottsHerdLayout(HerdLayout):
         reason = why_not(model, None)
         if reason:
             return reason
-        draw = cast(TogetherDraw, task.draw)
         members, kept = draw.members, draw.kept
         places = 2.0 * n_cells(model.shape) * LANES
         tables = places * (16 + n_entries(model) * np.dtype(table_type(model)).itemsize)
@@ -149,7 +149,7 @@ class PottsHerdLayout(HerdLayout):
         planes, states = 3 * digits, 8**digits
         octets, nodes = -(-self.width // 8), n_phases(self.shape[3])
         words = 4 * planes, planes, 4 * states, 4 * 8, nodes, STAGES, 8 * octets, 8 * octets, 1
-        weights = 4 * states, 4 * 8
+        weights = 4 * states, 2 * 4 * 8
         kind = self.arrays.table.dtype
         return (
             *(aligned((rows * LANES,), np.uint32) for rows in words),

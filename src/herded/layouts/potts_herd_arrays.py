@@ -41,7 +41,7 @@ def n_planes(states: int) -> int:
 
 def n_phases(planes: int) -> int:
     """Nodes of the trees in which a site's state is found (`potts_herd_choice`)."""
-    return int(2**planes - 1 if planes <= 3 else 2 ** (planes - 3) - 1 + 7)
+    return (1 << planes) - 1 if planes <= 3 else (1 << (planes - 3)) - 1 + 7
 
 
 def n_words(members: int) -> int:

@@ -27,6 +27,8 @@ R1, R2, R3, R4, R8 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES), Z(8 * L
 R5, R6, R7 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES)
 R12, R16, R20, R24, R28 = R4 + R8, R8 + R8, Z(20 * LANES), Z(24 * LANES), Z(28 * LANES)
 OCTET = Z(8 * 4 * LANES)  # rows of eight states
+O2, O3, O4, O5, O6, O7 = (Z(octet) * OCTET for octet in range(2, 8))
+CHOSEN = OCTET  # where, behind sums of weights, those of the chosen octet are
 
 
 @jit
@@ -44,7 +46,9 @@ def choose_all(table, factors, planes, hot, live, masks, scales, w, sums, phases
                 add_conditionals(w, m, above, sums, cumulated)
             if len(planes) > 3:
                 choose_octet(w, m, planes, one, masks[first + m], phases, new, sums)
-            choose_last(w, m, planes, one, masks[first + m], phases, new)
+                choose_last(sums, CHOSEN, planes, one, masks[first + m], phases, new)
+            else:
+                choose_last(w, Z(m) * R1, planes, one, masks[first + m], phases, new)
 
 
 @jit
@@ -138,7 +142,7 @@ def step_of_8(p0, p1, p2, p3, p4, p5, p6, w0, w1, w2, w3, w4, w5, w6, w7, one):
 
 @jit
 def choose_octet(w, member, planes, one, bit, phases, new, sums):
-    """The first digit of a member's state, where it has two; only weights of its octet are left.
+    """The first digit of a member's state, where it has two, and the weights of its octet.
 
     Loops lie in one function: Numba counts references to arrays in every call.
     """
@@ -170,24 +174,44 @@ def choose_octet(w, member, planes, one, bit, phases, new, sums):
         new[j] = U4(new[j] | (bit if h else NO))
         new[R1 + j] = U4(new[R1 + j] | (bit if m else NO))
         new[R2 + j] = U4(new[R2 + j] | (bit if n else NO))
-    for level in range(6 - len(planes), 3):  # the branch that is taken becomes the left one
-        octets //= 2
-        for k in range(Z(0), Z(8 * octets), Z(4)):
-            left, right = at + k * R4, at + (k + Z(8 * octets)) * R4
-            for j in range(R1):
-                taken = U4(new[Z(level) * R1 + j] & bit) != NO
-                a, b, c, d = w[left + j], w[left + R4 + j], w[left + R8 + j], w[left + R12 + j]
-                e, f, g, h = w[right + j], w[right + R4 + j], w[right + R8 + j], w[right + R12 + j]
-                w[left + j] = e if taken else a
-                w[left + R4 + j] = f if taken else b
-                w[left + R8 + j] = g if taken else c
-                w[left + R12 + j] = h if taken else d
+    for k in range(Z(0), OCTET, R8):  # two states at once: shorter loops would not be vectorised
+        left, right, to = at + k, at + k + R4, CHOSEN + k
+        for j in range(R1):  # all are loaded first: a load that depends on something is slow
+            h, m, n = new[j] & bit, new[R1 + j] & bit, new[R2 + j] & bit
+            a, b, c, d = w[left + j], w[right + j], w[left + OCTET + j], w[right + OCTET + j]
+            a, b = c if U4(n) != NO else a, d if U4(n) != NO else b
+            if len(planes) > 4:
+                c, d, e, f = (
+                    w[left + O2 + j],
+                    w[right + O2 + j],
+                    w[left + O3 + j],
+                    w[right + O3 + j],
+                )
+                c, d = e if U4(n) != NO else c, f if U4(n) != NO else d
+                a, b = c if U4(m) != NO else a, d if U4(m) != NO else b
+            if len(planes) > 5:
+                c, d, e, f = (
+                    w[left + O4 + j],
+                    w[right + O4 + j],
+                    w[left + O5 + j],
+                    w[right + O5 + j],
+                )
+                c, d = e if U4(n) != NO else c, f if U4(n) != NO else d
+                e, f, g, i = (
+                    w[left + O6 + j],
+                    w[right + O6 + j],
+                    w[left + O7 + j],
+                    w[right + O7 + j],
+                )
+                e, f = g if U4(n) != NO else e, i if U4(n) != NO else f
+                c, d = e if U4(m) != NO else c, f if U4(m) != NO else d
+                a, b = c if U4(h) != NO else a, d if U4(h) != NO else b
+            sums[to + j], sums[to + R4 + j] = a, b
 
 
 @jit
-def choose_last(w, member, planes, one, bit, phases, new):
-    """The last digit of a member's state, of two or three bits."""
-    at = Z(member) * R1
+def choose_last(w, at, planes, one, bit, phases, new):
+    """The last digit of a member's state, of two or three bits, by the weights at `at`."""
     top, first = Z(0), Z(0)  # rows of the digit's planes and phases
     if len(planes) > 3:
         top, first = R3, Z((1 << (len(planes) - 3)) - 1) * R1

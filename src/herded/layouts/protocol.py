@@ -16,7 +16,6 @@ from herded.draws.protocol import Draw, Step
 from herded.errors import MethodError
 from herded.layouts.factor_arrays import FactorArrays, compile_factors, count_rows
 from herded.layouts.scan import Scan, ScanArrays, compile_scan
-from herded.layouts.side_by_side import SideBySide
 from herded.layouts.state import State
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
@@ -191,16 +190,6 @@ class SweptLayout(Layout):
 
         `betas` are the inverse temperatures of the sweeps, all 1 if None.
         """
-        raise NotImplementedError
-
-    def can_sweep_many(self, states: list[State]) -> bool:
-        """Whether there is a kernel for these chains at once, and enough of them to be worth it."""
-        return False
-
-    def sweep_many(
-        self, chains: SideBySide, blocks: np.ndarray, sweeps: int, steps: list[Step]
-    ) -> None:
-        """Advance several chains at once (`layouts.side_by_side`), with the bits of one by one."""
         raise NotImplementedError
 
 

@@ -4,19 +4,18 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from herded.draws.modes import BLANKET, DRAW, MAX_BINS, POOLED, SHARED
+from herded.draws.modes import BLANKET, MAX_BINS, SHARED
 from herded.draws.phases import HALF, start_all_scalar, start_all_vector
 from herded.draws.protocol import Draw, Step
 from herded.layouts.arrays import ChainArrays
 from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.hash_tables import first_tables, grown
 from herded.layouts.protocol import SweptLayout, Task
-from herded.layouts.scan import JACOBI, SEQUENTIAL, ScanArrays, components
-from herded.layouts.side_by_side import MOST_CHAINS, SideBySide
+from herded.layouts.scan import JACOBI, ScanArrays, components
 from herded.layouts.state import NOTHING, State
 from herded.layouts.table_arrays import TableArrays
 from herded.layouts.weights import ContextArrays, compile_contexts, weight_bytes
@@ -35,11 +34,6 @@ class SiteLayout(SweptLayout):
     scan: ScanArrays
     contexts: ContextArrays
     hashed: bool  # whether weights are looked up by hash
-
-    few_chains: ClassVar[int] = (
-        MOST_CHAINS + 1
-    )  # chains from which on to sweep them side by side pays
-    many_modes: ClassVar[tuple[int, ...]] = ()  # modes that there is a kernel for
 
     @classmethod
     def of(
@@ -162,49 +156,8 @@ class SiteLayout(SweptLayout):
             state.own.update(grown(state.own, halted))
         state.sweep += len(block)
 
-    # -- several chains ----------------------------------------------------------------------
-
-    def can_sweep_many(self, states: list[State]) -> bool:
-        return (
-            len(self.contexts.mode) in self.many_modes
-            and self.scan.policy[0] == SEQUENTIAL
-            and self.is_worth_it(len(states))
-            and len(states) <= MOST_CHAINS
-            and len({state.sweep for state in states}) == 1
-        )
-
-    def is_worth_it(self, chains: int) -> bool:
-        """Whether so many chains side by side are faster than one by one."""
-        return self.scalar and chains >= self.few_chains
-
-    def many_kernel(self, slack: int) -> Callable[..., None]:
-        """The compiled sweeps of several chains."""
-        raise NotImplementedError
-
-    def sweep_many(
-        self, chains: SideBySide, blocks: np.ndarray, sweeps: int, steps: list[Step]
-    ) -> None:
-        first, keys = steps[0], np.array([step.key for step in steps], np.uint64)
-        self.many_kernel(first.slack)(
-            self.contexts,
-            self.scan.order,
-            first.sweep,
-            sweeps,
-            keys,
-            chains.x,
-            chains.w,
-            chains.tally,
-            blocks,
-        )
-        for state in chains.states:
-            state.sweep += sweeps
-
 
 def weights_memory(task: Task, kind: str) -> float:
     """Bytes of one chain's weights on a layout of this kind."""
     draw = task.draw
     return weight_bytes(draw.weights, kind, task.entries, task.width, task.order.segments)
-
-
-DRAWN_OR_POOLED = (DRAW, POOLED)
-EVERY_TABULATED = (DRAW, BLANKET, SHARED, POOLED)

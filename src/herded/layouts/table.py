@@ -9,10 +9,9 @@ import numpy as np
 
 from herded.draws.modes import BLANKET
 from herded.draws.protocol import Step
-from herded.layouts.chain_sweeps import scalar_together
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.site_sweeps import scalar_sweeps, vector_sweeps
-from herded.layouts.sites import EVERY_TABULATED, SiteLayout, weights_memory
+from herded.layouts.sites import SiteLayout, weights_memory
 from herded.layouts.table_arrays import check_tables, compile_table, row_entries
 from herded.layouts.weights import TABULATED, is_hashed
 from herded.models.evidence import called
@@ -27,8 +26,6 @@ class TableLayout(SiteLayout):
     """Small blankets: every conditional tabulated, in `TableArrays`."""
 
     kind: ClassVar[str] = "table"
-    few_chains: ClassVar[int] = 4
-    many_modes: ClassVar[tuple[int, ...]] = EVERY_TABULATED
 
     @classmethod
     def propose(cls, task: Task, forced: bool) -> Proposal | str:
@@ -84,6 +81,3 @@ class TableLayout(SiteLayout):
         if self.scalar:
             return partial(scalar_sweeps, self.arrays, None, None, *common)
         return partial(vector_sweeps, self.arrays, None, *common)
-
-    def many_kernel(self, slack: int) -> Callable[..., None]:
-        return partial(scalar_together, self.arrays, None)

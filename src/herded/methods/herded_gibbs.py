@@ -65,9 +65,6 @@ class HerdedGibbs(SiteSampler):
         Of random phases, draws and starts.
     max_weights
         Room for hashed contexts ("full", and "lazy" without tables); beyond it they share.
-    bits
-        Of a weight: 32, or 16 on lattices of two states with "blanket" or "shared". Half the memory
-        and, with AVX-512, about half the time, but each conditional is rounded to 2^-15.
     schedule
         None, or the temperature of a sweep: "linear", or a function of (sweep, total), to find a
         state of high probability. Weights are then "blanket" (hashed, as "lazy") or "pooled".
@@ -91,7 +88,6 @@ class HerdedGibbs(SiteSampler):
     phases: str = "random"
     seed: int = 0
     max_weights: int = 2**22
-    bits: int = 32
     schedule: Schedule | None = None
     herd: int = 1
 
@@ -106,21 +102,19 @@ class HerdedGibbs(SiteSampler):
             raise MethodError(f'expected phases "half" or "random", got {self.phases!r}')
         if not is_whole(self.max_weights, 1):
             raise MethodError(f"expected max_weights of 1 or more, got {self.max_weights!r}")
-        if not is_whole(self.bits, 0) or self.bits not in (16, 32):
-            raise MethodError(f"expected weights of 16 or 32 bits, got bits={self.bits!r}")
         check_schedule(self.schedule)
         if self.schedule is not None and (
-            self.weights not in ("blanket", "lazy", "pooled") or self.slack or self.bits != 32
+            self.weights not in ("blanket", "lazy", "pooled") or self.slack
         ):
             raise MethodError(
-                'expected weights="lazy" or "pooled" of 32 bits and no slack with a schedule, got '
-                f"weights={self.weights!r}, slack={self.slack!r}, bits={self.bits!r}"
+                'expected weights="lazy" or "pooled" and no slack with a schedule, got '
+                f"weights={self.weights!r}, slack={self.slack!r}"
             )
-        options = self.weights, self.slack, self.phases, self.bits
-        if self.herd > 1 and options != ("blanket", 0.0, "random", 32):
+        options = self.weights, self.slack, self.phases
+        if self.herd > 1 and options != ("blanket", 0.0, "random"):
             raise MethodError(
-                f"expected no weights, slack, phases or bits for a herd of {self.herd}, which has "
-                "one random phase for each variable, got others than the defaults: drop them"
+                f"expected no weights, slack or phases for a herd of {self.herd}, which has one "
+                "random phase for each variable, got others than the defaults: drop them"
             )
 
     @cached_property
@@ -139,7 +133,6 @@ class HerdedGibbs(SiteSampler):
             self.phases,
             self.seed,
             self.max_weights,
-            self.bits,
         )
 
     def check_annealed(self, model: Model) -> None:

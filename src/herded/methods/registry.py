@@ -30,6 +30,7 @@ class Entry(NamedTuple):
 BUILT_IN = {
     "herded": Entry("herded.methods.herded_gibbs", "HerdedGibbs"),
     "gibbs": Entry("herded.methods.gibbs", "Gibbs"),
+    "herd": Entry("herded.methods.gibbs", "Gibbs", {"herd": 64}),
     "mean-field": Entry("herded.methods.mean_field", "MeanField", {"damping": DAMPING}),
     "bp": Entry("herded.methods.belief_propagation", "BeliefPropagation", {"damping": DAMPING}),
     "exact": Entry("herded.methods.exact", "Exact"),
@@ -56,5 +57,6 @@ def method_named(name: str, **options: Any) -> "Method":
             raise MethodError(f"expected a method out of {', '.join(method_names())}, got {name!r}")
         made, fixed = points[0].load(), {}
     known = getattr(made, "__dataclass_fields__", options)
-    found: Method = made(**fixed, **{key: value for key, value in options.items() if key in known})
+    given = {key: value for key, value in options.items() if key in known}
+    found: Method = made(**{**fixed, **given})
     return found

@@ -1,6 +1,5 @@
 """What `Gibbs` and `HerdedGibbs` share: a move, a draw, and a temperature that may fall."""
 
-from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import cached_property
@@ -9,7 +8,6 @@ import numpy as np
 
 from herded.draws.protocol import Draw
 from herded.layouts.protocol import Proposal, SweptLayout
-from herded.layouts.side_by_side import SideBySide
 from herded.layouts.state import State
 from herded.methods.schedule import Schedule, inverse_temperatures
 from herded.models.protocol import Model
@@ -71,14 +69,3 @@ class SiteSampler:
         if self.schedule is not None:
             betas = inverse_temperatures(self.schedule, state, len(block))
         layout.sweep(state, block, self.draw.step(state.sweep, state.chain), betas, pool)
-
-    def can_advance_many(self, layout: SweptLayout, states: Sequence[State]) -> bool:
-        """Whether to advance these chains at once is possible, and faster."""
-        return layout.can_sweep_many(list(states))
-
-    def advance_many(
-        self, layout: SweptLayout, chains: SideBySide, blocks: np.ndarray, sweeps: int
-    ) -> None:
-        """Several chains at once, with the bits of one by one."""
-        steps = [self.draw.step(state.sweep, state.chain) for state in chains.states]
-        layout.sweep_many(chains, blocks, sweeps, steps)

@@ -78,7 +78,7 @@ def choose(
     if task == "map":
         return Choice("herded", annealed(model, seed), why_not)
     found = recommend(model, sweeps=updates, seed=seed, max_memory=max_memory)
-    name = "gibbs" if isinstance(found.method, Gibbs) else "herded"
+    name = "herd" if isinstance(found.method, Gibbs) else "herded"
     return Choice(name, found.method, f"{why_not}; {found.reason}", burn_in=found.burn_in)
 
 

@@ -11,14 +11,15 @@ is small beside the noise of a run that is short for the model.
 
 from dataclasses import dataclass
 
-from herded.errors import MethodError
+from herded.errors import MemoryLimitError, MethodError
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.options import MOST_MEMBERS, is_between, is_whole
+from herded.methods.options import is_between, is_whole
 from herded.methods.weights_rule import suited_weights
 from herded.models.checks import check_model
 from herded.models.protocol import Model
 from herded.run.pilot import MEMBERS, Pilot, fly
+from herded.system import memory
 from herded.system.memory import Size
 
 UPDATES = 40_000  # of each variable, unless told
@@ -27,8 +28,12 @@ PILOT_SHARE = 20  # a pilot is one part in so many of the budget
 LEAST_PILOT = 16  # sweeps that tell something
 BURN_IN_PER_TIME, SWEEPS_PER_TIME = 2.5, 8
 LEAST_BURN_IN, LEAST_SWEEPS = 12, 40  # of a member, however fast the model mixes
+# In a longer run members have more sweeps than the pilot asks for, which costs next to nothing: it
+# may have missed what is rare.
+SWEEPS_PER_ROOT = 2 / 3
 LEAST_HERD = 12
 MOST_HERD = 1024
+BYTES_PER_STATE = 8  # of a member's variable, at most: its state, an earlier one, and in packing
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,10 @@ def recommend(
     if length < LEAST_PILOT:
         return in_time(model, int(budget or 1), seed, max_memory, "the run is short")
     share = None if seconds is None else seconds / PILOT_SHARE
-    pilot = fly(model, length, seconds=share, seed=seed, max_memory=max_memory)
+    try:
+        pilot = fly(model, length, seconds=share, seed=seed, max_memory=max_memory)
+    except MemoryLimitError:
+        return in_time(model, int(budget or UPDATES), seed, max_memory, "memory is short for herds")
     if seconds is not None:
         by_clock = int(pilot.updates * seconds / max(pilot.seconds, 1e-9))
         budget = by_clock if budget is None else min(budget, by_clock)
@@ -116,8 +124,10 @@ def plan(
     model: Model, budget: int, pilot: Pilot, seed: int, max_memory: Size | None
 ) -> Recommendation:
     """What to do with `budget` updates of each variable after a pilot."""
-    needed = max(LEAST_SWEEPS, round(SWEEPS_PER_TIME * pilot.time))
-    members = min(budget // (HERDS * needed), MOST_HERD, MOST_MEMBERS)
+    least = max(LEAST_SWEEPS, round(SWEEPS_PER_ROOT * budget**0.5))
+    needed = max(least, round(SWEEPS_PER_TIME * pilot.time))
+    room = memory.limit(max_memory) // (BYTES_PER_STATE * HERDS * model.n_variables)
+    members = int(min(budget // (HERDS * needed), room, MOST_HERD))
     mixing = f"its slowest variable has an autocorrelation time of {pilot.time:.2g} sweeps"
     if not pilot.is_sure or members < LEAST_HERD:
         return in_time(model, budget, seed, max_memory, f"{mixing}, too long for a herd")

@@ -1,6 +1,5 @@
 """A sampler's run: where its chains start, the blocks of samples they write, what is recorded."""
 
-import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from herded.errors import MethodError
 from herded.layouts.protocol import Layout
-from herded.layouts.side_by_side import MOST_CHAINS, SideBySide, side_by_side
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
 from herded.models.checks import whole_array
@@ -71,7 +69,6 @@ class SamplerRun:
     interrupted: bool = False
     pool: Executor | None = None
     remote: Remote | None = None  # where the chains run on workers
-    groups: list[tuple[int, SideBySide]] = field(default_factory=list)  # chains side by side
 
     @classmethod
     def prepare(
@@ -148,21 +145,13 @@ class SamplerRun:
         return step
 
     def _advance_chains(self, step: int) -> None:
-        """Side by side where they can, on threads if there are."""
+        """One after another, on threads if there are."""
 
-        def group(first_and_chains: tuple[int, SideBySide]) -> None:
-            first, chains = first_and_chains
-            last = first + len(chains.states)
-            method: Any = self.method
-            method.advance_many(self.layout, chains, self.blocks[first:last], step)
-            for chain in self.chains[first:last] if self.done >= self.burn_in else ():
-                chain.record(step)
-
-        def alone(chain: Chain) -> None:
+        def advance(chain: Chain) -> None:
             self.advance_chain(chain, step)
 
         each: Any = map if self.pool is None else self.pool.map
-        list(each(group, self.groups) if self.groups else each(alone, self.chains))
+        list(each(advance, self.chains))
 
     def advance_chain(self, chain: Chain, step: int) -> None:
         """One block of at most len(chain.block) sweeps, recorded if the burn-in is over."""
@@ -184,18 +173,15 @@ class SamplerRun:
     # -- around the loop ---------------------------------------------------------------------
 
     def share_out(self, threads: int | None) -> AbstractContextManager[Executor | None]:
-        """Threads where there is enough work to share, and chains in groups side by side."""
-        pool = _threads(self, threads)
-        self.groups = _groups(self, 1 if pool is None else pool._max_workers)
-        self.pool = pool
+        """Threads where there is enough work to share."""
+        self.pool = pool = _threads(self, threads)
         return nullcontext() if pool is None else pool
 
     @property
     def signature(self) -> tuple[Any, ...]:
         """Which kernels a run calls, by what that depends on."""
-        options = (getattr(self.method, name, None) for name in ("weights", "bits"))
         is_annealed = getattr(self.method, "schedule", None) is not None
-        of_method = type(self.method), is_annealed, *options
+        of_method = type(self.method), is_annealed, getattr(self.method, "weights", None)
         of_run = self.blocks.dtype, len(self.chains) > 1, *self.keep
         return *of_method, self.layout.signature, *of_run
 
@@ -288,19 +274,6 @@ def _threads(run: SamplerRun, threads: int | None) -> ThreadPoolExecutor | None:
     parts = len(run.chains) if len(run.chains) > 1 else run.layout.parts
     workers = min((count or 1) if threads is None else threads, parts)
     return ThreadPoolExecutor(workers) if workers > 1 else None
-
-
-def _groups(run: SamplerRun, workers: int) -> list[tuple[int, SideBySide]]:
-    """Chains that run side by side, a group or more for each worker; none if that is no gain."""
-    if len(run.chains) == 1 or not hasattr(run.method, "can_advance_many"):
-        return []
-    states = [chain.state for chain in run.chains]
-    count = max(workers, -(-len(states) // MOST_CHAINS))
-    cuts = [len(states) * part // count for part in range(count + 1)]
-    parts = [states[first:last] for first, last in itertools.pairwise(cuts)]
-    if not all(part and run.method.can_advance_many(run.layout, part) for part in parts):
-        return []
-    return [(first, side_by_side(part)) for first, part in zip(cuts, parts, strict=False)]
 
 
 # -- where chains start -----------------------------------------------------------------------

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from herded.draws.fixed_point import SCALAR_BITS
-from herded.draws.phases import half_phase
+from herded.draws.phases import HALF
 from herded.errors import CheckpointError, MethodError
-from herded.layouts.grid import compile_lattice, n_cells, pack, strip_shape, unpack, unsigned
+from herded.layouts.grid import compile_lattice, n_cells, pack, strip_shape, unpack
 from herded.layouts.grid_arrays import BITS, COUNTS, LANES
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.checks import shown
@@ -59,19 +59,14 @@ class Work:
         return COUNTS if self.shared else BITS
 
     @property
-    def kind(self) -> Any:
-        """The type of p and of weights."""
-        return unsigned(self.method.bits)
-
-    @property
     def site_bytes(self) -> int:
         """Of memory, for every site of a tile: p, w, x and counts."""
-        return self.method.bits // 4 * self.contexts + 1 + 4 + 8 * self.rao_blackwell
+        return 8 * self.contexts + 1 + 4 + 8 * self.rao_blackwell
 
     @property
     def state_bytes(self) -> int:
         """On disk, for every site."""
-        return self.site_bytes - self.method.bits // 8 * self.contexts
+        return self.site_bytes - 4 * self.contexts
 
     def check(self) -> None:
         """Raise if the method cannot run on tiles."""
@@ -158,7 +153,7 @@ def _conditionals(work: Work, place: Place) -> np.ndarray:
         height, width = work.lattice.shape
         top, left, bottom, right = max(0, top), max(0, left), min(height, bottom), min(width, right)
     patch = work.lattice.patch(top, left, bottom, right)
-    compiled = compile_lattice(patch, work.shared, work.method.bits, origin=(-top, -left))
+    compiled = compile_lattice(patch, work.shared, origin=(-top, -left))
     above, before = place.top - top, (place.left - left) // 2
     p = aligned(*_shapes(work, place)["w"])
     cut_out(compiled.p, compiled.rows, compiled.columns, above, before, p)
@@ -172,7 +167,7 @@ def _shapes(work: Work, place: Place) -> dict[str, tuple[tuple[int, ...], Any]]:
     weights = (2, h, n_cells(sites[2]), work.contexts, LANES)
     return {
         "x": (sites, np.uint8),
-        "w": (weights, work.kind),
+        "w": (weights, np.uint32),
         "ones": (sites, np.uint32),
         "tally": (sites if work.rao_blackwell else (2, 0, 0), np.int64),
     }
@@ -188,7 +183,7 @@ def _start(work: Work, place: Place) -> dict[str, np.ndarray]:
     known = work.lattice.evidence(*place)
     state["x"] = pack(np.where(known < 0, x, known).astype(np.uint8), place.shape[0])
     state["w"] = aligned(*_shapes(work, place)["w"])
-    state["w"][:] = half_phase(work.kind)
+    state["w"][:] = HALF
     if work.method.phases == "random":
         rows, columns, strips = strip_shape(height, width)
         here = (place.shape[1] + 1) // 2

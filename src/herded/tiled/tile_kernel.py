@@ -11,10 +11,12 @@ This is the only file that calls into `layouts/grid_sweeps.py` for tiles.
 
 import numpy as np
 
-from herded.layouts.grid_arrays import COUNTS, LANES, phase_shift
+from herded.layouts.grid_arrays import COUNTS, LANES
 from herded.layouts.grid_sweeps import add_up, count, herd, look_around
 from herded.system.jit import jit
 from herded.system.stream import draw
+
+_33 = np.uint64(33)
 
 
 @jit
@@ -26,7 +28,7 @@ def half_sweep(p, contexts, x, w, colour, ones, tally):
     rows, columns = p.shape[1], x.shape[2] - 2
     places = p.shape[2] // len(contexts)
     context, new = np.zeros(places, np.uint8), np.zeros(places, np.uint8)
-    seen = np.zeros(places, p.dtype)
+    seen = np.zeros(places, np.uint32)
     for r in range(rows):
         look_around(x, len(contexts) == COUNTS, colour, r, 1, context)
         herd(p, w, colour, r, contexts, context, new)
@@ -73,7 +75,6 @@ def start_phases(place, top, left, columns_here, key, w):
     contexts, LANES).
     """
     strips, rows, columns = place
-    shift = phase_shift(w)
     _, h, _, contexts, _ = w.shape
     sites = rows * columns
     for colour in range(2):
@@ -87,4 +88,4 @@ def start_phases(place, top, left, columns_here, key, w):
                     plane = (strip * contexts + q) * sites + site
                     line = (strip * sites + site) * contexts + q
                     name = plane if contexts == COUNTS else line
-                    planes[q, c % LANES] = draw(key, np.uint64(name)) >> shift
+                    planes[q, c % LANES] = draw(key, np.uint64(name)) >> _33
