@@ -1,84 +1,54 @@
 """Minima of quadratic models: HerdedSampler beside simulated annealing of dwave-samplers.
 
-Equal sweeps and equal reads; the two also with each other's range of temperatures, for that choice
-matters as much as the method. The lowest energy known is the lowest that anything here has found,
-with a longer run of each.
+Equal sweeps and equal reads; dwave-samplers also with the temperatures of HerdedSampler, for their
+choice matters as much as the method. Seconds are CPU seconds of everything that `sample` does.
 """
 
+import statistics
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import herded as hd
+from benchmarks.qubo_problems import (
+    Problem,
+    colouring,
+    normal,
+    random_qubo,
+    signs,
+    spin_glass,
+    uniform,
+)
+from herded.qubo.cooling import Cooling
 
-READS, LONG = 20, 3_000
-Problem = Callable[[np.random.Generator], Any]
-
-
-def edges(n: int, count: int, rng: np.random.Generator) -> list[tuple[int, int]]:
-    """`count` of all pairs of `n` variables."""
-    rows, columns = np.triu_indices(n, 1)
-    chosen = rng.choice(len(rows), count, replace=False)
-    return list(zip(rows[chosen].tolist(), columns[chosen].tolist(), strict=True))
-
-
-def spin_glass(n: int, count: int, gaussian: bool) -> Problem:
-    """Couplings +-1, or normal, on random pairs."""
-
-    def draw(rng: np.random.Generator) -> Any:
-        import dimod
-
-        pairs = edges(n, count, rng)
-        values = rng.normal(size=count) if gaussian else rng.choice([-1.0, 1.0], count)
-        linear = dict.fromkeys(range(n), 0.0)
-        return dimod.BinaryQuadraticModel(
-            linear, dict(zip(pairs, values.tolist(), strict=True)), 0.0, "SPIN"
-        )
-
-    return draw
-
-
-def random_qubo(rng: np.random.Generator) -> Any:
-    """250 variables, a tenth of all pairs, whole biases from -100 to 100."""
-    import dimod
-
-    pairs = edges(250, 3112, rng)
-    biases = rng.integers(-100, 101, 250 + len(pairs)).astype(float).tolist()
-    quadratic = dict(zip(pairs, biases[250:], strict=True))
-    return dimod.BinaryQuadraticModel(dict(enumerate(biases[:250])), quadratic, 0.0, "BINARY")
-
-
-def colouring(rng: np.random.Generator) -> Any:
-    """40 nodes in one of 4 colours each, at a price: penalties of 3 on prices from 0 to 1."""
-    import dimod
-
-    bqm = dimod.BinaryQuadraticModel("BINARY")
-    for node in range(40):
-        for colour in range(4):
-            bqm.add_linear((node, colour), float(rng.uniform()) - 3.0)
-            for other in range(colour):
-                bqm.add_quadratic((node, other), (node, colour), 6.0)
-    for a, b in edges(40, 80, rng):
-        for colour in range(4):
-            bqm.add_quadratic((a, colour), (b, colour), float(rng.uniform()))
-    return bqm
-
-
-SAMPLERS = (
+NODES, REPEATS, SWEEPS = 800, 3, (100, 1_000)
+OURS, THEIRS, MIXED = (
     "HerdedSampler",
     "dwave-samplers",
-    "HerdedSampler, the other's range",
-    "dwave-samplers, the other's range",
+    "dwave-samplers, temperatures of HerdedSampler",
 )
+GRAPHS: dict[str, Problem] = {
+    "degree 6, ±1": spin_glass(NODES, 3 * NODES, signs),
+    "degree 6, uniform": spin_glass(NODES, 3 * NODES, uniform),
+    "degree 48, ±1": spin_glass(NODES, 24 * NODES, signs),
+    "degree 48, uniform": spin_glass(NODES, 24 * NODES, uniform),
+}
+READS, LONG = 20, 3_000
 PROBLEMS: dict[str, Problem] = {
-    "±1 glass, 500 spins, degree 6": spin_glass(500, 1500, gaussian=False),
-    "normal glass, 500 spins, degree 6": spin_glass(500, 1500, gaussian=True),
-    "±1 glass, 150 spins, all pairs": spin_glass(150, 11175, gaussian=False),
+    "normal glass, 500 spins, degree 6": spin_glass(500, 1500, normal),
+    "±1 glass, 150 spins, all pairs": spin_glass(150, 11175, signs),
     "QUBO, 250 variables, density 0.1": random_qubo,
     "colouring, 160 variables, penalties": colouring,
 }
+
+
+class Found(NamedTuple):
+    """The energies of the reads of one sampler, and the CPU seconds they took."""
+
+    energies: np.ndarray
+    seconds: float
 
 
 def lines(quick: bool) -> Iterator[str]:
@@ -89,50 +59,102 @@ def lines(quick: bool) -> Iterator[str]:
     except ImportError:
         yield "(skipped: no peer to compare with; pip install dwave-samplers)"
         return
-    models = 2 if quick else 5
-    sweeps = (100,) if quick else (100, 1_000)
-    yield f"How far above the lowest energy known, in %, {models} models each, {READS} reads: the"
-    yield "best read (mean over models), all reads (mean), and seconds of the clock for one model"
+    peer = SimulatedAnnealingSampler()
+    yield from cuts(peer, quick)
     yield ""
-    head = " | ".join(f"best, {s:,} sweeps | all | seconds" for s in sweeps)
+    yield from gaps(peer, quick)
+
+
+def cuts(peer: Any, quick: bool) -> Iterator[str]:
+    """The largest cuts of graphs."""
+    graphs, sweeps = (1, SWEEPS[:1]) if quick else (3, SWEEPS)
+    yield f"Max-cut of {NODES} nodes, {graphs} graphs each: CPU seconds for one graph, the cut of a"
+    yield "read on average, and that of the best; last, dwave-samplers with the temperatures of"
+    yield "HerdedSampler"
+    yield ""
+    names = OURS, THEIRS, "our temperatures"
+    heads = " | ".join(f"{name}: CPU s | mean | best" for name in names)
+    yield f"| graph | reads | sweeps | {heads} |"
+    yield "|---|---|---|" + "---|" * 9
+    for name, problem in GRAPHS.items():
+        drawn = [problem(np.random.default_rng(seed)) for seed in range(graphs)]
+        for reads in (10, 64):
+            for count in sweeps:
+                found = [compare(bqm, peer, reads, count) for bqm in drawn]
+                yield f"| {name} | {reads} | {count:,} | {cut_row(drawn, found)} |"
+
+
+def cut_row(drawn: list[Any], found: list[dict[str, Found]]) -> str:
+    """Cells of one line, averaged over graphs."""
+    cells = []
+    for name in (OURS, THEIRS, MIXED):
+        here = [one[name] for one in found]
+        sizes = [cut(bqm, one.energies) for bqm, one in zip(drawn, here, strict=True)]
+        seconds = np.mean([one.seconds for one in here])
+        mean, best = np.mean([size.mean() for size in sizes]), np.mean([s.max() for s in sizes])
+        cells += [f"{seconds:.3f}", f"{mean:.1f}", f"{best:.1f}"]
+    return " | ".join(cells)
+
+
+def cut(bqm: Any, energies: np.ndarray) -> np.ndarray:
+    """The weight of edges between spins that differ."""
+    return (sum(bqm.quadratic.values()) - energies) / 2
+
+
+def gaps(peer: Any, quick: bool) -> Iterator[str]:
+    """How far above the lowest energy known other problems end."""
+    models, sweeps = (2, SWEEPS[:1]) if quick else (5, SWEEPS)
+    yield f"How far above the lowest energy known, in %, {models} models each, {READS} reads: the"
+    yield "best read (mean over models), all reads (mean), and CPU seconds for one model"
+    yield ""
+    head = " | ".join(f"best, {s:,} sweeps | all | CPU s" for s in sweeps)
     yield f"| problem | sampler | {head} |"
     yield "|---|---|" + "---|---|---|" * len(sweeps)
     for name, problem in PROBLEMS.items():
         drawn = [problem(np.random.default_rng(seed)) for seed in range(models)]
-        found = [compare(bqm, SimulatedAnnealingSampler(), sweeps, quick) for bqm in drawn]
-        for label in SAMPLERS:
+        found = [gaps_of(bqm, peer, sweeps, 1_000 if quick else LONG) for bqm in drawn]
+        for label in (OURS, THEIRS, MIXED):
             cells = [np.mean([one[label, s] for one in found], axis=0) for s in sweeps]
-            row = " | ".join(f"{best:.2f} | {all_:.2f} | {sec:.2f}" for best, all_, sec in cells)
+            row = " | ".join(f"{best:.2f} | {all_:.2f} | {sec:.3f}" for best, all_, sec in cells)
             yield f"| {name} | {label} | {row} |"
 
 
-def compare(
-    bqm: Any, peer: Any, sweeps: tuple[int, ...], quick: bool
+def gaps_of(
+    bqm: Any, peer: Any, sweeps: tuple[int, ...], long: int
 ) -> dict[tuple[str, int], tuple[float, float, float]]:
     """By sampler and sweeps: the best gap in %, the mean gap, and seconds."""
-    herded = hd.qubo.HerdedSampler()
-    ours, theirs = (  # which also compiles what is timed below
-        sampler.sample(bqm, num_sweeps=2, seed=0).info["beta_range"] for sampler in (herded, peer)
-    )
-    setups = zip(
-        SAMPLERS, [(herded, ours), (peer, theirs), (herded, theirs), (peer, ours)], strict=True
-    )
-    runs = {
-        (label, s): measure(sampler, bqm, s, beta_range)
-        for label, (sampler, beta_range) in setups
-        for s in sweeps
+    runs = {s: compare(bqm, peer, READS, s) for s in sweeps}
+    everything = [*runs.values(), compare(bqm, peer, READS, long, repeats=1)]
+    lowest = min(one.energies.min() for found in everything for one in found.values())
+    gap = {
+        (label, s): (100 * (one.energies - lowest) / abs(lowest), one.seconds)
+        for s, found in runs.items()
+        for label, one in found.items()
     }
-    longest = [
-        measure(sampler, bqm, 1_000 if quick else LONG, beta_range)
-        for sampler, beta_range in ((herded, ours), (peer, theirs))
-    ]
-    lowest = min(energies.min() for energies, _ in [*runs.values(), *longest])
-    above = {key: 100 * (energies - lowest) / abs(lowest) for key, (energies, _) in runs.items()}
-    return {key: (gap.min(), gap.mean(), runs[key][1]) for key, gap in above.items()}
+    return {key: (above.min(), above.mean(), seconds) for key, (above, seconds) in gap.items()}
 
 
-def measure(sampler: Any, bqm: Any, sweeps: int, beta_range: Any) -> tuple[np.ndarray, float]:
-    """The energies of the reads, and the seconds they took."""
-    began = time.perf_counter()
-    found = sampler.sample(bqm, num_reads=READS, num_sweeps=sweeps, seed=1, beta_range=beta_range)
-    return found.record.energy, time.perf_counter() - began
+def compare(
+    bqm: Any, peer: Any, reads: int, sweeps: int, repeats: int = REPEATS
+) -> dict[str, Found]:
+    """All samplers in turn, several times: the same reads each time, and the median seconds."""
+    ours = hd.qubo.HerdedSampler()
+    options: dict[str, Any] = {"num_reads": reads, "seed": 1}
+    warm = ours.sample(bqm, num_sweeps=2, **options).info  # compiles what is timed below
+    schedule = Cooling(*warm["beta_range"], warm["beta_schedule_type"])
+    betas = schedule.betas(np.arange(sweeps - 1), sweeps)
+    custom = {"beta_schedule_type": "custom", "beta_schedule": np.append(betas, 1e3 * betas[-1])}
+    runs: dict[str, tuple[Any, dict[str, Any]]] = {
+        OURS: (ours, {"num_sweeps": sweeps}),
+        THEIRS: (peer, {"num_sweeps": sweeps}),
+        MIXED: (peer, custom),
+    }
+    energies: dict[str, np.ndarray] = {}
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(repeats):
+        for name, (sampler, chosen) in runs.items():
+            began = time.process_time()
+            found = sampler.sample(bqm, **options, **chosen)
+            seconds[name].append(time.process_time() - began)
+            energies[name] = found.record.energy
+    return {name: Found(energies[name], statistics.median(seconds[name])) for name in runs}

@@ -118,7 +118,7 @@ def compile_lanes(c: Couplings, lanes: Lanes, bits: int) -> FieldHerdArrays:
     alone = aligned((len(lanes.rows) * LANES,), np.int16)
     alone[place[free]] = rounded(c.alone, bits)[free]
     block, lane = np.divmod(place[c.first], LANES)
-    nth = np.arange(len(c.first)) - np.searchsorted(c.first, c.first)
+    nth = np.arange(len(c.first)) - starts(np.bincount(c.first, minlength=len(place)))[c.first]
     at = (row_start[block] + nth) * LANES + lane
     neighbour, coupling = aligned((lanes.size,), np.uint32), aligned((lanes.size,), np.int16)
     neighbour[at], coupling[at] = place[c.second], rounded(c.coupling, bits)

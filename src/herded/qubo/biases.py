@@ -20,7 +20,7 @@ FARTHEST = 500  # exponents of 2: smaller biases than 2^-500 count as 0, larger 
 # Of whole numbers in kernels: the widest field they are to hold, with room for what rounding adds,
 # and the bits behind its point.
 NARROW, WIDE = (30.0, 10), (120.0, 24)
-SHOWN = 1 / 8  # a step of whole numbers, in log-odds at the coldest beta
+SHOWN = 1 / 2  # a step of whole numbers, in log-odds at the coldest beta, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +34,22 @@ class Biases:
     exponent: int
 
     @cached_property
+    def moderate_fields(self) -> np.ndarray:
+        """(N,) sizes of fields, none above the couplings of its variable, if there are any.
+
+        What is beyond them does not compete with anything. Penalties are full of it: written with
+        spins, "one of many" has fields that most of the couplings cancel.
+        """
+        coupled = np.sqrt(self._summed(np.zeros_like(self.fields), self.couplings**2))
+        sizes = np.abs(self.fields)
+        found: np.ndarray = np.where(coupled > 0, np.minimum(sizes, coupled), sizes)
+        return found
+
+    @cached_property
     def strength(self) -> np.ndarray:
         """(N,) of each variable: the root of the sum of its squared biases."""
-        squares: np.ndarray = self._summed(self.fields**2, self.couplings**2)
-        return squares**0.5
+        found: np.ndarray = np.sqrt(self._summed(self.moderate_fields**2, self.couplings**2))
+        return found
 
     @cached_property
     def reach(self) -> float:

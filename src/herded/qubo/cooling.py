@@ -7,6 +7,7 @@ small that the coldest beta would leave them to chance.
 import math
 import sys
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +16,13 @@ from herded.methods.options import is_between
 from herded.qubo.biases import Biases
 from herded.system.exp import exp_array, log
 
-KINDS = ("hyperbolic", "geometric", "linear")
+KINDS = ("mixed", "geometric", "linear")
 
-# In units of the strength of variables (`Biases.strength`): hotter, most spins turn freely; colder,
-# hardly one does. Found on other graphs than those of `python -m benchmarks --only qubo`.
-HOT, COLD = 1.2, 20.0
-WEAK = 0.1  # cold is for variables so weak that only this part is weaker
+# Found on other graphs than those of `python -m benchmarks --only qubo`.
+HOT = 1.2  # over the strength of a variable: hotter, most spins turn freely
+COLD = 5.0  # over a weak bias: colder, hardly a spin turns against it
+WEAK = 0.1  # biases so weak that only this part of all is weaker
+LINEAR = 7.0  # a "mixed" temperature falls linearly to so small a part of what it was
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Cooling:
 
     hot: float
     cold: float
-    kind: str = "hyperbolic"
+    kind: str = "mixed"
 
     def times(self, factor: float) -> "Cooling":
         """The same for a model whose log-potentials are divided by `factor`."""
@@ -43,11 +45,22 @@ class Cooling:
         if self.kind == "geometric":
             logs = (1.0 - parts) * log(self.hot) + parts * log(self.cold)
             betas = np.where(parts > 0.0, exp_array(logs), self.hot)
-        elif self.kind == "hyperbolic":
-            betas = 1.0 / ((1.0 - parts) / self.hot + parts / self.cold)
+        elif self.kind == "mixed":
+            betas = self._mixed(parts)
         else:
             betas = self.hot + (self.cold - self.hot) * parts
         return np.where(sweeps >= total - 1, np.inf, betas)
+
+    def _mixed(self, parts: np.ndarray) -> np.ndarray:
+        """The temperature falls linearly to 1 / LINEAR, then geometrically, as fast at first."""
+        whole = min(self.cold / self.hot, sys.float_info.max)
+        fall = min(LINEAR, whole)
+        left = log(whole / fall)
+        turn = (fall - 1.0) / (fall - 1.0 + left) if left > 0 else 1.0
+        rate = left / (1.0 - turn) if turn < 1 else 0.0
+        early, late = np.minimum(parts / turn, 1.0), np.maximum(parts - turn, 0.0)
+        betas: np.ndarray = self.hot / (1.0 - early + early / fall) * exp_array(rate * late)
+        return betas
 
     def __call__(self, sweep: int, total: int) -> float:
         """The temperature of one sweep."""
@@ -81,7 +94,7 @@ def cooling(biases: Biases, beta_range: tuple[float, float] | None, kind: str) -
 
 
 def fitting_range(biases: Biases) -> tuple[float, float]:
-    """(hot, cold): from where the strong biases begin to matter to where weak variables settle.
+    """(hot, cold): from where strong biases begin to matter to where weak ones are settled.
 
     A coupling matters at about the temperature at which the weaker of its ends settles: the strong
     ends of many couplings, such as hubs, need not be hotter than their neighbours.
@@ -90,8 +103,14 @@ def fitting_range(biases: Biases) -> tuple[float, float]:
     if not strength.any():
         return 1.0, 1.0
     ends = np.minimum(strength[biases.rows], strength[biases.columns])
-    shares = np.concatenate([biases.fields**2, biases.couplings**2])
-    strong = float(np.average(np.concatenate([strength, ends]), weights=shares))
-    weak = float(np.quantile(strength[strength > 0], WEAK))
-    unit = 2.0**-biases.exponent
-    return unit * HOT / strong, unit * max(COLD / weak, HOT / strong)
+    shares = np.concatenate([biases.moderate_fields**2, biases.couplings**2])
+    strengths = np.concatenate([strength, ends])
+    hot = HOT * float(_sum(shares) / _sum(shares * strengths))
+    sizes = np.abs(np.concatenate([biases.fields, biases.couplings]))
+    cold = COLD / float(np.quantile(sizes[sizes > 0], WEAK))
+    return 2.0**-biases.exponent * hot, 2.0**-biases.exponent * max(cold, hot)
+
+
+def _sum(numbers: np.ndarray) -> Any:
+    """In their order, which np.sum does not promise: the last bit decides the bits of reads."""
+    return np.cumsum(numbers)[-1]

@@ -81,7 +81,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         num_sweeps: int = 1000,
         beta: float | None = None,
         beta_range: tuple[float, float] | None = None,
-        beta_schedule_type: str = "hyperbolic",
+        beta_schedule_type: str = "mixed",
         seed: int | None = None,
         initial_states: Any = None,
         initial_states_generator: str = "random",
@@ -103,8 +103,8 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         beta_range : (float, float), optional
             Or anneal from beta hot to cold, with the last sweep at temperature 0. This is the
             default, with a range that fits the biases.
-        beta_schedule_type : "hyperbolic", "geometric" or "linear"
-            How beta rises; "hyperbolic" is where the temperature 1 / beta falls linearly.
+        beta_schedule_type : "mixed", "geometric" or "linear"
+            How beta rises; "mixed" is where 1 / beta falls linearly first, then geometrically.
         seed : int, optional
             From 0 to 2^32 - 1; the same seed gives the same reads. By default one is drawn, and
             reported in `info`.
@@ -188,7 +188,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
             ) from error
         given = parsed.initial_states
         columns = [given.variables.index(label) for label in bqm.variables]
-        found: np.ndarray = (given.record.sample[:, columns] == 1).astype(np.int64)
+        found: np.ndarray = (given.record.sample[:, columns] == 1).astype(np.uint8)
         return found
 
 
@@ -263,7 +263,7 @@ def _run(
             run = SamplerRun.prepare(layout, method, {}, states, sweeps, 0)
             with run.share_out(None):
                 run_all(run, nullcontext(stop), progress=False)
-            ends += [layout.values(state) for state in states]
+            ends += [layout.values(state).astype(np.uint8) for state in states]
             if interrupted := run.interrupted:
                 break
     return np.concatenate(ends)[:reads], interrupted
