@@ -106,10 +106,26 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
         solvers = [hd.MeanField(), hd.BeliefPropagation(), hd.Exact()]
         runs += [(name, method, None, 1) for method in solvers]
     runs += [("chain", hd.Viterbi(), None, 1)]
+    runs += herds()
     known = models()
     for name, method, kind, chains in runs:
         label = f"{name} | {kind or 'auto'} | {described(method)} | {chains}"
         yield label, lambda n=name, m=method, k=kind, c=chains: fingerprint(known[n], m, k, c)
+
+
+def herds() -> list[tuple[str, Any, str | None, int]]:
+    """Herds on every layout, with phases that are fresh and phases that are kept."""
+    fresh, kept = hd.Gibbs(herd=20, seed=4), hd.HerdedGibbs(herd=20, seed=4)
+    cooled = hd.Gibbs(herd=20, schedule="linear")
+    runs: list[tuple[str, Any, str | None, int]] = []
+    for name in ("grid with evidence", "grid, couplings differ", "ring of rows", "Potts"):
+        runs += [(name, fresh, "grid", 1), (name, kept, "grid", 1)]
+    for kind in ("field", "dense", "table", "factor"):
+        runs += [("binary graph", method, kind, 2) for method in (fresh, kept)]
+    runs += [("binary graph", cooled, kind, 1) for kind in ("field", "dense", "factor")]
+    for kind in ("table", "factor"):
+        runs += [("mixed with evidence", method, kind, 1) for method in (fresh, kept)]
+    return runs
 
 
 PAIRED = ("table", "field")
@@ -124,6 +140,9 @@ FEW = (  # every layout and every method, where all runs would take long to comp
     "chain | auto | BeliefPropagation() | 1",
     "chain | auto | Exact() | 1",
     "chain | auto | Viterbi() | 1",
+    "grid with evidence | grid | Gibbs(seed=4, herd=20) | 1",
+    "binary graph | field | Gibbs(seed=4, herd=20) | 2",
+    "mixed with evidence | table | HerdedGibbs(seed=4, herd=20) | 1",
 )
 
 
@@ -167,7 +186,8 @@ def fingerprint(model: Any, method: Any, kind: str | None, chains: int) -> dict[
     if result.kept.get("log_z") is not None:
         found["log_z"] = float(result.kept["log_z"]).hex()
     for state in result.state or ():
-        found["weights"] = hash_of(state.x) + hash_of(state.own.get("w", np.zeros(0, np.uint32)))
+        weights = state.own.get("w", state.own.get("phases", np.zeros(0, np.uint32)))
+        found["weights"] = hash_of(state.x) + hash_of(weights)
     return found
 
 

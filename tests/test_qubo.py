@@ -17,7 +17,8 @@ from pages import transcripts
 import herded as hd
 from herded.errors import HerdedError, MethodError, ModelError
 from herded.methods.schedule import inverse_temperatures
-from herded.qubo.cooling import Cooling, fitting_range
+from herded.qubo.biases import read_biases
+from herded.qubo.cooling import COLD, HOT, Cooling, cooling, fitting_range
 
 dimod = pytest.importorskip("dimod", reason="quadratic models are dimod's")
 testing = importlib.import_module("dimod.testing")
@@ -103,7 +104,7 @@ def test_annealing_finds_the_minimum_of_small_models(vartype, seed):
     edges = list(itertools.combinations(range(9), 2))
     bqm = random_bqm(edges, seed=seed, vartype=vartype)
     lowest = dimod.ExactSolver().sample(bqm).first.energy
-    for kind in ("geometric", "linear"):
+    for kind in ("hyperbolic", "geometric", "linear"):
         found = SAMPLER.sample(
             bqm, num_reads=10, num_sweeps=100, seed=seed, beta_schedule_type=kind
         )
@@ -129,16 +130,31 @@ def test_reads_at_a_fixed_temperature_have_its_marginals(beta):
     assert found.info["beta"] == beta
 
 
-def test_a_read_is_where_its_chain_ends():
-    bqm = random_bqm(GRID, seed=2)
-    start = np.array([1, -1, 1, 1, -1, -1, 1, -1, 1])
+@pytest.mark.parametrize("reads", [1, 2, 5, 64])
+def test_reads_are_the_members_of_a_herd(reads):
+    """One read has a second member beside it, whose end is left out."""
+    bqm, members = random_bqm(GRID, seed=2), max(reads, 2)
+    start = np.random.default_rng(0).choice([-1, 1], (reads, 9))
     found = SAMPLER.sample(bqm, num_sweeps=17, beta=0.7, seed=4, initial_states=start)
-    method = hd.HerdedGibbs(weights="lazy", phases="random", seed=4)
-    keep = [hd.Samples()]
-    chain = hd.infer(
-        hd.from_bqm(bqm, beta=0.7), method, sweeps=17, keep=keep, start=(start + 1) // 2
+    herd = hd.infer(
+        hd.from_bqm(bqm, beta=0.7),
+        hd.Gibbs(seed=4, herd=members),
+        sweeps=17,
+        keep=[hd.Samples()],
+        start=(start[np.minimum(np.arange(members), reads - 1)] + 1) // 2,
     )
-    assert (states(found, bqm)[0] == 2 * chain.samples[0, -1].astype(int) - 1).all()
+    assert (states(found, bqm) == 2 * herd.samples[:reads, -1].astype(int) - 1).all()
+
+
+@pytest.mark.parametrize("reads", [1, 63, 64, 65, 130, 200])
+def test_reads_are_shared_out_among_herds(reads):
+    bqm = random_bqm(GRID, scale=0.1)
+    found = SAMPLER.sample(bqm, num_reads=reads, num_sweeps=3, beta=1.0, seed=0)
+    assert len(found) == reads
+    members = module._members(reads)
+    herds = -(-reads // members)
+    assert 2 <= members <= 64 and herds == -(-reads // 64)
+    assert f"herd={members}" in found.info["method"]
 
 
 def test_seeds():
@@ -152,23 +168,78 @@ def test_seeds():
     assert len(drawn) == 3
 
 
-def test_reads_run_in_several_parts_differ(monkeypatch):
-    monkeypatch.setattr(module, "MOST_TOGETHER", 4)
+@pytest.mark.parametrize("options", [FIXED, ANNEALED], ids=["fixed", "annealed"])
+def test_room_changes_no_bit(monkeypatch, options):
+    """Where there is little, herds run one after another; each has phases of its own."""
     bqm = random_bqm(GRID, scale=0.1)
-    start = np.ones((12, 9), np.int8)
-    found = SAMPLER.sample(bqm, initial_states=start, num_sweeps=5, beta=1.0, seed=0)
-    parts = states(found, bqm).reshape(3, 4, 9)
-    assert all((a != b).any() for a, b in itertools.combinations(parts, 2))
+    start = np.ones((192, 9), np.int8)
+    options = {"initial_states": start, "num_sweeps": 5, "seed": 0, **options}
+    found = states(SAMPLER.sample(bqm, **options), bqm)
+    monkeypatch.setattr(module, "ROOM", 1)
+    assert (states(SAMPLER.sample(bqm, **options), bqm) == found).all()
+    herds = found.reshape(3, 64, 9)
+    assert all((a != b).any() for a, b in itertools.combinations(herds, 2))
 
 
-def test_little_room_means_few_reads_together(monkeypatch):
-    model, method = hd.from_bqm(random_bqm(GRID)), hd.HerdedGibbs(weights="lazy")
-    layout = method.compile(model, kind="factor")
-    assert module._side_by_side(layout, method, 10) == module.MOST_TOGETHER
-    each = layout.chain_memory + 9000 + 9000 * module.CONTEXT_BYTES
-    monkeypatch.setattr(module, "ROOM", 3.5 * each)
-    assert module._side_by_side(layout, method, 1000) == 3
-    assert module._side_by_side(layout, method, 10**9) == 1
+# -- large and small biases --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["hyperbolic", "geometric", "linear"])
+@pytest.mark.parametrize("exponent", [-400, -60, -9, 9, 60, 400])
+def test_a_power_of_two_changes_nothing(exponent, kind):
+    """Not a bit of any read: biases are divided by it, inverse temperatures multiplied."""
+    plain, scaled = random_bqm(GRID, seed=3), random_bqm(GRID, seed=3)
+    scaled.scale(2.0**exponent)
+    options = {"num_reads": 9, "num_sweeps": 8, "seed": 1, "beta_schedule_type": kind}
+    first, second = (SAMPLER.sample(bqm, **options) for bqm in (plain, scaled))
+    assert (states(first, plain) == states(second, scaled)).all()
+    ratios = np.divide(first.info["beta_range"], second.info["beta_range"])
+    assert (ratios == 2.0**exponent).all()
+    betas = {"beta_range": tuple(2.0**-exponent * beta for beta in (0.25, 2.0))}
+    first = SAMPLER.sample(plain, **options, beta_range=(0.25, 2.0))
+    second = SAMPLER.sample(scaled, **options, **betas)
+    assert (states(first, plain) == states(second, scaled)).all()
+
+
+def laid_out(bqm, **options):
+    biases = read_biases(bqm)
+    method = hd.Gibbs(herd=4, schedule=cooling(biases, options.get("beta_range"), "linear"))
+    return module._laid_out(bqm, biases, method, None)
+
+
+@pytest.mark.parametrize(
+    ("cold", "kind"), [(None, "field"), (2.0**13, "dense"), (2.0**40, "factor")]
+)
+def test_layouts_are_as_fine_as_the_coldest_beta(cold, kind):
+    edges = [(i, (i + d) % 200) for i in range(200) for d in (1, 3)]
+    bqm = random_bqm(edges, n=200)
+    layout, method = laid_out(bqm, beta_range=None if cold is None else (0.1, cold))
+    assert layout.kind == kind
+    exact = hd.from_bqm(bqm)
+    ratio = np.abs(layout.model.log_tables).max() / np.abs(exact.log_tables).max()
+    assert method.schedule.cold / (cold or fitting_range(read_biases(bqm))[1]) == 1 / ratio
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e-30, 1e4, 1e9, 1e30, 1e140])
+@pytest.mark.parametrize("n", [9, 200])
+def test_strong_biases_do_not_overflow(scale, n):
+    """Penalties a million times as strong as the rest: the minimum is that of each part."""
+    rng = np.random.default_rng(1)
+    small = {i: scale * rng.choice([-1.0, 1.0]) for i in range(n)}
+    large = {(n + i, n + i + 1): 1e6 * scale * rng.choice([-1.0, 1.0]) for i in range(n - 1)}
+    bqm = dimod.BinaryQuadraticModel(small, large, 0.0, "SPIN")
+    weak = [bqm.variables.index(i) for i in range(n)]
+    ranges = {"beta_range": (1e-9 / scale, 1e3 / scale)}
+    for options in ({"num_sweeps": 300}, {"num_sweeps": 20, **ranges}, {"beta": 100 / scale}):
+        found = SAMPLER.sample(bqm, num_reads=3, seed=0, **options)
+        assert (states(found, bqm)[:, weak] == -np.sign(list(small.values()))).all()
+
+
+def test_biases_that_no_scale_fits_are_refused():
+    with pytest.raises(ModelError, match=r"below 2\^500, got 1e\+300"):
+        SAMPLER.sample(dimod.BinaryQuadraticModel({0: 1e300}, {}, 0.0, "SPIN"))
+    tiny = dimod.BinaryQuadraticModel({0: 1e-300}, {(0, 1): 5e-324}, 0.0, "SPIN")
+    assert len(SAMPLER.sample(tiny, num_reads=3, num_sweeps=2)) == 3
 
 
 # -- starts ------------------------------------------------------------------------------------
@@ -210,6 +281,7 @@ def test_starts_are_taken_by_label():
         ({"beta_range": (0.1,)}, MethodError, "beta_range"),
         ({"beta_range": 3}, MethodError, "beta_range"),
         ({"beta_range": (0, 1)}, MethodError, "linear"),
+        ({"beta_range": (0, 1), "beta_schedule_type": "geometric"}, MethodError, "linear"),
         ({"beta_schedule_type": "cubic"}, MethodError, "geometric.*got 'cubic'"),
         ({"initial_states": {0: 1}}, ModelError, "initial_states .*mismatch"),
         ({"initial_states": [[7] * 9]}, ModelError, "initial_states"),
@@ -243,7 +315,7 @@ def test_unknown_options_are_ignored_as_dimod_does():
 # -- schedules ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["geometric", "linear"])
+@pytest.mark.parametrize("kind", ["hyperbolic", "geometric", "linear"])
 @pytest.mark.parametrize("total", [1, 2, 3, 10])
 def test_cooling(kind, total):
     schedule = Cooling(0.1, 10.0, kind)
@@ -253,10 +325,9 @@ def test_cooling(kind, total):
         assert betas[0] == pytest.approx(0.1)
     if total > 2:
         assert betas[-2] == pytest.approx(10.0)
-    middle = {"geometric": 10.0 / 0.1, "linear": 9.9}[kind]
-    steps = betas[1:-1] / betas[:-2] if kind == "geometric" else np.diff(betas[:-1])
-    expected = middle ** (1 / 8) if kind == "geometric" else middle / 8
-    assert total < 10 or steps == pytest.approx(np.full(8, expected))
+    even = {"hyperbolic": np.reciprocal, "geometric": np.log, "linear": np.positive}[kind]
+    steps = np.diff(even(betas[:-1]))
+    assert total < 10 or steps == pytest.approx(np.full(8, steps[0]))
 
 
 def test_asking_once_is_asking_for_each_sweep():
@@ -265,25 +336,37 @@ def test_asking_once_is_asking_for_each_sweep():
     np.testing.assert_allclose(inverse_temperatures(schedule, state, 9), one_by_one, rtol=1e-15)
 
 
+def range_of(bqm):
+    return fitting_range(read_biases(bqm))
+
+
 def test_the_range_fits_the_biases():
     bqm = random_bqm(GRID, seed=8)
-    hot, cold = fitting_range(bqm)
+    hot, cold = range_of(bqm)
     assert 0 < hot < cold
-    steepest = max(
-        abs(bqm.linear[v]) + sum(abs(b) for _, b in bqm.iter_neighborhood(v)) for v in bqm.variables
-    )
-    assert math.exp(hot * 2 * steepest) == pytest.approx(2.0)
     stronger = bqm.copy()
     stronger.scale(1000.0)
-    assert fitting_range(stronger) == pytest.approx((hot / 1000, cold / 1000))
-    assert fitting_range(bqm.change_vartype("BINARY", inplace=False)) == pytest.approx((hot, cold))
+    assert range_of(stronger) == pytest.approx((hot / 1000, cold / 1000))
+    assert range_of(bqm.change_vartype("BINARY", inplace=False)) == pytest.approx((hot, cold))
     nothing = dimod.BinaryQuadraticModel({0: 0.0}, {}, 1.0, "SPIN")
-    assert fitting_range(nothing) == (1.0, 1.0)
+    assert range_of(nothing) == (1.0, 1.0)
+
+
+def test_the_range_is_that_of_strengths():
+    """A ring: every spin has two couplings. A hub is as hot as the spins around it."""
+    ring = {(i, (i + 1) % 50): 3.0 * (-1) ** i for i in range(50)}
+    bqm = dimod.BinaryQuadraticModel({}, ring, 0.0, "SPIN")
+    strength = 3 * math.sqrt(2)
+    assert range_of(bqm) == pytest.approx((HOT / strength, COLD / strength))
+    star = dimod.BinaryQuadraticModel({}, {(0, i): 3.0 for i in range(1, 50)}, 0.0, "SPIN")
+    assert range_of(star) == pytest.approx((HOT / 3, COLD / 3))
+    field = dimod.BinaryQuadraticModel({0: 5.0, 1: 0.0}, {}, 0.0, "SPIN")
+    assert range_of(field) == pytest.approx((HOT / 5, COLD / 5))
 
 
 def test_what_rounding_leaves_does_not_set_the_range():
     bqm = dimod.BinaryQuadraticModel(dict.fromkeys(range(9), 1e-16), {(0, 1): 1.0}, 0.0, "SPIN")
-    assert fitting_range(bqm)[1] < 10
+    assert range_of(bqm)[1] == pytest.approx(COLD)
 
 
 # -- size, interruption, what is missing -------------------------------------------------------
@@ -303,10 +386,11 @@ def test_a_thousand_variables(options):
 
 
 def test_ctrl_c_gives_the_reads_there_are(monkeypatch):
-    """The signal comes in the third block of sweeps; reads that had not begun are left out."""
-    monkeypatch.setattr(module, "MOST_TOGETHER", 2)
-    monkeypatch.setattr("herded.run.sampling.BLOCK", 90)
-    advance, calls = hd.HerdedGibbs.advance, []
+    """The signal comes in the third block of sweeps; herds that had not begun are left out."""
+    monkeypatch.setattr(module, "ROOM", 1)
+    monkeypatch.setattr("herded.run.sampling.BLOCK", 9 * 64 * 10)
+    monkeypatch.setattr("herded.run.sampling.UNREAD", 9 * 64 * 10)
+    advance, calls = hd.Gibbs.advance, []
 
     def interrupting(self, *arguments, **options):
         calls.append(1)
@@ -314,10 +398,10 @@ def test_ctrl_c_gives_the_reads_there_are(monkeypatch):
             os.kill(os.getpid(), signal.SIGINT)
         return advance(self, *arguments, **options)
 
-    monkeypatch.setattr(hd.HerdedGibbs, "advance", interrupting)
+    monkeypatch.setattr(hd.Gibbs, "advance", interrupting)
     bqm = random_bqm(GRID)
-    found = SAMPLER.sample(bqm, num_reads=6, num_sweeps=100, beta=1.0, seed=0)
-    assert found.info["interrupted"] and len(found) == 2
+    found = SAMPLER.sample(bqm, num_reads=3 * 64, num_sweeps=100, beta=1.0, seed=0)
+    assert found.info["interrupted"] and len(found) == 64
     testing.assert_response_energies(found, bqm)
 
 

@@ -95,7 +95,7 @@ def find_lanes(c: Couplings, free: np.ndarray) -> Lanes:
     order = np.argsort(-degree, kind="stable")
     rank = np.empty(n, np.int64)
     rank[order] = np.arange(n)
-    edges = np.lexsort((rank[c.second], rank[c.first]))
+    edges = np.argsort(rank[c.first] * n + rank[c.second])  # faster than np.lexsort
     start = starts(degree[order])
     colours = colour(Adjacency(np.full(n, 2), start, rank[c.second][edges]))[rank]
     visited = np.lexsort((degree, colours))

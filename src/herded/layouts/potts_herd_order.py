@@ -9,26 +9,16 @@ Spare places of the last word stay where they are.
 
 import numpy as np
 
+from herded.draws.together_lanes import lane_bits
 from herded.layouts.potts_herd_arrays import LANES
 from herded.system.jit import jit
 from herded.system.stream import draw
 
 U4, Z = np.uint32, np.uint64
-_GOLDEN, _A, _B = U4(0x9E3779B9), U4(0x21F0AAAD), U4(0x735A2D97)
 _1, _2, _4, _8, _15, _16, _32 = U4(1), U4(2), U4(4), U4(8), U4(15), U4(16), Z(32)
 LEFT = (U4(0x55555555), U4(0x33333333), U4(0x0F0F0F0F), U4(0x00FF00FF), U4(0x0000FFFF))
 STAGES = 5  # of the butterfly: places at distances 1, 2, 4, 8 and 16
 R1 = Z(LANES)
-
-
-@jit
-def lane_bits(a, b, j):
-    """32 random bits of lane j; the two words a and b are the key of its block."""
-    z = U4(U4(j * _GOLDEN) + a)
-    z = U4(U4(z ^ U4(z >> _16)) * _A)
-    z = U4(U4(z ^ U4(z >> _15)) ^ b)
-    z = U4(z * _B)
-    return U4(z ^ U4(z >> _15))
 
 
 @jit

@@ -1,28 +1,26 @@
-"""HerdedSampler: herded Gibbs behind the interface of dimod's samplers.
+"""HerdedSampler: herds of Gibbs chains behind the interface of dimod's samplers.
 
-Each read is the last state of a chain with its own start and weights. At a fixed temperature
-weights are "lazy" (one for every state of a variable's neighbours), so that the last states are
-distributed as the model is. Annealing uses "pooled" weights, which reach lower energies
-(`python -m benchmarks --only qubo`).
+Reads are the members of herds (`draws.together`), each exactly a Gibbs chain: they are moved
+together, which takes a fraction of the time, at a fixed temperature or one that falls.
 """
 
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from herded.errors import MethodError, ModelError, missing
-from herded.layouts.protocol import Layout
-from herded.methods.herded_gibbs import HerdedGibbs
+from herded.layouts.protocol import SweptLayout
+from herded.methods.gibbs import Gibbs
 from herded.methods.options import is_between, is_whole
-from herded.models.convert.bqm import VALUES, from_bqm
-from herded.models.factor_graph import FactorGraph
-from herded.qubo.cooling import KINDS, cooling
-from herded.run.infer import infer
-from herded.run.loop import interruptible
-from herded.run.sampling import BLOCK
+from herded.models.convert.bqm import VALUES, without_names
+from herded.qubo.biases import Biases, read_biases
+from herded.qubo.cooling import KINDS, Cooling, cooling
+from herded.run.loop import interruptible, run_all
+from herded.run.sampling import SamplerRun
 
 try:
     import dimod
@@ -32,9 +30,9 @@ except ImportError as error:
 GENERATORS = ("none", "tile", "random")
 SEEDS = 2**32  # dimod draws starts with NumPy's old generator, which takes no larger seeds
 
-# How many reads run side by side: as many as fit in ROOM bytes, counting a block of samples and a
-# slot or two for every context that each may meet.
-MOST_TOGETHER, ROOM, CONTEXT_BYTES = 64, 2**28, 24
+MEMBERS = 64  # of a herd at most: a word of bits; herds of more than one word gain nothing
+FEWEST = 2  # also for one read: there are faster layouts for herds whose temperature falls
+ROOM = 2**28  # bytes of herds that run side by side
 
 
 class HerdedSampler(dimod.Sampler, dimod.Initialized):
@@ -83,20 +81,21 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         num_sweeps: int = 1000,
         beta: float | None = None,
         beta_range: tuple[float, float] | None = None,
-        beta_schedule_type: str = "geometric",
+        beta_schedule_type: str = "hyperbolic",
         seed: int | None = None,
         initial_states: Any = None,
         initial_states_generator: str = "random",
         **unknown: Any,
     ) -> Any:
-        """States of a quadratic model, each the end of a chain of its own.
+        """States of a quadratic model, each the end of a Gibbs chain of its own.
 
         Parameters
         ----------
         bqm : dimod.BinaryQuadraticModel
         num_reads : int, optional
-            The number of chains; by default 1, or one for every initial state. Ctrl-C ends the
-            sweep that they are in, and the reads so far are returned.
+            The number of chains; by default 1, or one for every initial state. They are members
+            of herds, at most 64 in each. Ctrl-C ends the sweep that they are in, and the reads so
+            far are returned.
         num_sweeps : int
             Visits of every variable in each read.
         beta : float, optional
@@ -104,8 +103,8 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         beta_range : (float, float), optional
             Or anneal from beta hot to cold, with the last sweep at temperature 0. This is the
             default, with a range that fits the biases.
-        beta_schedule_type : "geometric" or "linear"
-            How beta rises.
+        beta_schedule_type : "hyperbolic", "geometric" or "linear"
+            How beta rises; "hyperbolic" is where the temperature 1 / beta falls linearly.
         seed : int, optional
             From 0 to 2^32 - 1; the same seed gives the same reads. By default one is drawn, and
             reported in `info`.
@@ -147,15 +146,18 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
             )
         sweeps, seed = int(num_sweeps), _checked_seed(seed)
         starts = self._starts(bqm, num_reads, initial_states, initial_states_generator, seed)
-        method, info = _method(bqm, beta, beta_range, beta_schedule_type, seed)
-        model = _model(bqm, 1.0 if beta is None else beta)
-        ready = time.perf_counter_ns()
-        reads, interrupted = starts, False
-        if model is not None:
-            reads, interrupted = _run(model, method, starts, sweeps)
+        biases = read_biases(bqm)
+        method = _method(biases, beta, beta_range, beta_schedule_type)
+        method = replace(method, seed=seed, herd=_members(len(starts)))
+        reads, interrupted, ready = starts, False, began
+        if bqm.num_variables:
+            layout, inside = _laid_out(bqm, biases, method, beta)
+            ready = time.perf_counter_ns()
+            reads, interrupted = _run(layout, inside, starts, sweeps)
         sampled = time.perf_counter_ns()
         values = np.array(VALUES[bqm.vartype.name], np.int8)[reads]
         found = dimod.SampleSet.from_samples_bqm((values, list(bqm.variables)), bqm)
+        info = _told(method, beta)
         info |= {"num_sweeps": sweeps, "seed": seed, "interrupted": interrupted}
         timing = {
             "preprocessing_ns": ready - began,
@@ -198,26 +200,12 @@ def _checked_seed(seed: int | None) -> int:
     return int(seed)
 
 
-def _model(bqm: Any, beta: float) -> FactorGraph | None:
-    """The model, or None if there are no variables. Labels are replaced by numbers."""
-    if not bqm.num_variables:
-        return None
-    numbered, _ = bqm.relabel_variables_as_integers(inplace=False)
-    return from_bqm(numbered, beta=beta)
-
-
 def _method(
-    bqm: Any, beta: float | None, beta_range: tuple[float, float] | None, kind: str, seed: int
-) -> tuple[HerdedGibbs, dict[str, Any]]:
-    """The method, and its part of `info`."""
+    biases: Biases, beta: float | None, beta_range: tuple[float, float] | None, kind: str
+) -> Gibbs:
+    """Gibbs sampling, annealed unless there is a `beta`."""
     if beta is None:
-        schedule = cooling(bqm, beta_range, kind)
-        annealed = HerdedGibbs("pooled", seed=seed, schedule=schedule)
-        return annealed, {
-            "method": repr(annealed),
-            "beta_range": (schedule.hot, schedule.cold),
-            "beta_schedule_type": kind,
-        }
+        return Gibbs(schedule=cooling(biases, beta_range, kind))
     if beta_range is not None:
         raise MethodError(
             "expected beta or beta_range, got both: beta samples at one temperature, beta_range "
@@ -225,39 +213,57 @@ def _method(
         )
     if not is_between(beta, 0, sys.float_info.max):
         raise MethodError(f"expected beta as a finite number of 0 or more, got {beta!r}")
-    sampler = HerdedGibbs("lazy", seed=seed)
-    return sampler, {"method": repr(sampler), "beta": float(beta)}
+    return Gibbs()
+
+
+def _told(method: Gibbs, beta: float | None) -> dict[str, Any]:
+    """What `info` says of the method."""
+    schedule, found = method.schedule, {"method": repr(method)}
+    if isinstance(schedule, Cooling):
+        range_ = schedule.hot, schedule.cold
+        return {**found, "beta_range": range_, "beta_schedule_type": schedule.kind}
+    return {**found, "beta": beta}
+
+
+def _members(reads: int) -> int:
+    """Of each of as few herds as there can be, all alike; some members may be spare."""
+    herds = -(-reads // MEMBERS)
+    return max(FEWEST, -(-reads // herds))
+
+
+def _laid_out(
+    bqm: Any, biases: Biases, method: Gibbs, beta: float | None
+) -> tuple[SweptLayout, Gibbs]:
+    """The layout, and the method as it runs there: annealed biases are divided by 2^k."""
+    schedule = method.schedule
+    if not isinstance(schedule, Cooling):
+        return method.compile(without_names(bqm, 1.0 if beta is None else beta)), method
+    exponent, whole = biases.fitting_exponent(schedule.cold)
+    method = replace(method, schedule=schedule.times(2.0**exponent))
+    model = without_names(bqm, 2.0**-exponent)
+    return method.compile(model, kind=None if whole else "factor"), method
 
 
 def _run(
-    model: FactorGraph, method: HerdedGibbs, starts: np.ndarray, sweeps: int
+    layout: SweptLayout, method: Gibbs, starts: np.ndarray, sweeps: int
 ) -> tuple[np.ndarray, bool]:
-    """Where the chains from `starts` end, and whether they were interrupted."""
-    layout = method.compile(model)
-    together = _side_by_side(layout, method, sweeps)
+    """Where the reads from `starts` end, and whether they were interrupted."""
+    reads, members = len(starts), layout.members
+    herds = -(-reads // members)
+    spare = np.repeat(starts[-1:], herds * members - reads, axis=0)
+    places = np.concatenate([starts, spare]).reshape(herds, members, -1)
+    together = max(1, int(ROOM // layout.chain_memory))
     ends, interrupted = [], False
-    with interruptible():  # brief runs do not handle Ctrl-C by themselves
-        for first in range(0, len(starts), together):
-            part = starts[first : first + together]
-            result = infer(
-                model,
-                replace(method, seed=method.seed + SEEDS * first),
-                sweeps=sweeps,
-                chains=len(part),
-                keep=[],
-                start=part,
-                progress=False,
-                layout=layout,
-            )
-            ends += [layout.values(state)[0] for state in result.state]
-            if interrupted := result.provenance["interrupted"]:
+    with interruptible() as stop:
+        for first in range(0, herds, together):
+            states = [
+                method.init(layout, places[h], chain=h, total=sweeps)
+                for h in range(first, min(first + together, herds))
+            ]
+            run = SamplerRun.prepare(layout, method, {}, states, sweeps, 0)
+            with run.share_out(None):
+                run_all(run, nullcontext(stop), progress=False)
+            ends += [layout.values(state) for state in states]
+            if interrupted := run.interrupted:
                 break
-    return np.stack(ends), interrupted
-
-
-def _side_by_side(layout: Layout, method: HerdedGibbs, sweeps: int) -> int:
-    visits = layout.model.n_variables * sweeps
-    needed = layout.chain_memory + min(visits, BLOCK)
-    if layout.grows:
-        needed += CONTEXT_BYTES * min(visits, method.max_weights)
-    return max(1, min(MOST_TOGETHER, int(ROOM // needed)))
+    return np.concatenate(ends)[:reads], interrupted

@@ -121,7 +121,7 @@ def _warnings(run: SamplerRun) -> tuple[str, ...]:
     if len(chains) > 1 and Marginals in chains[0].recorders and not is_annealed(run.method):
         frequencies = np.stack([chain.estimate(False) for chain in chains])
         found.append(disagreement(model, frequencies, run.recorded * run.layout.members))
-    if not is_annealed(run.method):
+    if run.layout.together and not is_annealed(run.method):
         found.append(_moves(run))
     return tuple(sentence for sentence in found if sentence)
 
@@ -129,7 +129,7 @@ def _warnings(run: SamplerRun) -> tuple[str, ...]:
 def _moves(run: SamplerRun) -> str:
     """What `immobility` says of some variables of the herds; nothing where they are too large."""
     layout, model = run.layout, run.layout.model
-    if not layout.together or layout.n_stored * layout.members > LARGEST:
+    if layout.n_stored * layout.members > LARGEST:
         return ""
     picked = np.arange(0, model.n_variables, -(-model.n_variables // LOOKED_AT))
     pairs = [layout.then_and_now(chain.state) for chain in run.chains]

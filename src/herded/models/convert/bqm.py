@@ -47,6 +47,17 @@ def from_bqm(bqm: Any, *, beta: float = 1.0) -> FactorGraph:
     """
     if not hasattr(bqm, "to_numpy_vectors"):
         raise ModelError(f"expected a dimod.BinaryQuadraticModel, got {type(bqm).__name__}")
+    values = VALUES[bqm.vartype.name]
+    return without_names(
+        bqm,
+        beta,
+        names=[str(label) for label in bqm.variables],
+        state_names=[[str(value) for value in values]] * bqm.num_variables,
+    )
+
+
+def without_names(bqm: Any, beta: float, **names: Any) -> FactorGraph:
+    """The same model, whose variables need no names: labels may then read alike."""
     slope = -_checked_beta(beta)
     labels, values = list(bqm.variables), np.array(VALUES[bqm.vartype.name])
     linear, (rows, columns, quadratic), offset = bqm.to_numpy_vectors(variable_order=labels)
@@ -72,9 +83,8 @@ def from_bqm(bqm: Any, *, beta: float = 1.0) -> FactorGraph:
         np.concatenate([np.arange(n), pair_ends, pair_ends[-1:]]),
         np.concatenate([np.arange(n), np.stack([rows, columns], axis=1).ravel()]),
         slope * np.concatenate([table.ravel() for table in energies]),
-        names=[str(label) for label in labels],
-        state_names=[[str(value) for value in values]] * n,
         called=called,
+        **names,
     )
 
 
