@@ -42,7 +42,7 @@ class Page(HTMLParser):
 
 
 TABLES = {
-    "two-variables": ["two-variables"],
+    "two-variables": ["two-variables", "two-variables-herds"],
     "theory": ["theorem-2", "statements", "phase-locking", "plateau"],
     "denoising": ["denoising-picture"],
 }

@@ -9,7 +9,7 @@ import herded as hd
 from herded.errors import CorpusError
 from herded.ner.recogniser import load
 from herded.paper import ner
-from herded.paper.ner_runs import chain_rows, skip_rows
+from herded.paper.ner_runs import chain_rows, herd_sweeps, skip_rows
 from herded.paper.ner_task import find_ieer, sample_documents, stanford_task, tasks
 from herded.paper.report import Table
 
@@ -74,7 +74,7 @@ def test_tasks_of_documents(pair):
 def test_rows_of_chains(pair):
     chains, _ = pair
     rows = {(row.method, row.sweeps): row for row in chain_rows(chains, (50,), 2, quiet)}
-    assert len(rows) == 6
+    assert len(rows) == 7
     viterbi, herded = rows["Viterbi", 1], rows["Herded Gibbs, best", 50]
     assert viterbi.hits(chains) == 100
     assert herded.nats(chains, chains.chain_best) <= 1e-9  # nothing is above the best
@@ -82,6 +82,9 @@ def test_rows_of_chains(pair):
     base = chains.chain_best
     assert best.nats(chains, base) >= last.nats(chains, base) - 1e-9
     assert len(best.labels) == len(herded.labels) == 2
+    herd = rows["Annealed herd of 16, best", 3]  # 48 updates, as many as go into 50
+    assert herd.members == 16 and len(herd.labels) == 2
+    assert herd.nats(chains, base) <= 1e-9
 
 
 def test_rows_of_skip_chains(pair):
@@ -93,6 +96,9 @@ def test_rows_of_skip_chains(pair):
     assert rows["ICM"].nats(skips, base) >= -1e-9  # it starts there and only climbs
     assert skips.gain(base).value == 0
     assert len(rows["Gibbs, best"].labels) == 2 and len(herded.labels) == 1
+    herd = rows["Annealed herd of 16, best"]
+    assert (herd.members, herd.sweeps, len(herd.labels)) == (16, 3, 2)  # it draws
+    assert herd.nats(skips, base) >= rows["Gibbs, best"].nats(skips, base)
 
 
 def test_the_section(monkeypatch, tmp_path):
@@ -106,7 +112,12 @@ def test_the_section(monkeypatch, tmp_path):
     names = [table.name for table in part.parts if isinstance(table, Table)]
     assert len(part.parts) == len(names) + 2  # a figure for each set of chains
     assert names[0] == "ner-paper" and len(names) == len(set(names)) == 5
-    assert len(part.verdicts) == 3 and all("%" in v or "nats" in v for v in part.verdicts)
+    assert len(part.verdicts) == 4 and all("%" in v or "nats" in v for v in part.verdicts)
+
+
+@pytest.mark.parametrize(("updates", "sweeps"), [(1, 1), (15, 1), (31, 1), (32, 2), (400, 25)])
+def test_sweeps_of_the_annealed_herd(updates, sweeps):
+    assert herd_sweeps(updates) == sweeps
 
 
 def test_where_ieer_is_looked_for(monkeypatch, tmp_path):

@@ -5,60 +5,34 @@ methods and their ratios are. Samplers start at the likelihood's choice (y > 0),
 and estimate the picture by the mean over all their sweeps; mean field updates as its row says.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from herded.methods.gibbs import Gibbs
-from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Method, Sampler
 from herded.models.lattice import denoising_model
+from herded.models.protocol import Model
+from herded.paper.denoising_methods import (
+    COLOURS,
+    HERD,
+    LONG_CHAIN,
+    LONG_HERD,
+    METHODS,
+    PAPER,
+    SHORT_HERD,
+    SWEEPS,
+    sweeps_of,
+)
 from herded.paper.report import Figure, Section, Table
 from herded.run.infer import infer
 from herded.run.keep import Samples
-from herded.system.plot import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots, svg
+from herded.system.plot import GIBBS, in_style, subplots, svg
 
 SIGMAS = (2, 4, 6, 8)
-SWEEPS = 30
 SIZES = {"quick": (160, 2), "default": (256, 10), "full": (320, 10)}  # side of the picture, images
-
-SCHEDULES: dict[str, Literal["sequential", "checkerboard", "parallel"]] = {
-    "": "checkerboard",
-    ", at once": "parallel",
-    ", row by row": "sequential",
-}
-
-
-def _mean_field(
-    damping: float, updates: Literal["sequential", "checkerboard", "parallel"]
-) -> Callable[[int], Method]:
-    return lambda seed: MeanField(damping=damping, updates=updates, tolerance=0)
-
-
-METHODS: dict[str, Callable[[int], Method]] = {
-    "Herded Gibbs": lambda seed: HerdedGibbs(scan="sequential", phases="half", seed=seed),
-    "Herded Gibbs, shared": lambda seed: HerdedGibbs(
-        weights="shared", scan="sequential", phases="half", seed=seed
-    ),
-    "Gibbs": lambda seed: Gibbs(scan="sequential", seed=seed),
-    **{
-        f"Mean field, D = {d:g}{suffix}": _mean_field(d, updates)
-        for suffix, updates in SCHEDULES.items()
-        for d in (0.5, 1.0)
-    },
-}
-PAPER = {  # table 2: mean (standard deviation) of the error x 1000
-    "Herded Gibbs": ("21.58 (0.26)", "32.07 (0.98)", "47.52 (1.64)", "67.93 (2.78)"),
-    "Herded Gibbs, shared": ("22.24 (0.29)", "31.40 (0.59)", "42.62 (1.98)", "58.49 (2.86)"),
-    "Gibbs": ("21.63 (0.28)", "37.20 (1.23)", "63.78 (2.41)", "90.27 (3.48)"),
-    "Mean field, D = 0.5": ("15.52 (0.30)", "41.76 (0.71)", "76.24 (1.65)", "104.08 (1.93)"),
-    "Mean field, D = 1": ("17.67 (0.40)", "32.04 (0.76)", "51.19 (1.44)", "74.74 (2.21)"),
-}
-COLOURS = dict(zip(PAPER, (HERDED, SHARED, GIBBS, *OTHERS), strict=True))
 
 
 @dataclass(frozen=True)
@@ -89,32 +63,42 @@ def drawn_picture(side: int) -> np.ndarray:
 
 
 def errors_over_sweeps(
-    noisy: np.ndarray, sigma: float, clean: np.ndarray, method: Method
+    noisy: np.ndarray, sigma: float, clean: np.ndarray, method: Method, sweeps: int = SWEEPS
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean squared error of P(white), x 1000, after each sweep; and P(white) after the last."""
-    model = denoising_model(noisy, sigma)
+    start = (noisy > 0).astype(int)
+    errors = []
+    for estimate in _estimates(denoising_model(noisy, sigma), method, sweeps, start):
+        errors.append(1000 * ((estimate - clean.reshape(-1)) ** 2).mean())
+    return np.array(errors), estimate.reshape(clean.shape)
+
+
+def _estimates(
+    model: Model, method: Method, sweeps: int, start: np.ndarray
+) -> Iterator[np.ndarray]:
+    """P(white) after each sweep; of samplers the share of all samples so far that are white."""
     if isinstance(method, Sampler):
-        start = (noisy > 0).astype(int)
         keep = [Samples()]
-        drawn = infer(model, method, sweeps=SWEEPS, start=start, keep=keep, threads=1).samples[0]
-        totals = np.cumsum(drawn, axis=0, dtype=np.int32)
-        estimates = totals / np.arange(1, SWEEPS + 1)[:, None]
+        drawn = infer(model, method, sweeps=sweeps, start=start, keep=keep, threads=1).samples
+        white = np.zeros(model.n_variables, np.int64)
+        for sweep in range(sweeps):
+            white += drawn[:, sweep].sum(axis=0, dtype=np.int64)  # of all members of a herd
+            yield white / (len(drawn) * (sweep + 1))
     else:
         layout = method.compile(model)
         state = method.init(layout)
-        steps = []
-        for _ in range(SWEEPS):
+        for _ in range(sweeps):
             method.advance(layout, state, 1)
-            steps.append(state.q[:, 1].copy())
-        estimates = np.stack(steps)
-    gaps = (estimates - clean.reshape(-1)) ** 2
-    return 1000 * gaps.mean(axis=1), estimates[-1].reshape(clean.shape)
+            yield state.q[:, 1].copy()
 
 
 def run(name: str, clean: np.ndarray, images: int, progress: Callable[[str], None]) -> Errors:
     """All methods on `images` noisy versions at each sigma, two at a time."""
     truth = np.where(clean, 1.0, -1.0)
-    found = {method: np.empty((len(SIGMAS), _images(method, images), SWEEPS)) for method in METHODS}
+    found = {
+        method: np.empty((len(SIGMAS), _images(method, images), sweeps_of(method)))
+        for method in METHODS
+    }
 
     def one(job: tuple[int, int]) -> None:
         s, image = job
@@ -122,7 +106,7 @@ def run(name: str, clean: np.ndarray, images: int, progress: Callable[[str], Non
         for method, make in METHODS.items():
             if image < found[method].shape[1]:
                 found[method][s, image], _ = errors_over_sweeps(
-                    noisy, SIGMAS[s], clean, make(image)
+                    noisy, SIGMAS[s], clean, make(image), sweeps_of(method)
                 )
 
     jobs = [(s, image) for s in range(len(SIGMAS)) for image in range(images)]
@@ -136,7 +120,7 @@ def run(name: str, clean: np.ndarray, images: int, progress: Callable[[str], Non
 
 
 def _images(method: str, images: int) -> int:
-    """The paper's methods see all noisy pictures; two are enough to tell schedules apart."""
+    """The paper's methods see all noisy pictures; two are enough to tell the others apart."""
     return images if method in PAPER else min(images, 2)
 
 
@@ -166,6 +150,7 @@ def section(size: str, progress: Callable[[str], None]) -> Section:
             *(_verdict(found) for found in runs),
             _rivals_verdict(runs[0]),
             _mean_field_verdict(runs[0]),
+            _herd_verdict(runs[0]),
         ],
         parts=parts,
     )
@@ -192,8 +177,11 @@ def _table(found: Errors) -> Table:
     fewer = " (2 for what is not in the paper's table)" if images > 2 else ""
     return Table(
         f"denoising-{found.name.split()[-1]}",
-        f"Error x 1000 after {SWEEPS} sweeps on {found.name} ({h} x {w}): mean (standard "
-        f"deviation) over {images} noisy pictures{fewer}, beside the paper's on its own picture.",
+        f"Error x 1000 on {found.name} ({h} x {w}), after {SWEEPS} sweeps where the row names no "
+        f"others: mean (standard deviation) over {images} noisy pictures{fewer}, beside the "
+        "paper's on its own picture. A sweep of a herd updates every pixel in each of its "
+        f"{HERD} members: {SWEEPS // HERD} sweeps of it are as many updates as {SWEEPS} of one "
+        f"chain, {SWEEPS} as {SWEEPS * HERD}.",
         ["method", "whose", *(f"sigma {sigma}" for sigma in SIGMAS)],
         rows,
     )
@@ -253,6 +241,24 @@ def _mean_field_verdict(found: Errors) -> str:
     )
 
 
+def _herd_verdict(found: Errors) -> str:
+    """Errors of a herd over those of one chain, on the pictures that both have seen."""
+    images = found.errors[LONG_HERD].shape[1]
+    last = {name: found.errors[name][:, :images, -1].mean(axis=1) for name in found.errors}
+
+    def times(one: str, other: str) -> str:
+        return ", ".join(f"{ratio:.2f}" for ratio in last[one] / last[other])
+
+    return (
+        f"Herds, at sigma = {', '.join(str(s) for s in SIGMAS)}: at as many updates a herd of "
+        f"{HERD} has {times(SHORT_HERD, 'Gibbs')} times the error of Gibbs, for its members have "
+        f"had {SWEEPS // HERD} sweeps each to leave the noisy picture. At {SWEEPS} sweeps each it "
+        f"has {times(LONG_HERD, 'Gibbs')} times the error of Gibbs, "
+        f"{times(LONG_HERD, 'Herded Gibbs, shared')} times that of shared, and "
+        f"{times(LONG_HERD, LONG_CHAIN)} times that of one Gibbs chain with as many updates."
+    )
+
+
 def _mean(cells: tuple[str, ...]) -> np.ndarray:
     return np.array([float(cell.split()[0]) for cell in cells])
 
@@ -271,7 +277,9 @@ def _example_caption(found: Errors) -> str:
 def _curve_caption(found: Errors) -> str:
     return (
         f"Error against sweeps on {found.name} at sigma = 4; bars: one standard deviation. Mean "
-        "field updates one colour of the checkerboard after the other."
+        "field updates one colour of the checkerboard after the other. The herd is drawn twice: "
+        f"against its sweeps, each of {HERD} updates of every pixel, and (squares) at as many "
+        "updates as the others have made."
     )
 
 
@@ -302,6 +310,12 @@ def _draw_curves(found: Errors) -> str:
             elinewidth=0.7,
             errorevery=(number % 4, 4),  # bars of one method beside those of another
         )
+    short, long = (
+        found.errors[name][SIGMAS.index(4)].mean(axis=0) for name in (SHORT_HERD, LONG_HERD)
+    )
+    axis.errorbar(sweeps, long, fmt="--", color=GIBBS, label=f"Gibbs, herd of {HERD}")
+    updates = HERD * np.arange(1, 1 + len(short))
+    axis.errorbar(updates, short, fmt="s:", color=GIBBS, label="the same, at equal updates")
     axis.set(xlabel="sweeps", ylabel="error x 1000", yscale="log")
     figure.legend(loc="outside lower center", ncols=3)
     return svg(figure)

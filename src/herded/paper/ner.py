@@ -14,7 +14,15 @@ from typing import Any
 from herded.errors import CorpusError
 from herded.ner.corpus import read_corpus
 from herded.ner.recogniser import load
-from herded.paper.ner_runs import POLISH, Row, chain_rows, skip_rows
+from herded.paper.ner_runs import (
+    HERD,
+    HERD_NAME,
+    POLISH,
+    Row,
+    chain_rows,
+    herd_sweeps,
+    skip_rows,
+)
 from herded.paper.ner_task import (
     WHERE,
     Task,
@@ -40,6 +48,10 @@ SKIP_HEAD = ("method", "sweeps", "F1", "s.d.", "above the chain", "95 % of docum
              "nats gained", "seconds")  # fmt: skip
 Tell = Callable[[str], None]
 Parts = list[Table | Figure]
+SHARED_SWEEPS = (
+    f"A sweep of the herd, which is not in the paper, moves all its {HERD} members: its rows have "
+    f"as many updates as those above them, or up to {HERD - 1} less."
+)
 
 
 def section(size: str, tell: Tell, corpora: Sequence[str] = ()) -> Section:
@@ -120,7 +132,8 @@ def _add_chains(
         Table(
             _slug(task.name),
             f"{task.name}, {task.n_words} words. Nats below: log-score lost against Viterbi's, "
-            f"over all sentences. Means of {seeds} random starts, the same for all methods.",
+            f"over all sentences. Means of {seeds} random starts, the same for all methods. "
+            f"{SHARED_SWEEPS}",
             CHAIN_HEAD,
             [_chain_cells(task, row) for row in rows],
         )
@@ -179,22 +192,24 @@ def _add_skips(
         Row("Viterbi by sentence, with ties", 1, [task.rounds], 0.0),
     ]
     random = [task.random_start(seed) for seed in range(seeds)]
+    found = {}
     for title, starts in (
         ("random labellings", random),
         ("Viterbi's labelling", [task.chain_best]),
     ):
-        rows = first + skip_rows(task, counts, starts, seeds, tell)
+        rows = found[title] = first + skip_rows(task, counts, starts, seeds, tell)
         parts.append(
             Table(
                 _slug(f"{task.name} from {title}"),
                 f"{task.name} from {title}, {seeds} seeds. Above the chain: F1 less that of the "
                 "chain's Viterbi, first seed, and where 95 % of resamples of the documents have "
-                "it. Nats gained: log-score above that of the chain's Viterbi.",
+                f"it. Nats gained: log-score above that of the chain's Viterbi. {SHARED_SWEEPS}",
                 SKIP_HEAD,
                 [_skip_cells(task, row) for row in rows],
             )
         )
-    verdicts.append(_skip_verdict(task, rows, counts))
+    verdicts.append(_skip_verdict(task, found["Viterbi's labelling"], counts))
+    verdicts.append(_herd_verdict(task, found["random labellings"], counts))
 
 
 def _skip_cells(task: Task, row: Row) -> tuple[Any, ...]:
@@ -219,6 +234,7 @@ def _skip_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
     others = {
         "annealed Gibbs": _pick(rows, "Annealed Gibbs, best", middle),
         "annealed herding": _pick(rows, "Annealed herded, best", middle),
+        f"an annealed herd of {HERD}": _pick(rows, HERD_NAME, herd_sweeps(middle)),
         "ICM": _pick(rows, "ICM", POLISH),
         "Viterbi by sentence": _pick(rows, "Viterbi by sentence, with ties", 1),
     }
@@ -232,6 +248,23 @@ def _skip_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
         f"{100 * gain.value:+.2f} F1 ({100 * gain.low:+.2f} to {100 * gain.high:+.2f}) from the "
         f"chain's Viterbi and gains {herded.nats(task, task.chain_best):.1f} nats; {beside}."
     )
+
+
+def _herd_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
+    """What the annealed herd gains from random labellings, beside the other annealed methods."""
+    told = []
+    for updates in counts:
+        annealed = {
+            "annealed Gibbs": _pick(rows, "Annealed Gibbs, best", updates),
+            "annealed herding": _pick(rows, "Annealed herded, best", updates),
+            f"the annealed herd of {HERD}": _pick(rows, HERD_NAME, herd_sweeps(updates)),
+        }
+        gains = ", ".join(
+            f"{name} {row.nats(task, task.chain_best):+.1f} nats in {row.seconds:.2f} s"
+            for name, row in annealed.items()
+        )
+        told.append(f"{updates} updates: {gains}")
+    return f"{task.name}, from random labellings: {'; '.join(told)}."
 
 
 def _pick(rows: list[Row], method: str, sweeps: int) -> Row:

@@ -1,8 +1,8 @@
-"""How far the decoders of section 4.3 are from the best labelling, over the sweeps."""
+"""How far the decoders of section 4.3 are from the best labelling, over the updates."""
 
 from collections.abc import Sequence
 
-from herded.paper.ner_runs import Row
+from herded.paper.ner_runs import HERD_NAME, Row
 from herded.paper.ner_task import Task
 from herded.system.plot import GIBBS, HERDED, OTHERS, in_style, subplots, svg
 
@@ -10,17 +10,19 @@ LINES = {
     "Annealed Gibbs, best": OTHERS[0],
     "Gibbs, best": GIBBS,
     "Herded Gibbs, best": HERDED,
+    HERD_NAME: OTHERS[1],
 }
 
 
 @in_style
 def draw_misses(task: Task, rows: Sequence[Row]) -> str:
-    """Nats below Viterbi after each number of sweeps, one line for each method."""
+    """Nats below Viterbi after each number of updates, one line for each method."""
     figure, axis = subplots(1, 1, width=9, height=2.8)
     for method, colour in LINES.items():
         chosen = [row for row in rows if row.method == method]
         below = [max(1e-2, -row.nats(task, task.chain_best)) for row in chosen]
-        axis.loglog([row.sweeps for row in chosen], below, "o-", color=colour, label=method)
-    axis.set(xlabel="sweeps", ylabel="nats below Viterbi")
+        updates = [row.sweeps * row.members for row in chosen]
+        axis.loglog(updates, below, "o-", color=colour, label=method)
+    axis.set(xlabel="updates of each word", ylabel="nats below Viterbi")
     axis.legend()
     return svg(figure)
