@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import herded as hd
-from benchmarks import comparators, herd_models, herd_orders, herds
+from benchmarks import comparators, herd_models, herd_orders, herds, which_method
 from herded.system.stream import draw, stream_key
 
 MIXED = hd.FactorGraph(
@@ -187,6 +187,32 @@ def test_rows_are_ratios_to_gibbs():
     scores = {"Gibbs": of(0.01, 0.02, 0.3, 0.02), "other": of(0.02, 0.005, 9.0, 0.0)}
     cells = "| 0.17 | 0.25 | 0.33 | 2.0 | 0.950 | 2.00 | 1.00 |"  # 0.17: the root of 2 / 4 / 100
     assert herds._row("other", scores, [0, 1, 3]) == f"| other {cells}"
+
+
+def test_tables_by_family():
+    """Unusable models and those that a method cannot do do not count; a solver is never best."""
+    error = np.array(
+        [[0.02, 0.01, 0.3, 0.005], [0.01, 0.01, 0.1, np.nan], [0.0, 0.04, 0.1, 0.0005]]
+    )
+    cpu = np.array([[1.0, 1.0, 1.0, 1.0], [2.0, 8.0, 2.0, np.nan], [0.5, 0.5, 0.5, 0.5]])
+    names, kinds = ["Gibbs", "other", which_method.SOLVED], ["a", "a", "a", "b"]
+    found = list(which_method.table("Title", names, kinds, error, cpu))
+    assert found[3] == "| | a (2) | b (1) | slow (1) | all (3) | worst | best | CPU | left out |"
+    assert found[5:] == [
+        "| Gibbs | 1.00 | 1.00 | 1.00 | 1.00 | 1.0 | 0.67 | 1.00 |  |",
+        "| other | 0.71 |  | 0.50 | 0.71 | 1.0 | 0.33 | 4.00 | 1 |",
+        f"| {which_method.SOLVED} | 0.20 | 0.10 | 0.01 | 0.16 | 4.0 |  | 0.50 |  |",
+    ]
+
+
+def test_a_method_that_has_no_room_is_left_out():
+    def refuses(model, updates, seed):
+        raise hd.MemoryLimitError("too large")
+
+    truth = hd.infer(MIXED, hd.Exact()).marginals
+    runs = {"Gibbs": which_method.contenders()["Gibbs"], "none": refuses}
+    error, cpu = which_method.measured(runs, [(MIXED, truth)], np.full((2, 1), 500), 2)
+    assert 0 < error[0, 0] < 0.05 and cpu[0, 0] >= 0 and np.isnan([error[1, 0], cpu[1, 0]]).all()
 
 
 HOW = {

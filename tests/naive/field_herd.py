@@ -152,7 +152,7 @@ def naive_dense_herd(layout, draw, x0, sweeps, chain=0, betas=None, scan="sequen
                 )
                 p.append(naive_sigmoid((field * m + (1 << shift >> 1)) >> shift))
             order = naive_order(members, naive_draw(order_key, clock))
-            for k in sorted(order, key=lambda k: min(16 * p[k] >> 31, 15)):  # sixteen bins
+            for k in sorted(order, key=lambda k: p[k] >= 2**30):  # those below 1/2 first
                 x[k][i] = (phases[i] + p[k]) >> 31
                 phases[i] = (phases[i] + p[k]) & 0x7FFFFFFF
                 tally[i] += p[k]

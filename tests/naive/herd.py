@@ -51,8 +51,8 @@ def naive_herd(
             bits = naive_draw(order_key, clock)
             first, second = orders[bits % len(orders)], orders[(bits >> 32) % len(orders)]
             shuffled = [first[second[j]] for j in range(members)]
-            by_bin = sorted(shuffled, key=lambda k: conditional_bin(conditionals[k]))
-            halves = {k: first_half(phases[i], conditionals[k]) for k in by_bin}
+            in_order = sorted(shuffled, key=lambda k: is_above_half(conditionals[k]))
+            halves = {k: first_half(phases[i], conditionals[k]) for k in in_order}
             for k in shuffled:
                 x[k][i] = carried_state(phases[i], conditionals[k], *halves[k])
                 add_to_tally(tally, i, conditionals[k])
@@ -83,10 +83,10 @@ def shares(p):
     return [SCALAR - p, p] if isinstance(p, int) else p
 
 
-def conditional_bin(p):
-    """Members are sorted by the first share into 16 bins; in random order within each."""
+def is_above_half(p):
+    """Members below 1/2 come first, by the share of the upper half of their states."""
     p = shares(p)
-    return min(15, 16 * int(sum(p[len(p) // 2 :]) / sum(p) * SCALAR) // SCALAR)
+    return int(sum(p[len(p) // 2 :]) / sum(p) * SCALAR) >= SCALAR // 2
 
 
 def first_half(phases, p):

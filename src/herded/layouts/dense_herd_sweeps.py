@@ -1,9 +1,8 @@
 """Sweeps of a herd in which lanes are members: binary variables with pair interactions.
 
 A visit sums the fields of all members over the neighbours of its variable, then looks their p up,
-then lets them draw together, in bins of members whose p are alike (`draws.together`), in an order
-that is drawn at each visit. States lie in masks of a byte, 0 or -1: a coupling counts where the
-mask of a neighbour lets it through.
+then lets them draw together (`draws.together`), in an order that is drawn at each visit. States lie
+in masks of a byte, 0 or -1: a coupling counts where the mask of a neighbour lets it through.
 
 Masks of neighbours are brought together before they are summed, so that the sum runs over
 addresses that the compiler foresees: it would not vectorise it otherwise. Variables that follow
@@ -13,7 +12,7 @@ are no neighbours of themselves, so nothing has changed.
 
 import numpy as np
 
-from herded.draws.together import BINS, bin_of, bin_phases, carry, fresh_phase, order_rows
+from herded.draws.together import draw_all, fresh_phase, order_rows
 from herded.layouts.arrays import shuffle
 from herded.layouts.field_arrays import fixed_sigmoid
 from herded.layouts.field_herd_arrays import multiplier
@@ -39,7 +38,6 @@ def dense_herd(a, scan, orders, run, betas, m, block, first, last):
     chunks, variables_of = (n + _CHUNK - _1) // _CHUNK, Z(len(x)) // n
     room = chunks * _CHUNK
     masks, field, p = np.zeros(variables_of * room, I1), np.empty(room, I4), np.empty(n, U4)
-    bins = np.empty(BINS, U4)
     near, most = np.empty(Z(a.most[0]) * room, I1), Z(a.most[0]) * _CHUNK
     words, near_words = masks.view(np.uint64), near.view(np.uint64)
     for g in range(first, last):
@@ -64,9 +62,8 @@ def dense_herd(a, scan, orders, run, betas, m, block, first, last):
                     sum_fields(field, c * _CHUNK, alone[i], near, c * most, coupling, e, count)
                 look_up(field, p, n, factor, shift, sigmoid)
                 phi = phases[i] if len(phases) else fresh_phase(run.key, clock + i)
-                end = bin_phases(phi, p, n, bins)
                 r, q = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
-                carries = draw_all(p, bins, flat, r, q, x, i * n, n)
+                end, carries = draw_all(p, phi, flat, r, q, x, i * n, n)
                 set_masks(masks, i * room, x, i * n, n)
                 if len(phases):
                     phases[i] = end
@@ -127,15 +124,3 @@ def look_up(field, p, n, factor, shift, sigmoid):
     half = (np.int64(1) << shift) >> np.int64(1)
     for k in range(n):
         p[k] = fixed_sigmoid((np.int64(field[k]) * factor + half) >> shift, sigmoid)
-
-
-@jit
-def draw_all(p, bins, flat, r, q, x, at, n):
-    """All members of a variable draw, each from the phase of its bin: how many are 1?"""
-    carries = np.int64(0)
-    for j in range(n):
-        k = Z(flat[r + Z(flat[q + j])])
-        new = carry(bins, bin_of(p[k]), p[k])
-        carries += np.int64(new)
-        x[at + k] = new
-    return carries

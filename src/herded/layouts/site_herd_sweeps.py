@@ -12,11 +12,8 @@ import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar, fixed_vector
 from herded.draws.together import (
-    BINS,
     PHASE,
-    bin_of,
-    bin_phases,
-    carry,
+    draw_all,
     fresh_phase,
     order_rows,
     share,
@@ -26,7 +23,7 @@ from herded.layouts.scan import RANDOM
 from herded.system.jit import jit
 from herded.system.stream import draw
 
-_0, _1, _31 = np.uint64(0), np.uint64(1), np.uint32(31)
+_0, _1, _ONE, _31 = np.uint64(0), np.uint64(1), np.uint32(1), np.uint32(31)
 
 
 @jit
@@ -35,7 +32,7 @@ def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
     x, phases, tally, ones = m.x, m.phases, m.tally, m.ones
     n, rows_of_orders, flat = np.uint64(orders.shape[1]), orders.shape[0], orders.reshape(-1)
     variables_of, width = np.uint64(scan_length(m, orders)), m.width
-    p, row, bins = np.empty(n, np.uint32), np.empty(n, np.int64), np.empty(BINS, np.uint32)
+    p, bits, row = np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(n, np.int64)
     if f is not None:
         zero, one = np.empty(n), np.empty(n)
     for g in range(first, last):
@@ -48,27 +45,21 @@ def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
             for o in range(len(order)):
                 i = np.uint64(order[o])
                 if t is not None:
-                    find_rows(t.neighbour_start, t.neighbour, t.radix, i, x, n, row)
+                    find_bits(t.neighbour_start, t.neighbour, i, x, n, bits)
                     start = np.uint64(t.entry_start[i])
                     for k in range(n):
-                        p[k] = t.p[start + np.uint64(row[k])]
+                        p[k] = t.p[start + np.uint64(bits[k])]
                 if f is not None:
                     sum_pair(f, i, x, n, row, zero, one)
                     for k in range(n):
                         p[k] = fixed_scalar(zero[k], one[k], betas[s])
-                phi = phases[i] if len(phases) else fresh_phase(run.key, clock + i)
-                end = bin_phases(phi & PHASE, p, n, bins)
-                carries = np.int64(0)
+                phi = (phases[i] if len(phases) else fresh_phase(run.key, clock + i)) & PHASE
                 a, b = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
-                for j in range(n):
-                    k = np.uint64(flat[a + np.uint64(flat[b + j])])
-                    new = carry(bins, bin_of(p[k]), p[k])
-                    carries += new
-                    x[i * n + k] = new
+                end, carries = draw_all(p, phi, flat, a, b, x, i * n, n)
                 if len(phases):
                     phases[i] = end
                 if len(tally):
-                    tally[i] += (carries << 31) + np.int64(end) - np.int64(phi & PHASE)
+                    tally[i] += (carries << 31) + np.int64(end) - np.int64(phi)
                 if len(ones):
                     count_ones(ones, width, i, np.int64(n), carries)
                 if block.shape[1]:
@@ -81,7 +72,7 @@ def vector_herd(t, f, scan, orders, run, betas, m, block, first, last):
     x, phases, tally, ones, widest = m.x, m.phases, m.tally, m.ones, m.width
     n, rows_of_orders, flat = np.uint64(orders.shape[1]), orders.shape[0], orders.reshape(-1)
     variables_of, room = np.uint64(scan_length(m, orders)), np.int64(n) * (widest + 1)
-    row, phi, bins = np.empty(n, np.int64), np.empty(widest, np.uint32), np.empty(BINS, np.uint32)
+    row, phi, half = np.empty(n, np.int64), np.empty(widest, np.uint32), np.empty(n, np.uint8)
     upto, upper = np.empty(room, np.int64), np.empty(n, np.uint32)
     if f is not None:
         logits, one, own = np.empty(room), np.empty(widest), np.empty(widest, np.int32)
@@ -115,12 +106,12 @@ def vector_herd(t, f, scan, orders, run, betas, m, block, first, last):
                     else:
                         phi[split] = fresh_phase(run.key + split, clock + i)
                 root = states >> 1
-                phi[root] = bin_phases(phi[root], upper, n, bins)
                 a, b = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
+                phi[root], _ = draw_all(upper, phi[root], flat, a, b, half, _0, n)
                 for j in range(n):
                     k = np.uint64(flat[a + np.uint64(flat[b + j])])
                     at = np.int64(k) * (widest + 1)
-                    if carry(bins, bin_of(upper[k]), upper[k]):
+                    if half[k]:
                         new = descend(phi, upto, at, root, states)
                     else:
                         new = descend(phi, upto, at, 0, root)
@@ -143,6 +134,17 @@ def vector_herd(t, f, scan, orders, run, betas, m, block, first, last):
 def scan_length(m, orders):
     """How many variables the model has: counters of streams are (sweep, variable)."""
     return len(m.x) // orders.shape[1]
+
+
+@jit
+def find_bits(neighbour_start, neighbour, i, x, n, row):
+    """The row of variable i's table for each member, where all neighbours are binary."""
+    for k in range(n):
+        row[k] = 0
+    for e in range(neighbour_start[i], neighbour_start[i + _1]):
+        at = np.uint64(neighbour[e]) * n
+        for k in range(n):
+            row[k] = np.uint32(np.uint32(row[k] << _ONE) | np.uint32(x[at + k]))
 
 
 @jit
