@@ -14,6 +14,7 @@ from strategies import sampled_models
 import herded as hd
 from herded.draws.together import orders
 from herded.models.support import member_starts
+from herded.run.intervals import t_quantile
 from herded.system.stream import stream_key
 
 compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")
@@ -292,3 +293,32 @@ def test_refused_options():
             hd.HerdedGibbs(herd=8, **options)
     with pytest.raises(hd.MethodError, match='got "jacobi"'):
         hd.infer(MODEL, hd.Gibbs(herd=8, scan="jacobi"), sweeps=1)
+
+
+def test_refused_lengths():
+    """Sums of conditionals would overflow."""
+    with pytest.raises(hd.MethodError, match="at most 33,554,432 sweeps of a herd of 64"):
+        hd.infer(MODEL, hd.Gibbs(herd=64), sweeps=10**9)
+
+
+def test_members_that_have_not_moved_on():
+    """Two modes that no member leaves: herds agree, and are told to be stuck all the same."""
+    stuck = hd.ising_grid(np.zeros((6, 6)), 1.5)
+    with pytest.warns(hd.HerdedWarning, match="have not moved on: variable"):
+        result = hd.infer(stuck, hd.Gibbs(herd=64), sweeps=50, burn_in=10)
+    assert any("chance explains" in sentence for sentence in result.warnings)
+    assert not hd.infer(hd.ising_grid(np.zeros((6, 6)), 0.1), hd.Gibbs(herd=64), sweeps=50).warnings
+
+
+def test_intervals():
+    """Student's t of four herds; within 0 and 1."""
+    result = hd.infer(MODEL, hd.Gibbs(herd=16), sweeps=50, chains=4)
+    low, high = result.interval[..., 0], result.interval[..., 1]
+    reach = 3.1824 * result.standard_error
+    np.testing.assert_allclose(low, np.maximum(result.marginals - reach, 0))
+    np.testing.assert_allclose(high, np.minimum(result.marginals + reach, 1))
+    with pytest.raises(hd.MethodError, match="at least 2 chains"):
+        hd.infer(MODEL, hd.Gibbs(herd=16), sweeps=5).interval  # noqa: B018
+    scipy_t = {2: 12.7062, 4: 3.1824, 31: 2.0423, 32: 2.0395, 101: 1.9840, 10_001: 1.9602}
+    for runs, expected in scipy_t.items():
+        assert t_quantile(runs) == pytest.approx(expected, abs=1e-4)

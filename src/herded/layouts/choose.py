@@ -67,11 +67,9 @@ def propose_layout(
     able = [c for c in LAYOUTS if c.together == herd and c.cools >= cools]
     candidates = [layout for layout in able if kind in (None, layout.kind)]
     if not candidates:
-        what = ("with a schedule" if cools else "") + (" for a herd" if herd else "")
-        raise MethodError(
-            f"expected a {' or '.join(c.kind for c in able)} layout {what.strip()}, got {kind!r}: "
-            "drop layout="
-        )
+        kinds = " or ".join(dict.fromkeys(layout.kind for layout in able))
+        what = (" with a schedule" if cools else "") + (" for a herd" if herd else "")
+        raise MethodError(f"expected a {kinds} layout{what}, got {kind!r}: drop layout=")
     for layout in candidates:
         found = layout.propose(task, kind is not None)
         if isinstance(found, Proposal):

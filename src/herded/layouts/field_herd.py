@@ -73,8 +73,8 @@ class FieldHerdLayout(HerdLayout):
             return "its colours have too few variables each"
         draw = cast(TogetherDraw, task.draw)
         words = -(-draw.members // WORD)
-        chain = 8.0 * (len(lanes.rows) * LANES + 1) * (words + 3)
-        need = chain + lanes.bytes
+        chain = 8.0 * (len(lanes.rows) * LANES + 1) * (2 * words + 3)  # with an earlier state
+        need = chain + lanes.bytes + 2.0 * len(task.free) * draw.members  # and starts to pack
         if not forced and not memory.fits(need, task.max_memory):
             return "its links would be large"
         return Proposal(

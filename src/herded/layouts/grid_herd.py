@@ -58,7 +58,8 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         by_count = model.counts_suffice
         tables = 2.0 * n_entries(model.shape, by_count)
         sites = n_entries(model.shape, True) / COUNTS
-        chain = sites * (2.0 * words_of(members) + 16.0 + 2.0 * kept)
+        chain = sites * (4.0 * words_of(members) + 16.0 + 2.0 * kept)  # with an earlier state
+        tables += 2.0 * sites * members  # starts, while they are packed
         return Proposal(
             kind=cls.kind,
             memory=tables + chain,

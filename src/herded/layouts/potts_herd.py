@@ -63,10 +63,10 @@ class PottsHerdLayout(HerdLayout):
         places = 2.0 * n_cells(model.shape) * LANES
         tables = places * (16 + n_entries(model) * np.dtype(table_type(model)).itemsize)
         states = model.log_unary.shape[2]
-        chain = 4.0 * math.prod(herd_shape(model.shape, states, members))
+        chain = 8.0 * math.prod(herd_shape(model.shape, states, members))  # with an earlier state
         chain += 4.0 * places * n_phases(n_planes(states)) * kept
         chain += 32.0 * model.n_variables * states  # counts and sums of conditionals
-        need = tables + chain
+        need = tables + chain + 2.0 * model.n_variables * members  # and starts to pack
         return Proposal(
             kind=cls.kind,
             memory=need,

@@ -53,7 +53,7 @@ class SiteHerdLayout(HerdLayout):
                 'scan="sequential"'
             )
         draw, width = cast(TogetherDraw, task.draw), int(task.graph.cardinalities.max())
-        a_state = draw.members * (1 if width <= 256 else 2)
+        a_state = 3 * draw.members * (1 if width <= 256 else 2)  # an earlier one, and a start
         chain = float(task.graph.n_variables) * (a_state + 8 * width)
         return Proposal(
             kind=cls.kind,

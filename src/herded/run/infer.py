@@ -31,7 +31,7 @@ from herded.run.recommend import Recommendation
 from herded.run.remote_chains import RemoteChains
 from herded.run.result import Result
 from herded.run.results import sampled, solved
-from herded.run.sampling import BRIEF, SamplerRun, first_states
+from herded.run.sampling import BRIEF, MOST_UPDATES, SamplerRun, first_states
 from herded.run.solving import SolverRun
 from herded.system import atomic, memory
 from herded.system.memory import Size
@@ -172,6 +172,12 @@ def infer(
     if chains > 1:
         need = layout.memory + (chains - 1) * layout.chain_memory
         memory.check(need, max_memory, f"the weights of {chains} chains")
+    most = MOST_UPDATES // layout.members
+    if layout.together and most < burn_in + sweeps < ENDLESS:
+        raise MethodError(
+            f"expected at most {most:,} sweeps of a herd of {layout.members}, whose sums would "
+            f"overflow, got {burn_in + sweeps:,}: run more herds with chains="
+        )
     states = first_states(layout, method, chains, start, choices, burn_in + sweeps)
     run = SamplerRun.prepare(layout, method, choices, states, sweeps, burn_in)
     if checkpoint is not None:

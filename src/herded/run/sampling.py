@@ -27,6 +27,7 @@ UNREAD = 2**24  # updates of a block whose samples nobody reads
 MOST_COUNTED = 255  # samples of a block: in bytes
 SPARE = 2**26  # bytes of weights that a run by the clock may copy to compile with
 WORTH_THREADS = 2**20  # updates in a whole run
+MOST_UPDATES = 2**31  # of a variable in a herd: sums of twice as many would overflow
 BRIEF = 2**16  # updates of a run that is over before anybody could interrupt it
 
 Remote = Callable[["SamplerRun", int], None]  # advances all chains by so many sweeps
@@ -117,7 +118,8 @@ class SamplerRun:
         return self.blocks.shape[1] if self.remote is None else getattr(self.remote, "most", 1)
 
     def is_finished(self) -> bool:
-        return self.done >= self.total
+        most = MOST_UPDATES // self.layout.members if self.layout.together else self.total
+        return self.done >= min(self.total, most)
 
     # -- a block of sweeps -------------------------------------------------------------------
 

@@ -73,6 +73,10 @@ class Work:
         method = self.method
         if not isinstance(method, HerdedGibbs):
             raise MethodError(f"expected HerdedGibbs(...) on tiles, got {shown(method)}")
+        if method.herd > 1:
+            raise MethodError(
+                f"expected one chain on tiles, got a herd of {method.herd}: drop herd="
+            )
         if method.weights not in ("shared", "blanket") or method.slack:
             raise MethodError(
                 'expected weights "shared" or "blanket" and no slack on tiles, got '
