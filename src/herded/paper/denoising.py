@@ -252,8 +252,8 @@ def _herd_verdict(found: Errors) -> str:
     return (
         f"Herds, at sigma = {', '.join(str(s) for s in SIGMAS)}: at as many updates a herd of "
         f"{HERD} has {times(SHORT_HERD, 'Gibbs')} times the error of Gibbs, for its members have "
-        f"had {SWEEPS // HERD} sweeps each to leave the noisy picture. At {SWEEPS} sweeps each it "
-        f"has {times(LONG_HERD, 'Gibbs')} times the error of Gibbs, "
+        f"had only {SWEEPS // HERD} sweeps each to leave the noisy picture. At {SWEEPS} sweeps "
+        f"each it has {times(LONG_HERD, 'Gibbs')} times the error of Gibbs, "
         f"{times(LONG_HERD, 'Herded Gibbs, shared')} times that of shared, and "
         f"{times(LONG_HERD, LONG_CHAIN)} times that of one Gibbs chain with as many updates."
     )
