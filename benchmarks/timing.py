@@ -97,14 +97,19 @@ def costs(
 
 
 def best_sweeps(
-    runs: Mapping[str, Callable[[int, int], object]], *, seconds: float, repeats: int
+    runs: Mapping[str, Callable[[int, int], object]],
+    *,
+    repeats: int,
+    seconds: float = 0.2,
+    sweeps: int | None = None,
 ) -> dict[str, float]:
     """CPU seconds of a sweep of each run: its best long run minus its best short one.
 
     They take turns. On a machine that is never idle the best is nearer the truth than the median.
+    Long runs have as many sweeps as take `seconds`, unless told.
     """
-    sweeps = {name: enough_sweeps(run, seconds) for name, run in runs.items()}
-    best = {name: {many // SHORT: np.inf, many: np.inf} for name, many in sweeps.items()}
+    longest = {name: sweeps or enough_sweeps(run, seconds) for name, run in runs.items()}
+    best = {name: {many // SHORT: np.inf, many: np.inf} for name, many in longest.items()}
     for seed in range(repeats):
         for name, run in runs.items():
             for count, least in best[name].items():
@@ -112,5 +117,5 @@ def best_sweeps(
                 best[name][count] = min(least, took)
     return {
         name: (best[name][many] - best[name][many // SHORT]) / (many - many // SHORT)
-        for name, many in sweeps.items()
+        for name, many in longest.items()
     }
