@@ -21,6 +21,12 @@ LARGE = 4096  # side of the grid that no cache holds
 SECONDS, QUICK_SECONDS = 0.2, 0.002
 REPEATS = 9
 FEW_REPEATS, FEW_SWEEPS = 4, 24  # on the large grid
+INSTRUCTIONS = (  # read by Numba, OpenBLAS and NumPy
+    "NUMBA_CPU_NAME",
+    "NUMBA_CPU_FEATURES",
+    "OPENBLAS_CORETYPE",
+    "NPY_DISABLE_CPU_FEATURES",
+)
 WORDS = (
     f"Speed: one thread, {MEMBERS} members, through `hd.infer` with marginals; CPU time of an "
     "update of one variable in one chain, without the system's part. What a call costs cancels: "
@@ -29,10 +35,11 @@ WORDS = (
 
 
 def target() -> str:
-    """What kernels are compiled for."""
-    name, features = (os.environ.get(f"NUMBA_CPU_{what}") for what in ("NAME", "FEATURES"))
-    kind = f"{name} ({features})" if name else f"this CPU ({get_host_cpu_name()})"
-    return f"Kernels are compiled for {kind}."
+    """Which instructions are used: the CPU's, or those that the environment leaves."""
+    told = [f'{name}="{os.environ[name]}"' for name in INSTRUCTIONS if name in os.environ]
+    if told:
+        return f"Instructions are limited by `{' '.join(told)}`."
+    return f"Kernels are compiled for this CPU ({get_host_cpu_name()})."
 
 
 def lines(quick: bool) -> Iterator[str]:

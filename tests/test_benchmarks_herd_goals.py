@@ -42,6 +42,14 @@ def test_the_rows_of_speed_alone(monkeypatch):
     assert page[-1] == "| a | b | 1 | 2 | 0.500 | yes |"
 
 
+def test_the_page_says_what_limits_instructions(monkeypatch):
+    for name in herd_speed.INSTRUCTIONS:
+        monkeypatch.delenv(name, raising=False)
+    assert "compiled for this CPU" in herd_speed.target()
+    monkeypatch.setenv("NUMBA_CPU_NAME", "haswell")
+    assert herd_speed.target() == 'Instructions are limited by `NUMBA_CPU_NAME="haswell"`.'
+
+
 def test_a_row_says_whether_its_goal_is_met():
     row = GoalRow("work", "1/4 of the time", 1 / 4, 0.5, 2.0, "ns", "somebody")
     line = "| work | 1/4 of the time | 0.5 ns | 2 ns (somebody) | 0.250 | yes |"
