@@ -22,7 +22,9 @@ from benchmarks import (
     complete,
     cost,
     denoising,
+    herd_goals,
     herd_orders,
+    herd_speed,
     herds,
     lattice,
     machine,
@@ -49,7 +51,9 @@ PARTS = {
     "lattice": lattice,
     "sparse": sparse,
     "ner": ner,
+    "herd-goals": herd_goals,
 }
+WITHIN = {"herd-speed": herd_speed}  # parts of another, to be run alone
 APART = {
     "scale": scale,
     "uai": uai,
@@ -81,7 +85,7 @@ def header(only: str | None) -> list[str]:
 def lines(chosen: argparse.Namespace, noted: book.Book) -> Iterator[str]:
     yield from header(chosen.only)
     yield ""
-    parts = {**PARTS, **APART}
+    parts = {**PARTS, **WITHIN, **APART}
     for name in [chosen.only] if chosen.only else PARTS:
         if name in parts:
             yield from parts[name].lines(chosen.quick)
@@ -99,7 +103,7 @@ def main() -> None:
     )
     options.add_argument("--quick", action="store_true", help="fewer models and repeats")
     options.add_argument("--peers", action="store_true", help="also the same work by others")
-    options.add_argument("--only", choices=[*PARTS, *APART, *PEERS])
+    options.add_argument("--only", choices=[*PARTS, *WITHIN, *APART, *PEERS])
     options.add_argument("--models", metavar="DIR", help="UAI models; or set HERDED_UAI")
     options.add_argument("--out", metavar="DIR", help="where to write benchmarks.md, peers.csv")
     chosen = options.parse_args()

@@ -94,3 +94,28 @@ def costs(
         call = max(0.0, float(np.median(short[name])) - few * sweep)
         found[name] = Cost(sweep, call, many)
     return found
+
+
+def best_sweeps(
+    runs: Mapping[str, Callable[[int, int], object]],
+    *,
+    repeats: int,
+    seconds: float = 0.2,
+    sweeps: int | None = None,
+) -> dict[str, float]:
+    """CPU seconds of a sweep of each run: its best long run minus its best short one.
+
+    They take turns. On a machine that is never idle the best is nearer the truth than the median.
+    Long runs have as many sweeps as take `seconds`, unless told.
+    """
+    longest = {name: sweeps or enough_sweeps(run, seconds) for name, run in runs.items()}
+    best = {name: {many // SHORT: np.inf, many: np.inf} for name, many in longest.items()}
+    for seed in range(repeats):
+        for name, run in runs.items():
+            for count, least in best[name].items():
+                took = cpu_seconds(lambda r=run, n=count, s=seed: r(n, s), user_clock)
+                best[name][count] = min(least, took)
+    return {
+        name: (best[name][many] - best[name][many // SHORT]) / (many - many // SHORT)
+        for name, many in longest.items()
+    }
