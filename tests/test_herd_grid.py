@@ -112,9 +112,11 @@ def test_herd_equal_to_the_naive_twin(model, members, kept, chain, seed):
     np.testing.assert_array_equal(layout.unstore(state.tally), tally)
     np.testing.assert_array_equal(layout.unstore(state.ones), expected.sum(axis=(0, 1)))
     if kept:
-        lanes = state.own["phases"].reshape(2, layout.parts, -1)
         sites = layout.arrays.rows * layout.arrays.columns
-        np.testing.assert_array_equal(layout.unstore(lanes[..., :sites].reshape(-1)), phases)
+        for high in (0, 1):
+            lanes = state.own["phases"][:, :, :, high].reshape(2, layout.parts, -1)
+            left = layout.unstore(lanes[..., :sites].reshape(-1))
+            np.testing.assert_array_equal(left, phases[:, high])
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="several cells and words take minutes in Python")
@@ -179,7 +181,9 @@ def test_threads_cuts_and_waves_change_no_bit(shape, periodic, kept, monkeypatch
 @pytest.mark.parametrize("members", [3, 16, 40])
 @pytest.mark.parametrize("equal", [True, False])
 def test_members_have_the_joint_distribution(members, equal):
-    """Pearson's statistic of one member, thinned: 63 degrees of freedom, far beyond 1 in 10^4."""
+    """Pearson's statistic of one member, thinned, with all rare states as one: at most 63 degrees
+    of freedom, far beyond 1 in 10^4.
+    """
     rng = np.random.default_rng(8)
     coupling = 0.4 if equal else (rng.normal(size=(2, 2)), rng.normal(size=(1, 3)))
     model = hd.ising_grid(0.5 * rng.normal(size=(2, 3)), coupling)
@@ -190,7 +194,9 @@ def test_members_have_the_joint_distribution(members, equal):
     for member in (0, members - 1):
         names = samples[100::20, member] @ (1 << np.arange(5, -1, -1))
         counts = np.bincount(names, minlength=64)
-        expected = joint * len(names)
+        rare = joint * len(names) < 5
+        counts = np.append(counts[~rare], counts[rare].sum())
+        expected = np.append(joint[~rare], joint[rare].sum()) * len(names)
         assert ((counts - expected) ** 2 / expected).sum() < 120
 
 

@@ -54,16 +54,17 @@ def naive_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
             lane = r % rows * columns + c // 2
             clock = sweep * 2 * strips + part
             if kept:
-                first = naive_draw(start_key, part * rows * columns + lane) >> 49
-                phi = phases.get((r, c), first)
+                names = [2 * (part * rows * columns + lane) + high for high in (0, 1)]
+                phi = phases.get((r, c), [naive_draw(start_key, name) >> 49 for name in names])
             else:
                 bits = naive_draw(key, clock)
-                phi = naive_lane_bits(bits >> 32, bits & SMALL, lane) >> 17
+                both = naive_lane_bits(bits >> 32, bits & SMALL, lane)
+                phi = [both >> 17, both % 2**15]
             for k in _order(naive_draw(order_key, clock), lane, words, members):
                 p = _coarse(model, x[k], r, c)
                 tally[r, c] += p * COARSE
-                carry, phi = divmod(phi + p, SCALAR // COARSE)
-                x[k][r][c] = carry
+                which = p >= 2**14  # conditionals of 1/2 and more have a phase of their own
+                x[k][r][c], phi[which] = divmod(phi[which] + p, SCALAR // COARSE)
             phases[r, c] = phi
         samples.append(np.array(x).reshape(members, -1))
     left = [phases[r, c] for r in range(height) for c in range(width)]

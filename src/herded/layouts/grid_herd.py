@@ -58,7 +58,7 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         by_count = model.counts_suffice
         tables = 2.0 * n_entries(model.shape, by_count)
         sites = n_entries(model.shape, True) / COUNTS
-        chain = sites * (4.0 * words_of(members) + 16.0 + 2.0 * kept)  # with an earlier state
+        chain = sites * (4.0 * words_of(members) + 16.0 + 4.0 * kept)  # with an earlier state
         tables += 2.0 * sites * members  # starts, while they are packed
         return Proposal(
             kind=cls.kind,
@@ -124,7 +124,7 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         return states
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
-        shape = *self.arrays.p.shape[:3], 1, LANES
+        shape = *self.arrays.p.shape[:3], 2, LANES
         phases = aligned(shape, np.uint16)
         start_lattice(phases, self.arrays.rows * self.arrays.columns, key)
         return {"phases": phases}

@@ -2,9 +2,9 @@
 
 Site m of a strip's colour is lane m % 128 of cell m // 128. A half-sweep of a strip goes over the
 words of the herd: it counts neighbours by bitwise adders, 16 members at once, and draws the members
-(`grid_herd_words`) with one phase per site, which goes on from word to word. A phase has 16 bits at
+(`grid_herd_words`) with two phases per site, which go on from word to word. A phase has 16 bits at
 scale 2^15, where p = 1 exists: a carry is a change of the highest bit. The sum of the p is
-carries * 2^15 + last phase - first phase, exactly, which is all that Rao-Blackwell needs.
+carries * 2^15 + last phases - first phases, exactly, which is all that Rao-Blackwell needs.
 
 Indices are unsigned: Numba tests signed ones for being negative, which is in the way of vectors.
 """
@@ -18,9 +18,10 @@ from herded.layouts.grid_arrays import BITS, COUNTS, LANES
 from herded.layouts.grid_herd_words import (
     AROUND,
     BEFORE,
+    HIGH,
+    LOW,
     NEW,
     ONES,
-    PHASE,
     ROWS,
     SIZE,
     C,
@@ -41,7 +42,7 @@ class GridHerd(NamedTuple):
     """The arrays of a herd that kernels change; empty where not asked for."""
 
     x: np.ndarray  # (2, rows + 2, words, columns + 2), in a border of zeros or of the other side
-    phases: np.ndarray  # (2, strips, places), if they are kept
+    phases: np.ndarray  # (2, strips, cells of low and high ones), if they are kept
     tally: np.ndarray
     ones: np.ndarray
 
@@ -84,7 +85,7 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                 part = colour * strips + strip
                 clock = U8((run.sweep + s) * 2 * strips + part)
                 if len(phases):
-                    load_phases(work, lanes, phases, U8(part * lanes))
+                    load_phases(work, lanes, phases, U8(2 * part * lanes))
                 else:
                     draw_phases(work, lanes, draw(run.key, clock))
                 key = draw(run.phase_key, clock)
@@ -118,7 +119,7 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                         to = s * block.shape[1] + (part * rows * words + g) * columns
                         write(work, samples, U8(to), U8(words * columns), rows, columns)
                 if len(phases):
-                    save_phases(work, lanes, phases, U8(part * lanes))
+                    save_phases(work, lanes, phases, U8(2 * part * lanes))
                 if frame.periodic:
                     wrap(x, U8(colour * tall) * row, row, first, rows, height, words)
                 if len(ones):
@@ -134,9 +135,11 @@ def draw_phases(work, lanes, bits):
     for m in range(_0, U8(lanes), N):
         at = m // N * SIZE
         for j in range(N):
-            phi = U2(lane_bits(a, b, U4(m + j)) >> U4(17))
-            work[at + PHASE + j] = phi
-            work[at + BEFORE + j] = phi
+            both = lane_bits(a, b, U4(m + j))
+            low, high = U2(both >> U4(17)), U2(U2(both) & _PHASE)
+            work[at + LOW + j] = low
+            work[at + HIGH + j] = high
+            work[at + BEFORE + j] = U2(low + high)
             work[at + ONES + j] = U2(0)
 
 
@@ -146,9 +149,11 @@ def load_phases(work, lanes, phases, start):
     for m in range(_0, U8(lanes), N):
         at = m // N * SIZE
         for j in range(N):
-            phi = phases[start + m + j]
-            work[at + PHASE + j] = phi
-            work[at + BEFORE + j] = phi
+            here = start + U8(2) * m + j
+            low, high = phases[here] & _PHASE, phases[here + N] & _PHASE
+            work[at + LOW + j] = low
+            work[at + HIGH + j] = high
+            work[at + BEFORE + j] = U2(low + high)
             work[at + ONES + j] = U2(0)
 
 
@@ -158,7 +163,9 @@ def save_phases(work, lanes, phases, start):
     for m in range(_0, U8(lanes), N):
         at = m // N * SIZE
         for j in range(N):
-            phases[start + m + j] = U2(work[at + PHASE + j] & _PHASE)
+            here = start + U8(2) * m + j
+            phases[here] = U2(work[at + LOW + j] & _PHASE)
+            phases[here + N] = U2(work[at + HIGH + j] & _PHASE)
 
 
 @jit
@@ -262,6 +269,7 @@ def add_up(work, tally, start, sites):
     for m in range(_0, sites, N):
         at = m // N * SIZE
         for j in range(min(N, sites - m)):
-            last, before = U2(work[at + PHASE + j] & _PHASE), work[at + BEFORE + j]
+            low, high = U2(work[at + LOW + j] & _PHASE), U2(work[at + HIGH + j] & _PHASE)
+            last, before = np.int64(low) + np.int64(high), np.int64(work[at + BEFORE + j])
             carries = np.int64(work[at + ONES + j])
-            tally[start + m + j] += (carries << 31) + ((np.int64(last) - np.int64(before)) << 16)
+            tally[start + m + j] += (carries << 31) + ((last - before) << 16)
