@@ -236,7 +236,7 @@ def _check_layout(layout: Layout, model: Model, method: object) -> None:
     """A layout of another method has arrays of other sizes, which kernels would not notice."""
     if layout.model is not model:
         raise MethodError("expected a layout that was compiled for this model, got another's")
-    options = "weights", "slack", "scan"
+    options = "weights", "slack", "scan", "herd"
     if (
         type(layout.method) is not type(method)
         or any(getattr(layout.method, n, None) != getattr(method, n, None) for n in options)
