@@ -96,8 +96,10 @@ def test_an_edit_elsewhere_is_of_no_account(package):
 def test_a_processor_that_is_told_has_kernels_of_its_own(package):
     """Numba keeps apart what it has compiled for different ones."""
     first, _ = run(package)
-    assert run(package, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="") == [first, 0]
-    assert run(package, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="") == [first, 1]
+    # Another than the one that all of this runs for.
+    name = "nocona" if os.environ.get("NUMBA_CPU_NAME") == "generic" else "generic"
+    assert run(package, NUMBA_CPU_NAME=name, NUMBA_CPU_FEATURES="") == [first, 0]
+    assert run(package, NUMBA_CPU_NAME=name, NUMBA_CPU_FEATURES="") == [first, 1]
     assert run(package) == [first, 1]
 
 
