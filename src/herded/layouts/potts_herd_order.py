@@ -15,7 +15,7 @@ from herded.system.jit import jit
 from herded.system.stream import draw
 
 U4, Z = np.uint32, np.uint64
-_1, _2, _4, _8, _15, _16, _32 = U4(1), U4(2), U4(4), U4(8), U4(15), U4(16), Z(32)
+_1, _2, _4, _8, _16, _32 = U4(1), U4(2), U4(4), U4(8), U4(16), Z(32)
 LEFT = (U4(0x55555555), U4(0x33333333), U4(0x0F0F0F0F), U4(0x00FF00FF), U4(0x0000FFFF))
 STAGES = 5  # of the butterfly: places at distances 1, 2, 4, 8 and 16
 R1 = Z(LANES)
