@@ -1,5 +1,5 @@
-"""The bundled model on short sentences: titles, acronyms, possessives, companies; how its texts
-are prepared."""
+"""The bundled model on short sentences: titles, acronyms, possessives, companies; how its texts are
+prepared."""
 
 import re
 

@@ -211,8 +211,8 @@ def test_phrases_of_one_to_four_words():
 
 
 def test_lists_are_checked():
-    with pytest.raises(CorpusError, match="at most 4 lists of names, got 5"):
-        Lexicon.from_lists([["a"]] * 5)
+    with pytest.raises(CorpusError, match="at most 8 lists of names, got 9"):
+        Lexicon.from_lists([["a"]] * 9)
     with pytest.raises(CorpusError, match="expected lists of names, got 'Paris'"):
         Lexicon.from_lists(["Paris"])
     with pytest.raises(CorpusError, match="expected lists of names"):

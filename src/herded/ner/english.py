@@ -25,6 +25,7 @@ from herded.ner.variants import vary, with_companies
 TWEETS = ("btc.tsv", "wnut17_train.tsv", "wnut17_dev.tsv", "wnut17_test.tsv")
 DEVELOPMENT = "uner_ewt_dev.tsv"
 REPEATS = 4  # of WikiGold, the one corpus that people annotated with care as documents
+PATIENCE = 3  # epochs: the development set is small, and one epoch's F1 is partly luck
 WINDOW = 20  # sentences taken for a document where a corpus does not mark them
 LEAST = 2  # weights below this many steps of the quantisation everywhere are dropped
 
@@ -47,7 +48,7 @@ def train_english(folder: str | Path) -> Recogniser:
     lists = name_lists()
     news = _news(_read(home, "gmb.tsv.gz"), lists)
     dev = _windows(_read(home, DEVELOPMENT), WINDOW)
-    crf = CRF(lexicon=Lexicon.from_lists(lists))
+    crf = CRF(lexicon=Lexicon.from_lists(lists), patience=PATIENCE)
     skip = SkipCRF(crf).fit(articles, repeats=REPEATS, extra=[*tweets, *news], dev=dev)
     trained = skip.recogniser_
     small = Recogniser(trained.chain.quantised(LEAST), trained.ties)
