@@ -49,6 +49,13 @@ from herded.run.keep import (
     PairMarginals as PairMarginals,
     Samples as Samples,
 )
+from herded.run.measures import (
+    Correlations as Correlations,
+    energy as energy,
+    magnetisation as magnetisation,
+)
+from herded.run.observables import Observable as Observable
+from herded.run.observed import Observed as Observed
 from herded.run.many import infer_as_completed as infer_as_completed, infer_many as infer_many
 from herded.run.progress import Snapshot as Snapshot
 from herded.run.recommend import (
