@@ -201,6 +201,26 @@ class Result:
         """The log of the normalising constant: exact, a bound (mean field) or Bethe's estimate."""
         return self._get(float, "log_z", "use Exact(), MeanField() or BeliefPropagation()")
 
+    def plot(self) -> Any:
+        """A picture of what was kept: marginals, else observables, samples, or the error curve.
+
+        A matplotlib figure, which notebooks show and `savefig` writes. `hd.plot` has each of them.
+        """
+        from herded import plot
+
+        for name, draw in (
+            ("chain_marginals", plot.marginals),
+            ("observables", plot.series),
+            ("samples", plot.samples),
+            ("curve", plot.curve),
+        ):
+            if self.kept.get(name) is not None:
+                return draw(self)
+        raise NotKeptError(
+            "expected something to be kept for a picture, got nothing of it: pass "
+            "keep=[Marginals()]"
+        )
+
     def to_pandas(self) -> Any:
         """The marginals as a table: a row for each state of each variable, by name.
 
