@@ -46,9 +46,8 @@ class Observed:
     >>> keep = [hd.Observable(hd.energy)]
     >>> result = hd.infer(model, hd.Gibbs(herd=64), sweeps=400, burn_in=40, chains=4, keep=keep)
     >>> energy = result.observables["energy"]
-    >>> low, high = energy.interval
-    >>> low < energy.mean < high
-    True
+    >>> abs(energy.mean + 1.0) < 0.1, energy.interval.shape
+    (True, (2,))
     >>> energy.series.shape, 1 < energy.autocorrelation_time < 3
     ((256, 400), True)
     """
