@@ -56,7 +56,6 @@ Shares of [O Apple] fell after the report.
 Analysts at [O Morgan Stanley] expect lower rates.
 She left [O Microsoft] to join [O Google].
 [O Samsung] opened an office in [L Vietnam].
-[O Siemens] built trains for [L Norway].
 [O Huawei] denied the charges.
 The [O World Bank] opened an office in [L Nairobi].
 The [O Bank of England] raised interest rates.
