@@ -1,6 +1,6 @@
 """The names in an article, with their probabilities: by the chain alone, and with ties.
 
-`skip=True` ties every mention of a word to its next one, so that what one sentence says of "Plummer"
+`skip=True` ties every mention of a word to its next one, so that what one sentence says of Plummer
 helps with the others: Viterbi goes through the sentences in rounds. Probabilities are the chain's.
 """
 
