@@ -27,8 +27,8 @@ VERSIONS = {
 }
 
 
-def sampled(run: SamplerRun) -> Result:
-    """What a run has found so far."""
+def sampled(run: SamplerRun, reason: str = "") -> Result:
+    """What a run has found so far, and why its method was chosen."""
     model, recorded = run.layout.model, run.recorded
     facts = {
         "seconds": run.seconds,
@@ -47,11 +47,13 @@ def sampled(run: SamplerRun) -> Result:
         kept=_recorded(run, recorded),
         warnings=_warnings(run) if recorded else (),
         model=model,
+        method=run.method,
+        reason=reason,
     )
 
 
-def solved(run: SolverRun) -> Result:
-    """What a solver has found."""
+def solved(run: SolverRun, reason: str = "") -> Result:
+    """What a solver has found, and why it was chosen."""
     model, answer, curve = run.layout.model, run.method.answer(run.layout, run.state), None
     if run.curve:
         left = np.isnan(run.errors)  # converged: the error stays what it is
@@ -66,6 +68,8 @@ def solved(run: SolverRun) -> Result:
         provenance=provenance(run.layout, run.method, **facts),
         kept=_answered(model, answer, curve),
         model=model,
+        method=run.method,
+        reason=reason,
     )
 
 
