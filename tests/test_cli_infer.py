@@ -182,7 +182,7 @@ def test_everything_observed(capsys):
 
 def test_a_solver_that_does_not_converge_is_doubted(capsys):
     answer = found(capsys, "infer", "grid.uai", "--method", "bp", "--sweeps", 2)
-    assert len(answer["warnings"]) == 1 and "did not converge in 2 sweeps" in answer["warnings"][0]
+    assert "did not converge in 2 sweeps" in answer["warnings"][0]
     _, out, _ = run(capsys, "infer", "grid.uai", "--method", "bp", "--sweeps", 2)
     assert "\nwarning    bp did not converge in 2 sweeps" in out
 

@@ -291,7 +291,7 @@ def test_waiting_for_a_turn_is_no_work(monkeypatch):
     run = many.infer
     monkeypatch.setattr(many, "infer", infer)
     monkeypatch.setattr(many, "time", SimpleNamespace(perf_counter=lambda: now[0]))
-    seconds, _ = many.infer_batch(0, models(3), None, {"sweeps": 5}, Turn())
+    seconds, _ = many.infer_batch(0, models(3), hd.HerdedGibbs(), {"sweeps": 5}, Turn())
     assert seconds == 3.0 and now[0] == 1003.0
 
 

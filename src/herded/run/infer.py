@@ -25,6 +25,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.run.checkpoint import resume, save
+from herded.run.diagnostics import ALONE
 from herded.run.keep import BestState, ErrorCurve, Joint, Keep, Marginals, PairMarginals, Samples
 from herded.run.loop import ENDLESS, run_all
 from herded.run.progress import Callback
@@ -137,7 +138,7 @@ def infer(
     >>> model = hd.ising_grid([[1.0, -1.0], [0.5, 0.0]], 0.2)
     >>> result = hd.infer(model)
     >>> result.method, result.marginals[..., 1].round(3).tolist()
-    (Exact(), [[0.849, 0.188], [0.744, 0.478]])
+    (Exact(), [[0.867, 0.163], [0.772, 0.488]])
     >>> result = hd.infer(model, hd.HerdedGibbs(), sweeps=5000, chains=2)
     >>> result.marginals.shape, result.sweeps
     ((2, 2, 2), 5000)
@@ -199,7 +200,7 @@ def infer(
             callback=callback,
             is_brief=solver.is_brief,
         )
-        return solved(solver, reason)
+        return _judged(solved(solver, reason), max_memory)
     if chains > 1:
         need = layout.memory + (chains - 1) * layout.chain_memory
         memory.check(need, max_memory, f"the weights of {chains} chains")
@@ -242,9 +243,25 @@ def infer(
             f"{seconds:g} only {run.done} were done: give more, or a shorter burn_in"
         )
     result = sampled(run, reason)
-    for sentence in result.warnings:
-        warnings.warn(sentence, HerdedWarning, stacklevel=_users_level())
+    _issue(result)
     return result
+
+
+def _judged(result: Result, max_memory: Size | None) -> Result:
+    """A solver's result; what may be wrong without a sign of it is compared with a sampler."""
+    if not result.method.in_one_step:
+        from herded.run.control import with_doubts  # loads much that samplers have no use for
+
+        result = with_doubts(result, max_memory)
+    _issue(result)
+    return result
+
+
+def _issue(result: Result) -> None:
+    """Warn of what speaks against a result."""
+    for sentence in result.warnings:
+        if sentence is not ALONE:
+            warnings.warn(sentence, HerdedWarning, stacklevel=_users_level())
 
 
 def _users_level() -> int:

@@ -7,9 +7,8 @@ import numpy as np
 
 from herded.layouts.protocol import Layout
 from herded.methods.protocol import Answer
-from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
-from herded.run.diagnostics import confinement, disagreement, immobility
+from herded.run.diagnostics import ALONE, confinement, disagreement, immobility
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.result import Best, Curve, Pairs, Result, curve_of
 from herded.run.sampling import SamplerRun
@@ -122,11 +121,15 @@ def _warnings(run: SamplerRun) -> tuple[str, ...]:
     if model.has_hard_zeros:
         states = np.concatenate([run.layout.values(chain.state) for chain in chains])
         found.append(confinement(model, states[:: -(-len(states) // WALLED)]))
-    if len(chains) > 1 and Marginals in chains[0].recorders and not is_annealed(run.method):
+    if getattr(run.method, "schedule", None) is not None:
+        return tuple(sentence for sentence in found if sentence)
+    if len(chains) > 1:
         frequencies = np.stack([chain.estimate(False) for chain in chains])
         found.append(disagreement(model, frequencies, run.recorded * run.layout.members))
-    if run.layout.together and not is_annealed(run.method):
+    if run.layout.together:
         found.append(_moves(run))
+    if len(chains) == 1 and not run.keep.keys() <= {BestState}:
+        found.append(ALONE)
     return tuple(sentence for sentence in found if sentence)
 
 
