@@ -28,6 +28,7 @@ from herded.run.checkpoint import resume, save
 from herded.run.diagnostics import ALONE
 from herded.run.keep import BestState, ErrorCurve, Joint, Keep, Marginals, PairMarginals, Samples
 from herded.run.loop import ENDLESS, run_all
+from herded.run.observables import Observable, Observables
 from herded.run.progress import Callback
 from herded.run.recommend import Recommendation
 from herded.run.remote_chains import RemoteChains
@@ -53,7 +54,7 @@ def infer(
     seconds: float | None = None,
     burn_in: int | None = None,
     chains: int | None = None,
-    keep: Sequence[Keep] | None = None,
+    keep: Sequence[Keep | Observable] | None = None,
     start: ArrayLike | State | Sequence[State] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     checkpoint_every: float = 30.0,
@@ -91,8 +92,9 @@ def infer(
         where all fall into one mode, none is seen.
     keep
         What to record: `Marginals()` (the default), `BestState()`, `Samples(every=10)`,
-        `PairMarginals()`, `Joint()`, `ErrorCurve(reference)`. Without a method, what only a run
-        has, such as samples, asks for a sampler, and `BestState()` alone for a search.
+        `PairMarginals()`, `Joint()`, `ErrorCurve(reference)`, and any number of
+        `Observable(function)`. Without a method, what only a run has, such as samples, asks for a
+        sampler, and `BestState()` alone for a search.
     start
         Where to start: a state (N,), one for each chain (chains, N), or the `state` of an earlier
         result, to continue it. By default a random state of the support. Asks for a sampler.
@@ -105,7 +107,7 @@ def infer(
         A bar on a terminal: when it takes a while (None), or never (False).
     callback
         A function that is called after every block of sweeps with a `Snapshot` (sweeps, seconds,
-        chain_marginals(), best()); what it returns is shown beside the bar.
+        chain_marginals(), best(), states()); what it returns is shown beside the bar.
     layout
         A kind of layout to force ("grid", "table", "field", "pairs" or "factor"), or one that the
         method's `compile` gave; with a method.
@@ -151,7 +153,8 @@ def infer(
         return infer_by_name(
             model,
             method or "auto",
-            keep=check_keep(keep, rao_blackwell=True),
+            check_keep(keep),
+            keep=keep,
             sweeps=None if sweeps is None else _count("sweeps", sweeps, 1),
             seconds=None if seconds is None else _check_seconds(seconds),
             burn_in=None if burn_in is None else _count("burn_in", burn_in, 0),
@@ -212,6 +215,8 @@ def infer(
         )
     states = first_states(layout, method, chains, start, choices, burn_in + sweeps)
     run = SamplerRun.prepare(layout, method, choices, states, sweeps, burn_in)
+    if Observables in choices and sweeps < ENDLESS:
+        choices[Observables].check_memory(run, max_memory)
     if checkpoint is not None:
         atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
         resume(run, checkpoint)
@@ -342,8 +347,10 @@ def _count(name: str, value: SupportsIndex, least: int) -> int:
     return count
 
 
-def check_keep(keep: Sequence[Keep] | None, rao_blackwell: bool = False) -> dict[type, Any]:
-    kinds = (Marginals, BestState, Samples, PairMarginals, Joint, ErrorCurve)
+def check_keep(
+    keep: Sequence[Keep | Observable] | None, rao_blackwell: bool = False
+) -> dict[type, Any]:
+    kinds = (Marginals, BestState, Samples, PairMarginals, Joint, ErrorCurve, Observable)
     choices: dict[type, Any] = {}
     if not (keep is None or isinstance(keep, Iterable)):
         raise MethodError(f"expected keep= as a list, got {shown(keep)}")
@@ -353,6 +360,9 @@ def check_keep(keep: Sequence[Keep] | None, rao_blackwell: bool = False) -> dict
                 f"expected {', '.join(kind.__name__ + '()' for kind in kinds)} in keep=, got "
                 f"{shown(choice)}"
             )
+        if isinstance(choice, Observable):
+            choices[Observables] = choices.get(Observables, Observables()).add(choice)
+            continue
         if type(choice) in choices:
             raise MethodError(f"expected {type(choice).__name__} once in keep=, got it twice")
         choices[type(choice)] = choice
@@ -373,6 +383,7 @@ def _refuse_for_solver(
         ("checkpoint", checkpoint is not None),
         ("executor", executor is not None),
         ("keep=[Samples()]", Samples in keep),
+        ("keep=[Observable()]", Observables in keep),
     )
     for name, is_asked in asked:
         if is_asked:

@@ -195,16 +195,19 @@ def _resumed(model: Model, asked: Request, begun: Begun) -> Choice:
 # -- do it -----------------------------------------------------------------------------------------
 
 
-def infer_by_name(model: Model, name: str, *, keep: dict[type, Any], **options: Any) -> Result:
-    """Plan the run that `name` stands for, and do it; `options` are those of `infer`."""
+def infer_by_name(model: Model, name: str, kept: dict[type, Any], **options: Any) -> Result:
+    """Plan the run that `name` stands for, and do it.
+
+    `options` are those of `infer`, `kept` what is to be kept by its kind.
+    """
     if name == "auto" and options["layout"] is not None:
         raise MethodError("expected a method with layout=, got none: name the method, too")
     length = {key: options.pop(key) for key in ("sweeps", "seconds", "burn_in", "chains")}
     asked = Request(
-        task="map" if keep.keys() == {BestState} else "mar",
+        task="map" if kept.keys() == {BestState} else "mar",
         max_memory=options["max_memory"],
         checkpoint=options["checkpoint"],
-        why_sample=_why_sample(model, keep, options["start"]),
+        why_sample=_why_sample(model, kept, options["start"]),
         **length,
     )
     plan = plan_run(model, name, asked)
@@ -212,7 +215,7 @@ def infer_by_name(model: Model, name: str, *, keep: dict[type, Any], **options: 
         options |= {"checkpoint": None, "executor": None}
     elif not plan.samples and length["chains"] is not None:
         plan = replace(plan, chains=length["chains"])  # to be refused
-    return infer_planned(model, plan, length["seconds"], keep=[*keep.values()], **options)
+    return infer_planned(model, plan, length["seconds"], **options)
 
 
 def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **options: Any) -> Result:
