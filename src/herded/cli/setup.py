@@ -88,7 +88,7 @@ class Setup:
         if self.herd > 1:
             shown.pop("weights", None)  # a herd has none
         parts = [f"{name} {value}" for name, value in shown.items() if name == "seed" or value]
-        if is_annealed(self.method):
+        if self.samples and is_annealed(self.method):
             parts.append(f"annealed from temperature {self.method.schedule.temperature:g}")
         reason = f": {self.choice.reason}" if self.choice.reason else ""
         settings = f" ({', '.join(parts)})" if parts else ""

@@ -295,6 +295,8 @@ def _is_solver(method: Method) -> "TypeIs[Solver]":
 
 def _check_layout(layout: Layout, model: Model, method: object) -> None:
     """A layout of another method has arrays of other sizes, which kernels would not notice."""
+    if layout.model is model and layout.method == method:
+        return
     if layout.model is not model:
         raise MethodError("expected a layout that was compiled for this model, got another's")
     options = "weights", "slack", "scan", "herd"
