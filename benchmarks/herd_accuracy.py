@@ -8,8 +8,8 @@ import numpy as np
 import herded as hd
 from benchmarks.goal_rows import GoalRow
 from benchmarks.herd_models import constant, ring
-from benchmarks.herds import ours, score
 from benchmarks.random_models import grid, ising
+from benchmarks.scores import ours, score
 
 MEMBERS = 64
 MODELS = 3
