@@ -7,7 +7,7 @@ written by hand. `--out DIR` also writes DIR/benchmarks.md, where the
 sections that were not run stay as they are, and DIR/peers.csv. No number here is a promise;
 `python -m benchmarks --out docs` makes that page, and
 `python -m benchmarks --only uai --models DIR > docs/models.md` the one on models from files.
-`--updates`, `--rows`, `--scores` and `--others` are for `--only herds`, which says what they do.
+`--updates`, `--rows`, `--every`, `--scores` and `--others` are for `--only herds`, which says more.
 """
 
 import argparse
@@ -100,8 +100,8 @@ def lines(chosen: argparse.Namespace, noted: book.Book) -> Iterator[str]:
 
 def wanted(chosen: argparse.Namespace) -> herds.Wanted:
     """What is asked for of the comparison of herds."""
-    rows = None if chosen.rows is None else tuple(chosen.rows.split(","))
-    return herds.Wanted(chosen.updates, rows, chosen.scores, chosen.others)
+    rows = None if chosen.rows is None else tuple(chosen.rows)
+    return herds.Wanted(chosen.updates, rows, chosen.every, chosen.scores, chosen.others)
 
 
 def whole_numbers(text: str) -> tuple[int, ...]:
@@ -119,7 +119,8 @@ def main() -> None:
     options.add_argument("--only", choices=[*PARTS, *WITHIN, *APART, *PEERS])
     options.add_argument("--models", metavar="DIR", help="UAI models; or set HERDED_UAI")
     options.add_argument("--updates", type=whole_numbers, help="lengths of runs: 10000,100000")
-    options.add_argument("--rows", help="rows whose names begin so: recommend,Gibbs")
+    options.add_argument("--rows", nargs="+", help="rows whose names begin so: recommend Gibbs")
+    options.add_argument("--every", type=int, default=1, help="every so many-th model")
     options.add_argument("--scores", metavar="FILE", help="scores of runs, to go on from")
     options.add_argument("--others", action="store_true", help="models that nothing was chosen on")
     options.add_argument("--out", metavar="DIR", help="where to write benchmarks.md, peers.csv")

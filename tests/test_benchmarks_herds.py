@@ -269,7 +269,7 @@ def test_rows_are_asked_for_by_their_beginnings():
 def test_a_book_is_gone_on_with(tmp_path):
     """What it has is not run again."""
     path = tmp_path / "scores"
-    told = herds.Wanted((500,), ("Gibbs, 4",), str(path))
+    told = herds.Wanted((500,), ("Gibbs, 4",), scores=str(path))
     first = list(herds.lines(True, told))
     kept = path.read_text()
     assert list(herds.lines(True, told)) == first and path.read_text() == kept

@@ -132,7 +132,9 @@ def infer(
     >>> result.marginals.shape, result.sweeps
     ((2, 2, 2), 5000)
     """
+    doubt = ""
     if isinstance(method, Recommendation):
+        doubt = method.doubt
         sweeps = method.sweeps if sweeps is None and seconds is None else sweeps
         burn_in = method.burn_in if burn_in is None else burn_in
         chains = method.chains if chains is None else chains
@@ -210,7 +212,7 @@ def infer(
             f"expected seconds enough for the burn-in of {burn_in} sweeps and one more, but after "
             f"{seconds:g} only {run.done} were done: give more, or a shorter burn_in"
         )
-    result = sampled(run)
+    result = sampled(run, doubt)
     for sentence in result.warnings:
         warnings.warn(sentence, HerdedWarning, stacklevel=2)
     return result

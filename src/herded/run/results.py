@@ -27,8 +27,8 @@ VERSIONS = {
 }
 
 
-def sampled(run: SamplerRun) -> Result:
-    """What a run has found so far."""
+def sampled(run: SamplerRun, doubt: str = "") -> Result:
+    """What a run has found so far; `doubt` is one more warning."""
     model, recorded = run.layout.model, run.recorded
     facts = {
         "seconds": run.seconds,
@@ -45,7 +45,7 @@ def sampled(run: SamplerRun) -> Result:
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
         kept=_recorded(run, recorded),
-        warnings=_warnings(run) if recorded else (),
+        warnings=_warnings(run, doubt) if recorded else (),
         model=model,
     )
 
@@ -112,9 +112,9 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     return kept
 
 
-def _warnings(run: SamplerRun) -> tuple[str, ...]:
+def _warnings(run: SamplerRun, doubt: str) -> tuple[str, ...]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
-    model, chains, found = run.layout.model, run.chains, []
+    model, chains, found = run.layout.model, run.chains, [doubt]
     if model.has_hard_zeros:
         states = np.concatenate([run.layout.values(chain.state) for chain in chains])
         found.append(confinement(model, states[:: -(-len(states) // WALLED)]))
