@@ -11,6 +11,8 @@ from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
 from herded.run.diagnostics import confinement, disagreement, immobility
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
+from herded.run.observables import Observables
+from herded.run.observed import observed
 from herded.run.result import Best, Curve, Pairs, Result, curve_of
 from herded.run.sampling import SamplerRun
 from herded.run.solving import SolverRun
@@ -97,15 +99,17 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     if BestState in keep and sweeps:
         kept["best"] = _best(run.layout.model, recorders(BestState))
     if Samples in keep:
-        samples = [recorder.gather().swapaxes(0, 1) for recorder in recorders(Samples)]
+        samples = [recorder.samples().swapaxes(0, 1) for recorder in recorders(Samples)]
         kept["samples"] = np.concatenate(samples)  # members count as chains
         kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
     if PairMarginals in keep:
         pairs = recorders(PairMarginals)
         tables = np.mean([recorder.tables() for recorder in pairs], axis=0)
-        kept["pairs"] = Pairs(pairs[0].edges, tables)
+        kept["pairs"] = Pairs(pairs[0].edges, tables, run.layout.model)
     if Joint in keep:
         kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
+    if Observables in keep and sweeps:
+        kept["observables"] = observed(run)
     if ErrorCurve in keep:
         errors = np.stack([chain.errors for chain in chains])
         kept["curve"] = curve_of(run.points, errors, run.sweeps, sweeps)
@@ -143,7 +147,7 @@ def _best(model: Model, recorders: list[Any]) -> Best:
     states = np.stack([recorder.arrays["state"] for recorder in recorders])
     winner = scores.argmax(axis=0)[recorders[0].owner]
     state = states[winner, np.arange(model.n_variables)].astype(np.int64)
-    return Best(state.reshape(model.shape), float(model.log_score(state)))
+    return Best(state.reshape(model.shape), float(model.log_score(state)), model)
 
 
 def _answered(model: Model, answer: Answer, curve: Curve | None) -> dict[str, Any]:
@@ -151,12 +155,12 @@ def _answered(model: Model, answer: Answer, curve: Curve | None) -> dict[str, An
     if answer.marginals is not None:
         kept["chain_marginals"] = answer.marginals[None]
     if answer.state is not None and answer.log_score is not None:
-        kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score)
+        kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score, model)
     if answer.pairs is not None:
         width = int(model.cardinalities.max())
         tables = np.zeros((len(answer.pairs), width, width))
         for table, pair in zip(tables, answer.pairs.values(), strict=True):
             table[: pair.shape[0], : pair.shape[1]] = pair
         edges = np.array(list(answer.pairs), dtype=np.int64).reshape(-1, 2)
-        kept["pairs"] = Pairs(edges, tables)
+        kept["pairs"] = Pairs(edges, tables, model)
     return kept

@@ -19,6 +19,7 @@ from herded.models.checks import whole_array
 from herded.models.support import check_start, dispersed_starts, member_starts
 from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
 from herded.run.loop import interrupted_afterwards, interruptible
+from herded.run.observables import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
 from herded.system.stream import stream_key
 
@@ -229,7 +230,11 @@ class SamplerRun:
             scores = [chain.recorders[BestState].arrays["score"] for chain in self.chains]
             return float(np.max(scores, axis=0).sum())
 
-        return Snapshot(self.recorded, self.seconds, marginals, best)
+        def states() -> np.ndarray:
+            found = np.concatenate([self.layout.values(chain.state) for chain in self.chains])
+            return found.reshape(-1, *self.layout.model.shape)
+
+        return Snapshot(self.recorded, self.seconds, marginals, best, states)
 
 
 _WARM: set[Any] = set()  # signatures of runs whose kernels are compiled
@@ -262,6 +267,8 @@ def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.nda
     }
     if ErrorCurve in keep and Marginals not in recorders:
         recorders[Marginals] = MarginalRecorder(layout)
+    if Observables in keep:
+        cast(ObservableRecorder, recorders[Observables]).begin(state)
     layout.fill(block, state)
     if _counts(layout) and Marginals in recorders:
         state.ones = layout.new_counts()
