@@ -41,7 +41,9 @@ def test_slow_models_take_longer():
 def test_nothing_to_move():
     known = hd.FactorGraph([2, 1], []).given({0: 1})
     assert fly(known, 100) == Pilot(1.0, 0, 0.0)
-    result = hd.infer(known, hd.recommend(known))
+    found = hd.recommend(known)
+    assert not found.doubt and "no variable is free" in found.reason
+    result = hd.infer(known, found)
     assert result.marginals.tolist() == [[0.0, 1.0], [1.0, 0.0]]
 
 

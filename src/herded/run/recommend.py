@@ -140,6 +140,8 @@ def plan(
     model: Model, budget: int, pilot: Pilot, seed: int, max_memory: Size | None
 ) -> Recommendation:
     """What to do with `budget` updates of each variable after a pilot."""
+    if not pilot.sweeps:
+        return in_time(model, budget, seed, max_memory, "no variable is free to move")
     seen = f"in a pilot of {pilot.sweeps:,} sweeps "
     if not pilot.is_sure:
         seen += "the slowest variable hardly moved on"
