@@ -117,6 +117,14 @@ class SamplerRun:
     def most(self) -> int:
         return self.blocks.shape[1] if self.remote is None else getattr(self.remote, "most", 1)
 
+    @property
+    def least(self) -> int:
+        return self.layout.least_block if self.remote is None else self.most
+
+    @property
+    def first(self) -> int:
+        return max(self.least, BRIEF // (self.layout.n_stored * self.layout.members))
+
     def is_finished(self) -> bool:
         most = MOST_UPDATES // self.layout.members if self.layout.together else self.total
         return self.done >= min(self.total, most)
