@@ -1,5 +1,6 @@
 """Result: plain arrays and where they came from."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -24,15 +25,15 @@ class Pairs:
     """Pair marginals: tables[e] belongs to the variables edges[e]."""
 
     edges: np.ndarray  # (E, 2)
-    tables: np.ndarray  # (E, K, K)
+    tables: Sequence[np.ndarray]  # E, each with the states of one variable by those of the other
 
     def __getitem__(self, pair: tuple[int, int]) -> np.ndarray:
         i, j = pair
         for a, b, flip in ((i, j, False), (j, i, True)):
             found = np.flatnonzero((self.edges[:, 0] == a) & (self.edges[:, 1] == b))
             if len(found):
-                table: np.ndarray = self.tables[found[0]]
-                return table.T if flip else table
+                table = self.tables[found[0]]
+                return np.transpose(table) if flip else table
         raise KeyError(f"the pair {pair} was not kept")
 
 
