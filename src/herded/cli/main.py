@@ -13,12 +13,19 @@ import sys
 import threading
 from collections.abc import Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from herded.cli.infer_arguments import add_compare, add_infer, add_info, add_many
 from herded.cli.ner_arguments import add_ner
 from herded.cli.remedies import in_options
-from herded.errors import CheckpointError, CorpusError, FileError, HerdedError, MemoryLimitError
+from herded.errors import (
+    CheckpointError,
+    CorpusError,
+    FileError,
+    HerdedError,
+    MemoryLimitError,
+    shortened,
+)
 from herded.run.loop import interrupted_afterwards
 from herded.version import __version__
 
@@ -36,9 +43,16 @@ EXIT_CODES = """exit codes:
 UNFINISHED = " before the end: no file was left half-written; run the same command again"
 
 
+class Parser(argparse.ArgumentParser):
+    """One whose complaints are short; those of commands are of this kind too."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(shortened(message))
+
+
 def parser() -> argparse.ArgumentParser:
     """All commands and their options."""
-    top = argparse.ArgumentParser(
+    top: argparse.ArgumentParser = Parser(
         prog="herded",
         description="Deterministic inference for discrete graphical models: herded Gibbs sampling.",
         epilog=EXIT_CODES,
