@@ -13,6 +13,7 @@ from herded.cli.printing import and_more, columns, facts, finite, safe
 from herded.cli.reference import Errors, Reference
 from herded.cli.setup import Setup
 from herded.errors import MethodError
+from herded.models import labels
 from herded.models.protocol import Model
 from herded.run.result import Result
 
@@ -136,9 +137,19 @@ class Answered:
             found["marginals"] = self._rows(self.marginals)
         if self.model.names:
             found["names"] = list(self.model.names)
+            found["named"] = self._named()
         if self.model.state_names:
             found["state_names"] = [list(names) for names in self.model.state_names]
         return json.dumps(found, allow_nan=False)
+
+    def _named(self) -> dict[str, Any] | None:
+        """The answer by the names of variables and states."""
+        if self.state is not None:
+            return labels.named_state(self.model, self.state)
+        if self.marginals is None:
+            return None
+        rows = enumerate(self.marginals)
+        return {self.model.names[i]: labels.named_row(self.model, i, row) for i, row in rows}
 
     def _rows(self, table: np.ndarray) -> list[list[float]]:
         """A row for each variable, as long as it has states."""

@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from herded.cli import engines, models
+from herded.cli import engines, models, outputs
 from herded.cli.answer import Answered, answered
 from herded.cli.printing import facts, safe, say
 from herded.cli.reference import Reference
 from herded.cli.setup import Setup, set_up
 from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
-from herded.io.uai_results import write_mar, write_mpe, write_pr
 from herded.models.protocol import Model
 from herded.run.infer import infer as run
 from herded.run.keep import BestState, Marginals
@@ -40,6 +39,7 @@ def infer(options: argparse.Namespace) -> int:
         raise MethodError(f"expected --reference with --task mar, got --task {options.task}")
     _check_apart(options)
     if options.out is not None:
+        outputs.check_ending(options.out, options.task)
         atomic.check_writable(options.out, FileError, "--out")
     model = models.read(options)
     reference = Reference.read(options, model) if options.reference is not None else None
@@ -186,12 +186,7 @@ def _write(options: argparse.Namespace, model: Model, found: Answered) -> Herded
     if options.out is None:
         return None
     try:
-        if options.task == "mar" and found.marginals is not None:
-            write_mar(found.marginals, options.out, model.cardinalities)
-        elif options.task == "map" and found.state is not None:
-            write_mpe(found.state, options.out)
-        elif found.log_z is not None:
-            write_pr(found.log_z, options.out)
+        outputs.write(options.out, options.task, model, found)
     except HerdedError as error:
         return error
     return None

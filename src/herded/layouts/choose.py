@@ -27,6 +27,7 @@ from herded.layouts.site_herd import FactorHerdLayout, TableHerdLayout
 from herded.layouts.table import TableLayout
 from herded.models.protocol import Model
 from herded.system.memory import Size
+from herded.system.spelling import did_you_mean
 
 LAYOUTS: tuple[Any, ...] = (
     GridLayout,  # 4-neighbour grids of two states
@@ -62,7 +63,8 @@ def propose_layout(
     `cools` asks for one whose conditionals can change with the temperature.
     """
     if kind is not None and (not isinstance(kind, str) or kind not in KINDS):
-        raise MethodError(f"expected a layout out of {', '.join(KINDS)}, got {kind!r}")
+        hint = did_you_mean(kind, KINDS)
+        raise MethodError(f"expected a layout out of {', '.join(KINDS)}, got {kind!r}{hint}")
     task, reason, herd = Task(model, draw, scan, max_memory), "", draw.members > 1
     able = [c for c in LAYOUTS if c.together == herd and c.cools >= cools]
     candidates = [layout for layout in able if kind in (None, layout.kind)]

@@ -26,6 +26,7 @@ from herded.models.protocol import Model
 from herded.run.checkpoint import resume, save
 from herded.run.keep import BestState, ErrorCurve, Joint, Keep, Marginals, PairMarginals, Samples
 from herded.run.loop import ENDLESS, run_all
+from herded.run.observables import Observable, Observables
 from herded.run.progress import Callback
 from herded.run.recommend import Recommendation
 from herded.run.remote_chains import RemoteChains
@@ -51,7 +52,7 @@ def infer(
     seconds: float | None = None,
     burn_in: int | None = None,
     chains: int | None = None,
-    keep: Sequence[Keep] | None = None,
+    keep: Sequence[Keep | Observable] | None = None,
     start: ArrayLike | State | Sequence[State] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     checkpoint_every: float = 30.0,
@@ -85,7 +86,8 @@ def infer(
         mode, none is seen.
     keep
         What to record: `Marginals()` (the default), `BestState()`, `Samples(every=10)`,
-        `PairMarginals()`, `Joint()`, `ErrorCurve(reference)`.
+        `PairMarginals()`, `Joint()`, `ErrorCurve(reference)`, and any number of
+        `Observable(function)`.
     start
         Where to start: a state (N,), one for each chain (chains, N), or the `state` of an earlier
         result, to continue it. By default a random state of the support.
@@ -97,7 +99,7 @@ def infer(
         A bar on a terminal: when it takes a while (None), or never (False).
     callback
         A function that is called after every block of sweeps with a `Snapshot` (sweeps, seconds,
-        chain_marginals(), best()); what it returns is shown beside the bar.
+        chain_marginals(), best(), states()); what it returns is shown beside the bar.
     layout
         A kind of layout to force ("grid", "table", "field", "pairs" or "factor"), or one that the
         method's `compile` gave.
@@ -180,6 +182,8 @@ def infer(
         )
     states = first_states(layout, method, chains, start, choices, burn_in + sweeps)
     run = SamplerRun.prepare(layout, method, choices, states, sweeps, burn_in)
+    if Observables in choices and sweeps < ENDLESS:
+        choices[Observables].check_memory(run, max_memory)
     if checkpoint is not None:
         atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
         resume(run, checkpoint)
@@ -281,8 +285,8 @@ def _count(name: str, value: SupportsIndex, least: int) -> int:
     return count
 
 
-def _check_keep(keep: Sequence[Keep] | None) -> dict[type, Any]:
-    kinds = (Marginals, BestState, Samples, PairMarginals, Joint, ErrorCurve)
+def _check_keep(keep: Sequence[Keep | Observable] | None) -> dict[type, Any]:
+    kinds = (Marginals, BestState, Samples, PairMarginals, Joint, ErrorCurve, Observable)
     choices: dict[type, Any] = {}
     if not (keep is None or isinstance(keep, Iterable)):
         raise MethodError(f"expected keep= as a list, got {shown(keep)}")
@@ -292,6 +296,9 @@ def _check_keep(keep: Sequence[Keep] | None) -> dict[type, Any]:
                 f"expected {', '.join(kind.__name__ + '()' for kind in kinds)} in keep=, got "
                 f"{shown(choice)}"
             )
+        if isinstance(choice, Observable):
+            choices[Observables] = choices.get(Observables, Observables()).add(choice)
+            continue
         if type(choice) in choices:
             raise MethodError(f"expected {type(choice).__name__} once in keep=, got it twice")
         choices[type(choice)] = choice
@@ -312,6 +319,7 @@ def _refuse_for_solver(
         ("checkpoint", checkpoint is not None),
         ("executor", executor is not None),
         ("keep=[Samples()]", Samples in keep),
+        ("keep=[Observable()]", Observables in keep),
     )
     for name, is_asked in asked:
         if is_asked:

@@ -11,6 +11,8 @@ from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
 from herded.run.diagnostics import confinement, disagreement, immobility
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
+from herded.run.observables import Observables
+from herded.run.observed import observed
 from herded.run.result import Best, Curve, Pairs, Result, curve_of
 from herded.run.sampling import SamplerRun
 from herded.run.solving import SolverRun
@@ -97,7 +99,7 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     if BestState in keep and sweeps:
         kept["best"] = _best(run.layout.model, recorders(BestState))
     if Samples in keep:
-        samples = [recorder.gather().swapaxes(0, 1) for recorder in recorders(Samples)]
+        samples = [recorder.samples().swapaxes(0, 1) for recorder in recorders(Samples)]
         kept["samples"] = np.concatenate(samples)  # members count as chains
         kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
     if PairMarginals in keep:
@@ -105,9 +107,12 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
         edges, states = pairs[0].edges, run.layout.model.cardinalities
         tables = np.mean([recorder.tables() for recorder in pairs], axis=0)
         sizes = states[edges].tolist()
-        kept["pairs"] = Pairs(edges, [t[:k, :m] for t, (k, m) in zip(tables, sizes, strict=True)])
+        tables = [t[:k, :m] for t, (k, m) in zip(tables, sizes, strict=True)]
+        kept["pairs"] = Pairs(edges, tables, run.layout.model)
     if Joint in keep:
         kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
+    if Observables in keep and sweeps:
+        kept["observables"] = observed(run)
     if ErrorCurve in keep:
         errors = np.stack([chain.errors for chain in chains])
         kept["curve"] = curve_of(run.points, errors, run.sweeps, sweeps)
@@ -145,7 +150,7 @@ def _best(model: Model, recorders: list[Any]) -> Best:
     states = np.stack([recorder.arrays["state"] for recorder in recorders])
     winner = scores.argmax(axis=0)[recorders[0].owner]
     state = states[winner, np.arange(model.n_variables)].astype(np.int64)
-    return Best(state.reshape(model.shape), float(model.log_score(state)))
+    return Best(state.reshape(model.shape), float(model.log_score(state)), model)
 
 
 def _answered(model: Model, answer: Answer, curve: Curve | None) -> dict[str, Any]:
@@ -153,8 +158,8 @@ def _answered(model: Model, answer: Answer, curve: Curve | None) -> dict[str, An
     if answer.marginals is not None:
         kept["chain_marginals"] = answer.marginals[None]
     if answer.state is not None and answer.log_score is not None:
-        kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score)
+        kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score, model)
     if answer.pairs is not None:
         edges = np.array(list(answer.pairs), dtype=np.int64).reshape(-1, 2)
-        kept["pairs"] = Pairs(edges, list(answer.pairs.values()))
+        kept["pairs"] = Pairs(edges, list(answer.pairs.values()), model)
     return kept

@@ -19,6 +19,7 @@ from herded.models.checks import whole_array
 from herded.models.support import check_start, dispersed_starts, member_starts
 from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
 from herded.run.loop import interrupted_afterwards, interruptible
+from herded.run.observables import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
 from herded.system.stream import stream_key
 
@@ -28,6 +29,7 @@ MOST_COUNTED = 255  # samples of a block: in bytes
 SPARE = 2**26  # bytes of weights that a run by the clock may copy to compile with
 WORTH_THREADS = 2**20  # updates in a whole run
 MOST_UPDATES = 2**31  # of a variable in a herd: sums of twice as many would overflow
+FIRST = 2**18  # updates of a run's first block, before it is known how long they take
 BRIEF = 2**16  # updates of a run that is over before anybody could interrupt it
 
 Remote = Callable[["SamplerRun", int], None]  # advances all chains by so many sweeps
@@ -123,7 +125,7 @@ class SamplerRun:
 
     @property
     def first(self) -> int:
-        return max(self.least, BRIEF // (self.layout.n_stored * self.layout.members))
+        return max(self.least, FIRST // (self.layout.n_stored * self.layout.members))
 
     def is_finished(self) -> bool:
         most = MOST_UPDATES // self.layout.members if self.layout.together else self.total
@@ -237,7 +239,11 @@ class SamplerRun:
             scores = [chain.recorders[BestState].arrays["score"] for chain in self.chains]
             return float(np.max(scores, axis=0).sum())
 
-        return Snapshot(self.recorded, self.seconds, marginals, best)
+        def states() -> np.ndarray:
+            found = np.concatenate([self.layout.values(chain.state) for chain in self.chains])
+            return found.reshape(-1, *self.layout.model.shape)
+
+        return Snapshot(self.recorded, self.seconds, marginals, best, states)
 
 
 _WARM: set[Any] = set()  # signatures of runs whose kernels are compiled
@@ -270,6 +276,8 @@ def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.nda
     }
     if ErrorCurve in keep and Marginals not in recorders:
         recorders[Marginals] = MarginalRecorder(layout)
+    if Observables in keep:
+        cast(ObservableRecorder, recorders[Observables]).begin(state)
     layout.fill(block, state)
     if _counts(layout) and Marginals in recorders:
         state.ones = layout.new_counts()
