@@ -87,6 +87,8 @@ class Result:
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     model: Any = field(default=None, repr=False)  # what it is a result for: names, scores
     warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
+    method: Any = field(default=None, repr=False)  # what was run; its text is in `provenance`
+    reason: str = field(default="", repr=False)  # why, where the method was not given
 
     def _get(self, kind: type[Kept], name: str, remedy: str, key: str | None = None) -> Kept:
         """What a property called `name` gives, which was kept under `key` if not under its name."""
