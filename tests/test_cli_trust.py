@@ -205,10 +205,11 @@ def test_no_room_for_a_checkpoint_costs_no_run(capsys):
         env=environment(),
     )
     out, err = child.communicate(timeout=HANGS)
-    assert child.returncode == 0, err
+    assert child.returncode == 3, err
     answer = json.loads(out)
     assert answer["sweeps"] == 600 and "goes on without this checkpoint" in answer["warnings"][0]
     assert "herded: warning: expected to write run.ckpt, but: File too large" in err
+    assert "herded: expected to write the checkpoint run.ckpt, but it could not be" in err
     assert "Traceback" not in err and os.listdir() == ["grid.uai"]
 
 

@@ -398,5 +398,7 @@ def _try_to_save(run: SamplerRun, path: str | PathLike[str], stacklevel: int) ->
     """A full disk must not cost the run: it goes on, and says so."""
     try:
         save(run, path)
+        run.saved = True
     except CheckpointError as error:
+        run.saved = False
         warnings.warn(f"{error}; the run goes on without this checkpoint", stacklevel=stacklevel)

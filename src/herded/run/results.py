@@ -39,6 +39,8 @@ def sampled(run: SamplerRun, reason: str = "") -> Result:
         "members": run.layout.members,
         "interrupted": run.interrupted,
     }
+    if run.saved is not None:
+        facts["saved"] = run.saved
     return Result(
         shape=model.shape,
         sweeps=recorded,
