@@ -152,3 +152,11 @@ def test_it_beats_gibbs(updates):
             errors += [np.abs(run.marginals - truth).mean() for run in (found, gibbs)]
         ratios.append(errors[0] / errors[1])
     assert np.exp(np.log(ratios).mean()) < 0.5
+
+
+def test_doubt_without_a_method():
+    """What `infer` chooses by itself is doubted as well: 25 sweeps of a pilot are too few here."""
+    with pytest.warns(hd.HerdedWarning, match="may agree and be wrong"):
+        result = hd.infer(STRONG, sweeps=1000, keep=[hd.Marginals(), hd.Samples(every=100)])
+    assert "hardly moved on" in result.reason
+    assert any("a pilot of 25 sweeps" in sentence for sentence in result.warnings)
