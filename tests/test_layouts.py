@@ -10,6 +10,7 @@ from strategies import models
 
 import herded as hd
 from herded.errors import MemoryLimitError, MethodError
+from herded.layouts import table_arrays
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.scan import colour, components
 from herded.system import memory
@@ -105,14 +106,14 @@ def test_tabulated_weights_need_tables(weights):
 
 def test_high_degree_is_refused_before_anything_is_taken():
     with pytest.raises(MemoryLimitError, match=r"variable 0 has 59 neighbours.*weights=\"pooled\""):
-        hd.infer(star())
+        hd.infer(star(), hd.HerdedGibbs())
     names = [f"v{i}" for i in range(60)]
     with pytest.raises(
         MemoryLimitError, match=r"variable 'v0' has 59 neighbours.*\"lazy\".*max_memory="
     ):
         hd.infer(star(names=names), hd.HerdedGibbs(weights="shared"))
     with pytest.raises(MemoryError):
-        hd.infer(star())
+        hd.infer(star(), hd.HerdedGibbs())
 
 
 def test_the_way_out_of_a_forced_table_is_to_drop_it():
@@ -391,4 +392,18 @@ def test_nobody_asks_the_system_about_little(monkeypatch):
         memory.check(2**31, None, "it")
     monkeypatch.delattr("herded.system.memory.available")
     assert memory.fits(memory.LITTLE, None)
-    assert hd.infer(CHAIN, sweeps=5, chains=2).sweeps == 5
+    assert hd.infer(CHAIN, hd.HerdedGibbs(), sweeps=5, chains=2).sweeps == 5
+
+
+@pytest.mark.parametrize("model", [GRID, CHAIN], ids=["two states", "more"])
+def test_tables_are_filled_in_pieces_of_any_size(model, monkeypatch):
+    """Between two of them Ctrl-C is heard."""
+    whole = hd.HerdedGibbs().compile(model, kind="table").arrays.p
+    monkeypatch.setattr(table_arrays, "CHUNK", 3)
+    assert (hd.HerdedGibbs().compile(model, kind="table").arrays.p == whole).all()
+
+
+def test_tables_that_take_long_are_told_of_first(monkeypatch):
+    monkeypatch.setattr(table_arrays, "LONG", 1)
+    with pytest.warns(UserWarning, match=r"tables of .* rows are filled before the first sweep"):
+        hd.HerdedGibbs().compile(GRID, kind="table")

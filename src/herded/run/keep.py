@@ -32,6 +32,7 @@ from herded.run.sample_counts import (
     keep_best,
     take_ones,
 )
+from herded.system import memory
 from herded.system.threads import run_parts
 
 MAX_JOINT = 2**20
@@ -176,6 +177,7 @@ class PairRecorder(Recorder):
         super().__init__(layout)
         self.edges = neighbour_pairs(layout.model) if edges is None else _check_edges(layout, edges)
         size = len(self.edges) * layout.width**2
+        memory.check(8.0 * size, None, "tables of pairs of states", "give fewer edges=")
         self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
@@ -294,7 +296,7 @@ class Samples:
     Examples
     --------
     >>> pair = hd.FactorGraph([2, 2], [((0, 1), [[1.0, 0.0], [0.0, 1.0]])])
-    >>> hd.infer(pair, sweeps=100, keep=[hd.Samples(every=10)]).samples.shape
+    >>> hd.infer(pair, hd.HerdedGibbs(), sweeps=100, keep=[hd.Samples(every=10)]).samples.shape
     (1, 10, 2)
     """
 
@@ -345,7 +347,8 @@ class ErrorCurve:
     Examples
     --------
     >>> pair = hd.FactorGraph([2, 2], [((0, 1), [[1.0, 0.0], [0.0, 1.0]])])
-    >>> curve = hd.infer(pair, sweeps=8, keep=[hd.ErrorCurve(np.full((2, 2), 0.5))]).curve
+    >>> truth = np.full((2, 2), 0.5)
+    >>> curve = hd.infer(pair, hd.Gibbs(), sweeps=8, keep=[hd.ErrorCurve(truth)]).curve
     >>> curve.sweeps
     array([1, 2, 4, 8])
     """

@@ -7,9 +7,8 @@ import numpy as np
 
 from herded.layouts.protocol import Layout
 from herded.methods.protocol import Answer
-from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
-from herded.run.diagnostics import confinement, disagreement, immobility
+from herded.run.diagnostics import ALONE, confinement, disagreement, immobility
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.observables import Observables
 from herded.run.observed import observed
@@ -29,8 +28,8 @@ VERSIONS = {
 }
 
 
-def sampled(run: SamplerRun) -> Result:
-    """What a run has found so far."""
+def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
+    """What a run has found so far, why its method was chosen, and what spoke against it before."""
     model, recorded = run.layout.model, run.recorded
     facts = {
         "seconds": run.seconds,
@@ -40,6 +39,8 @@ def sampled(run: SamplerRun) -> Result:
         "members": run.layout.members,
         "interrupted": run.interrupted,
     }
+    if run.saved is not None:
+        facts["saved"] = run.saved
     return Result(
         shape=model.shape,
         sweeps=recorded,
@@ -47,13 +48,15 @@ def sampled(run: SamplerRun) -> Result:
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
         kept=_recorded(run, recorded),
-        warnings=_warnings(run) if recorded else (),
+        warnings=_warnings(run, doubt) if recorded else (),
         model=model,
+        method=run.method,
+        reason=reason,
     )
 
 
-def solved(run: SolverRun) -> Result:
-    """What a solver has found."""
+def solved(run: SolverRun, reason: str = "") -> Result:
+    """What a solver has found, and why it was chosen."""
     model, answer, curve = run.layout.model, run.method.answer(run.layout, run.state), None
     if run.curve:
         left = np.isnan(run.errors)  # converged: the error stays what it is
@@ -68,6 +71,8 @@ def solved(run: SolverRun) -> Result:
         provenance=provenance(run.layout, run.method, **facts),
         kept=_answered(model, answer, curve),
         model=model,
+        method=run.method,
+        reason=reason,
     )
 
 
@@ -104,8 +109,11 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
         kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
     if PairMarginals in keep:
         pairs = recorders(PairMarginals)
+        edges, states = pairs[0].edges, run.layout.model.cardinalities
         tables = np.mean([recorder.tables() for recorder in pairs], axis=0)
-        kept["pairs"] = Pairs(pairs[0].edges, tables, run.layout.model)
+        sizes = states[edges].tolist()
+        tables = [t[:k, :m] for t, (k, m) in zip(tables, sizes, strict=True)]
+        kept["pairs"] = Pairs(edges, tables, run.layout.model)
     if Joint in keep:
         kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
     if Observables in keep and sweeps:
@@ -116,17 +124,21 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     return kept
 
 
-def _warnings(run: SamplerRun) -> tuple[str, ...]:
+def _warnings(run: SamplerRun, doubt: str) -> tuple[str, ...]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
-    model, chains, found = run.layout.model, run.chains, []
+    model, chains, found = run.layout.model, run.chains, [doubt]
     if model.has_hard_zeros:
         states = np.concatenate([run.layout.values(chain.state) for chain in chains])
         found.append(confinement(model, states[:: -(-len(states) // WALLED)]))
-    if len(chains) > 1 and Marginals in chains[0].recorders and not is_annealed(run.method):
+    if getattr(run.method, "schedule", None) is not None:
+        return tuple(sentence for sentence in found if sentence)
+    if len(chains) > 1:
         frequencies = np.stack([chain.estimate(False) for chain in chains])
         found.append(disagreement(model, frequencies, run.recorded * run.layout.members))
-    if run.layout.together and not is_annealed(run.method):
+    if run.layout.together:
         found.append(_moves(run))
+    if len(chains) == 1 and not run.keep.keys() <= {BestState}:
+        found.append(ALONE)
     return tuple(sentence for sentence in found if sentence)
 
 
@@ -157,10 +169,6 @@ def _answered(model: Model, answer: Answer, curve: Curve | None) -> dict[str, An
     if answer.state is not None and answer.log_score is not None:
         kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score, model)
     if answer.pairs is not None:
-        width = int(model.cardinalities.max())
-        tables = np.zeros((len(answer.pairs), width, width))
-        for table, pair in zip(tables, answer.pairs.values(), strict=True):
-            table[: pair.shape[0], : pair.shape[1]] = pair
         edges = np.array(list(answer.pairs), dtype=np.int64).reshape(-1, 2)
-        kept["pairs"] = Pairs(edges, tables, model)
+        kept["pairs"] = Pairs(edges, list(answer.pairs.values()), model)
     return kept

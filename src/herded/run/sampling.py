@@ -15,6 +15,7 @@ from herded.errors import MethodError
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
+from herded.methods.schedule import is_annealed
 from herded.models.checks import whole_array
 from herded.models.support import check_start, dispersed_starts, member_starts
 from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
@@ -29,6 +30,7 @@ MOST_COUNTED = 255  # samples of a block: in bytes
 SPARE = 2**26  # bytes of weights that a run by the clock may copy to compile with
 WORTH_THREADS = 2**20  # updates in a whole run
 MOST_UPDATES = 2**31  # of a variable in a herd: sums of twice as many would overflow
+FIRST = 2**18  # updates of a run's first block, before it is known how long they take
 BRIEF = 2**16  # updates of a run that is over before anybody could interrupt it
 
 Remote = Callable[["SamplerRun", int], None]  # advances all chains by so many sweeps
@@ -69,6 +71,7 @@ class SamplerRun:
     done: int = 0
     seconds: float = 0.0
     interrupted: bool = False
+    saved: bool | None = None  # whether the last checkpoint was written, if there are any
     pool: Executor | None = None
     remote: Remote | None = None  # where the chains run on workers
 
@@ -117,6 +120,14 @@ class SamplerRun:
     @property
     def most(self) -> int:
         return self.blocks.shape[1] if self.remote is None else getattr(self.remote, "most", 1)
+
+    @property
+    def least(self) -> int:
+        return self.layout.least_block if self.remote is None else self.most
+
+    @property
+    def first(self) -> int:
+        return max(self.least, FIRST // (self.layout.n_stored * self.layout.members))
 
     def is_finished(self) -> bool:
         most = MOST_UPDATES // self.layout.members if self.layout.together else self.total
@@ -265,8 +276,8 @@ def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.nda
     recorders = {
         kind: choice.recorder(layout) for kind, choice in keep.items() if kind is not ErrorCurve
     }
-    if ErrorCurve in keep and Marginals not in recorders:
-        recorders[Marginals] = MarginalRecorder(layout)
+    if Marginals not in recorders and (ErrorCurve in keep or not is_annealed(layout.method)):
+        recorders[Marginals] = MarginalRecorder(layout)  # also to tell whether chains agree
     if Observables in keep:
         cast(ObservableRecorder, recorders[Observables]).begin(state)
     layout.fill(block, state)
