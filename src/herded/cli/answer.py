@@ -180,6 +180,8 @@ def answered(
         state, score = result.best.state.reshape(-1), result.best.log_score
         return Answered(model, setup, options, state=state, log_score=score, **common)
     marginals = result.marginals.reshape(model.n_variables, -1)
+    if reference is not None:
+        common["warnings"] += tuple(reference.doubts(marginals))
     return Answered(
         model,
         setup,

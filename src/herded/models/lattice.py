@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.models import evidence as _evidence
-from herded.models.checks import check_states, float_array, number, number_array
+from herded.models.checks import check_magnitude, check_states, float_array, number, number_array
 from herded.models.factor_graph import FactorGraph, locked
 
 ISING, POTTS = -1.0, 0.0
@@ -355,6 +355,7 @@ def _lattice(log_unary: np.ndarray, coupling: ArrayLike, unlike: float, periodic
         )
     shapes = ((h, w), (h, w)) if periodic else ((h, w - 1), (h - 1, w))
     right, down = _couplings(coupling, shapes)
+    check_magnitude(log_unary, right, down)
     return Lattice(
         log_unary=locked(log_unary, np.float64),
         right=locked(right, np.float64),

@@ -20,7 +20,7 @@ from herded.methods.mean_field import MeanField
 from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
-from herded.run.diagnostics import told_others, told_state
+from herded.run.diagnostics import UNCOMPARED, told_others, told_state
 from herded.run.keep import Marginals
 from herded.run.loop import run_all
 from herded.run.result import Result
@@ -35,6 +35,7 @@ MOST_UPDATES = 2**25  # of all variables in it
 BURN_IN = 4  # a part in so many
 DIFFERENT = 0.05  # of two probabilities, beyond
 SIGMAS = 6.0  # standard errors of the herds
+LARGE = 1e5  # log-potentials whose square in units of the last digit shows
 STREAM = 7  # purpose of its random numbers
 
 NAMES = {BeliefPropagation: "belief propagation", MeanField: "mean field"}
@@ -64,14 +65,24 @@ def with_doubts(result: Result, max_memory: Size | None) -> Result:
     if name is None or result.provenance["interrupted"]:
         return result
     graph = as_graph(result.model)
+    result = replace(result, warnings=(*result.warnings, *_lost_digits(result.method, graph)))
     if _is_exact(result.method, graph) and result.converged:
         return result
     found = list(_of_solver(result, name))
     found.append(_compared(result, name, max_memory))
     is_bound = isinstance(result.method, MeanField)  # of log Z, however far it is off
-    log_z = "; its log Z is as doubtful" if any(found) and not is_bound else ""
-    told = [sentence + log_z for sentence in found if sentence]
+    log_z = "" if is_bound else "; its log Z is as doubtful"
+    told = [text if text == UNCOMPARED else text + log_z for text in found if text]
     return replace(result, warnings=(*result.warnings, *told))
+
+
+def _lost_digits(method: object, graph: FactorGraph) -> list[str]:
+    """Beliefs have 16 digits, and Bethe's log Z multiplies them by log-potentials."""
+    tables = graph.log_tables
+    largest = float(np.abs(tables[np.isfinite(tables)]).max(initial=0.0))
+    if not isinstance(method, BeliefPropagation) or largest <= LARGE:
+        return []
+    return [f"log-potentials of {largest:.2g} leave few digits of Bethe's log Z: do not trust it"]
 
 
 def _is_exact(method: object, graph: FactorGraph) -> bool:
@@ -94,7 +105,7 @@ def _of_solver(result: Result, name: str) -> list[str]:
         found.append(
             "mean field is a heuristic where there are hard zeros: its answer may be far off"
         )
-    if result.converged is False:
+    if result.converged is False and result.method.tolerance > 0:  # else it was not to converge
         found.append(
             f"{name} did not converge in {result.sweeps:,} sweeps: its answer may be far off; "
             "compare it with a sampler"
@@ -107,7 +118,7 @@ def _compared(result: Result, name: str, max_memory: Size | None) -> str:
     model = result.model
     most = MOST_UPDATES // (HERDS * MEMBERS * max(1, model.n_variables))
     if most < LEAST_SWEEPS:
-        return f"{name} was not compared with a sampler, since the model is large"
+        return UNCOMPARED
     try:
         herds = run_herds(model, MEMBERS, HERDS, min(most, MOST_SWEEPS), max_memory)
     except HerdedError as error:
