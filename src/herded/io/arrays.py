@@ -7,8 +7,6 @@ that a file declares are checked against what it holds before memory is allocate
 import io
 import json
 import math
-import warnings
-import zipfile
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -18,11 +16,13 @@ from herded.errors import FileError, HerdedError, ModelError
 from herded.io.files import read_bytes, too_large
 from herded.models.checks import number, whole_array
 from herded.models.factor_graph import FactorGraph
-from herded.models.lattice import Lattice, potts_grid
+from herded.models.grids import potts_grid
+from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.system import atomic, memory
 from herded.system.atomic import FilePath
 from herded.system.memory import Size
+from herded.system.npz import read_arrays
 
 FORMAT = 1
 EXPANSION = 8  # bytes of memory per byte of an array, while it is read and checked
@@ -33,7 +33,7 @@ GRAPH: tuple[str, ...] = (
     "log_tables",
     "evidence",
 )
-LATTICE: tuple[str, ...] = ("log_unary", "right", "down", "clamped")
+COUPLINGS = ("right", "down")  # along the last axes of a lattice; further ones have numbers
 Arrays = dict[str, np.ndarray]
 Read = TypeVar("Read", FactorGraph, Lattice)
 
@@ -119,16 +119,23 @@ def load_model(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph
 def _arrays_of(model: Model) -> Arrays:
     header: dict[str, Any] = {"format": FORMAT}
     if isinstance(model, Lattice):
-        header |= {"model": "lattice", "unlike": model.unlike, "periodic": model.periodic}
-        names = LATTICE
+        periodic = model.joined[0] if len(set(model.joined)) == 1 else model.joined
+        header |= {"model": "lattice", "unlike": model.unlike, "periodic": periodic}
+        arrays = {"log_unary": model.log_unary, "clamped": model.clamped}
+        arrays |= zip(_coupling_names(len(model.shape)), model.couplings, strict=True)
     elif isinstance(model, FactorGraph):
         header |= {"model": "factor graph", "names": model.names, "shape": model.shape}
         header |= {"state_names": model.state_names}
-        names = GRAPH
+        arrays = {name: getattr(model, name) for name in GRAPH}
     else:
         raise ModelError(f"expected a FactorGraph or a Lattice, got {type(model).__name__}")
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    return {"header": text, **{name: getattr(model, name) for name in names}}
+    return {"header": text, **arrays}
+
+
+def _coupling_names(dims: int) -> tuple[str, ...]:
+    """What the couplings along each axis are called, the last axis first."""
+    return (*COUPLINGS, *(f"coupling_{n}" for n in range(len(COUPLINGS), dims)))[:dims]
 
 
 def _model_of(arrays: Arrays) -> FactorGraph | Lattice:
@@ -139,7 +146,7 @@ def _model_of(arrays: Arrays) -> FactorGraph | Lattice:
             "herded that knows it"
         )
     if header["model"] == "lattice":
-        return _lattice(header, *(arrays[name] for name in LATTICE))
+        return _lattice(header, arrays)
     if header["model"] == "factor graph":
         return _graph(header, *(arrays[name] for name in GRAPH))
     raise ModelError(f"expected a factor graph or a lattice, got {header['model']!r:.40}")
@@ -172,17 +179,13 @@ def _graph(
     return _given(graph, evidence)
 
 
-def _lattice(
-    header: dict[str, Any],
-    log_unary: np.ndarray,
-    right: np.ndarray,
-    down: np.ndarray,
-    clamped: np.ndarray,
-) -> Lattice:
+def _lattice(header: dict[str, Any], arrays: Arrays) -> Lattice:
+    log_unary, clamped = arrays["log_unary"], arrays["clamped"]
+    couplings = tuple(arrays[name] for name in _coupling_names(log_unary.ndim - 1))
     unlike, periodic = number("unlike", header["unlike"]), header["periodic"]
-    if not math.isfinite(unlike) or not isinstance(periodic, bool):
-        raise ModelError(f"expected a number and a truth value, got {unlike} and {periodic!r:.40}")
-    grid = replace(potts_grid(log_unary, (right, down), periodic=periodic), unlike=unlike)
+    if not math.isfinite(unlike):
+        raise ModelError(f"expected a finite number as unlike, got {unlike}")
+    grid = replace(potts_grid(log_unary, couplings, periodic=periodic), unlike=unlike)
     if clamped.shape != grid.shape:
         raise ModelError(f"expected evidence of shape {grid.shape}, got {clamped.shape}")
     return _given(grid, clamped.reshape(-1))
@@ -205,30 +208,13 @@ def _unpacked(path: FilePath, data: bytes, max_memory: Size | None) -> Arrays:
             raise ValueError("neither a zip nor safetensors")
         found: Arrays = _safetensors().load(data)
         return found
-    with zipfile.ZipFile(io.BytesIO(data)) as file:
-        members = file.infolist()
-        most = int(memory.limit(max_memory) / EXPANSION)
-        if sum(member.file_size for member in members) > most:
+    most = int(memory.limit(max_memory) / EXPANSION)
+
+    def check_size(size: int) -> None:
+        if size > most:
             raise too_large(path, most, EXPANSION)
-        return {member.filename.removesuffix(".npy"): _array(file, member) for member in members}
 
-
-def _array(file: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
-    """An array whose header says no more than its bytes hold."""
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError("others are unpacked without bounds")
-    with file.open(member) as source:
-        data = source.read(member.file_size + 1)  # at most that, whatever the real size is
-    stream = io.BytesIO(data)
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError("arrays of numbers have headers of version 1")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # numpy warns of headers that it should not read
-        shape, fortran, kind = np.lib.format.read_array_header_1_0(stream)
-    begin = stream.tell()
-    if kind.hasobject or fortran or len(data) - begin != math.prod(shape) * kind.itemsize:
-        raise ValueError("not the array it says")
-    return np.frombuffer(data, kind, offset=begin).reshape(shape)
+    return read_arrays(io.BytesIO(data), check_size)
 
 
 def _safetensors() -> Any:
