@@ -104,7 +104,7 @@ def test_a_sampler_tells_of_its_error(capsys):
     assert "method     herded (weights blanket, seed 0)\n" in out
     assert "run        10,000 sweeps after 1,000 of burn-in, 4 chains\n" in out
     assert "time       10,000 sweeps in " in out
-    assert "error      standard error " in out and "bias that they share is not in it" in out
+    assert "error      95 % intervals: +- " in out and "(3.18 standard errors) and the dist" in out
     assert "reference  mean absolute error " in out and "Hellinger" in out
     assert "variable        0        1       +-\n" in out
 
@@ -184,7 +184,7 @@ def test_a_solver_that_does_not_converge_is_doubted(capsys):
     answer = found(capsys, "infer", "grid.uai", "--method", "bp", "--sweeps", 2)
     assert "did not converge in 2 sweeps" in answer["warnings"][0]
     _, out, _ = run(capsys, "infer", "grid.uai", "--method", "bp", "--sweeps", 2)
-    assert "\nwarning    bp did not converge in 2 sweeps" in out
+    assert "\nwarning    belief propagation did not converge in 2 sweeps" in out
 
 
 def test_warnings_of_a_result_are_passed_on(capsys, monkeypatch):

@@ -21,6 +21,7 @@ from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
 from herded.run.diagnostics import UNCOMPARED, told_others, told_state
+from herded.run.intervals import Control
 from herded.run.keep import Marginals
 from herded.run.loop import run_all
 from herded.run.result import Result
@@ -35,6 +36,9 @@ MOST_UPDATES = 2**25  # of all variables in it
 BURN_IN = 4  # a part in so many
 DIFFERENT = 0.05  # of two probabilities, beyond
 SIGMAS = 6.0  # standard errors of the herds
+LONG = 20_000  # updates of a variable in a run that herds in time, from which on it has a control
+CONTROLLED = 2  # which has one part in so many of them
+CONTROL_HERDS, CONTROL_MEMBERS = 8, 16
 LARGE = 1e5  # log-potentials whose square in units of the last digit shows
 STREAM = 7  # purpose of its random numbers
 
@@ -42,18 +46,48 @@ NAMES = {BeliefPropagation: "belief propagation", MeanField: "mean field"}
 
 
 def run_herds(
-    model: Model, members: int, herds: int, sweeps: int, max_memory: Size | None, seed: int = 0
+    model: Model,
+    members: int,
+    herds: int,
+    sweeps: int,
+    max_memory: Size | None,
+    seconds: float | None = None,
 ) -> Result:
     """Marginals of some herds, whose warnings are kept and not issued."""
-    method = Gibbs(herd=members, seed=int(stream_key(seed, STREAM)) >> 1)
+    method = Gibbs(herd=members, seed=int(stream_key(0, STREAM)) >> 1)
     keep: dict[type, Any] = {Marginals: Marginals(rao_blackwell=True)}
     layout = cached_layout(model, method, None, max_memory)
     states = first_states(layout, method, herds, None, keep, sweeps)
     burn_in = sweeps // BURN_IN
     run = SamplerRun.prepare(layout, method, keep, states, sweeps - burn_in, burn_in)
-    run_all(run, run.stopping(is_brief=True), progress=False, is_brief=True)
+    run_all(run, run.stopping(is_brief=True), seconds=seconds, progress=False, is_brief=True)
     run.has_compiled()
     return sampled(run)
+
+
+# -- beside herding in time ------------------------------------------------------------------------
+
+
+def with_control(result: Result, seconds: float | None, max_memory: Size | None) -> Result:
+    """The result of a run that herds in time, with a control where the run was long.
+
+    It takes half of the run's updates, each of which takes a herd far less time, and at most
+    a tenth of `seconds`.
+    """
+    updates = result.sweeps * len(result.state)
+    if updates < LONG or "chain_marginals" not in result.kept:
+        return result
+    sweeps = updates // (CONTROLLED * CONTROL_HERDS * CONTROL_MEMBERS)
+    limit = None if seconds is None else seconds / 10
+    try:
+        control = run_herds(result.model, CONTROL_MEMBERS, CONTROL_HERDS, sweeps, max_memory, limit)
+    except HerdedError:  # such as too little memory: it goes without
+        return result
+    if not control.sweeps:
+        return result
+    chains = control.chain_marginals
+    spread = chains.std(axis=0, ddof=1) / np.sqrt(len(chains))
+    return replace(result, kept={**result.kept, "control": Control(chains.mean(axis=0), spread)})
 
 
 # -- beside a solver -------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from herded.run.remote_chains import RemoteChains
 from herded.run.result import Result
 from herded.run.results import sampled, solved
 from herded.run.sampling import BRIEF, MOST_UPDATES, SamplerRun, first_states
-from herded.run.solving import SolverRun
+from herded.run.solving import SolverRun, refuse_for_solver
 from herded.system import atomic, memory
 from herded.system.memory import Size
 
@@ -192,7 +192,7 @@ def infer(
     else:
         layout = cached_layout(model, method, layout, max_memory)
     if _is_solver(method):
-        _refuse_for_solver(method, chains, start, checkpoint, executor, choices)
+        refuse_for_solver(method, chains, start, checkpoint, executor, choices)
         solver = SolverRun.prepare(layout, method, choices, sweeps, burn_in)
         seconds = None if solver.method.in_one_step else seconds
         run_all(
@@ -248,6 +248,11 @@ def infer(
             f"{seconds:g} only {run.done} were done: give more, or a shorter burn_in"
         )
     result = sampled(run, reason)
+    in_time = hasattr(method, "weights") and getattr(method, "schedule", None) is None
+    if in_time and chains > 1 and not run.interrupted:
+        from herded.run.control import with_control  # herding in time has a bias of its own
+
+        result = with_control(result, seconds, max_memory)
     _issue(result)
     return result
 
@@ -369,29 +374,6 @@ def check_keep(
             raise MethodError(f"expected {type(choice).__name__} once in keep=, got it twice")
         choices[type(choice)] = choice
     return choices
-
-
-def _refuse_for_solver(
-    method: Solver,
-    chains: int,
-    start: object,
-    checkpoint: object,
-    executor: object,
-    keep: dict[type, Any],
-) -> None:
-    asked = (
-        ("chains", chains != 1),
-        ("start", start is not None),
-        ("checkpoint", checkpoint is not None),
-        ("executor", executor is not None),
-        ("keep=[Samples()]", Samples in keep),
-        ("keep=[Observable()]", Observables in keep),
-    )
-    for name, is_asked in asked:
-        if is_asked:
-            raise MethodError(
-                f"expected no {name} for {type(method).__name__}, which is not a sampler"
-            )
 
 
 def _try_to_save(run: SamplerRun, path: str | PathLike[str], stacklevel: int) -> None:
