@@ -118,12 +118,12 @@ def test_without_exact_inference_auto_says_what_it_does_instead(capsys):
     hd.io.write_uai(small_grid(30), "large.uai")
     _, out, _ = run(capsys, "infer", "large.uai", "--max-memory", "30M", "--sweeps", 20)
     assert (
-        "method     herded (weights blanket, seed 0): elimination needs more than 30.0 MiB; the "
-        "run is short\n"
+        "method     herded (weights blanket, seed 0): elimination needs more than 30.0 MiB; 80 "
+        "updates of each variable are too few for a pilot"
     ) in out
     hd.io.write_uai(weak_grid(30), "weak.uai")
     _, out, _ = run(capsys, "infer", "weak.uai", "--max-memory", "30M", "--sweeps", 3000)
-    assert "method     herd (seed 0): elimination needs more than 30.0 MiB; its slowest" in out
+    assert "method     herd (seed 0): elimination needs more than 30.0 MiB; in a pilot" in out
     assert re.search(r"run        \d+ sweeps after \d+ of burn-in, 4 herds of \d+ chains\n", out)
     assert "... and 880 more: use --out or --json\n" in out
 
