@@ -64,7 +64,7 @@ def curve_of(points: np.ndarray, errors: np.ndarray, sweeps: int, done: int) -> 
     return Curve(points[reached], errors[:, reached])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """What `infer` found. Asking for what was not kept says how to keep it.
 
@@ -87,6 +87,16 @@ class Result:
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     model: Any = field(default=None, repr=False)  # what it is a result for: names, scores
     warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
+
+    def __repr__(self) -> str:
+        from herded.run.shown import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from herded.run.shown import as_html
+
+        return as_html(self)
 
     def _get(self, kind: type[Kept], name: str, remedy: str, key: str | None = None) -> Kept:
         """What a property called `name` gives, which was kept under `key` if not under its name."""
