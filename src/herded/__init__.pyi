@@ -39,12 +39,12 @@ from herded.models.convert.bqm import from_bqm as from_bqm
 from herded.models.convert.networkx import from_networkx as from_networkx
 from herded.models.convert.pgmpy import from_pgmpy as from_pgmpy
 from herded.models.factor_graph import FactorGraph as FactorGraph
-from herded.models.lattice import (
-    Lattice as Lattice,
+from herded.models.grids import (
     denoising_model as denoising_model,
     ising_grid as ising_grid,
     potts_grid as potts_grid,
 )
+from herded.models.lattice import Lattice as Lattice
 from herded.models.pairwise import pairwise_model as pairwise_model
 from herded.models.protocol import Model as Model
 from herded.run.infer import infer as infer

@@ -15,6 +15,7 @@ from herded.cli.setup import Setup
 from herded.errors import MethodError
 from herded.models import labels
 from herded.models.protocol import Model
+from herded.run.diagnostics import ALONE
 from herded.run.result import Result
 
 MOST_ROWS = 20
@@ -93,7 +94,8 @@ class Answered:
                     f"Hellinger {e.hellinger:.3g}",
                 )
             )
-        named += [("warning", safe(text, len(text))) for text in self.warnings]
+        told = [text for text in self.warnings if text is not ALONE]  # as `UNKNOWN` says
+        named += [("warning", safe(text, len(text))) for text in told]
         then = after_infer(self.options, self)
         return named + ([("next", safe(then, len(then)))] if then else [])
 
@@ -172,7 +174,7 @@ def answered(
         "sweeps": result.sweeps,
         "seconds": float(result.provenance["seconds"]),
         "interrupted": bool(result.provenance["interrupted"]),
-        "warnings": (*shown, *result.warnings, *_warnings(setup, result)),
+        "warnings": (*shown, *result.warnings, *_warnings(setup)),
     }
     if options.task == "pr":
         return Answered(model, setup, options, log_z=result.log_z, **common)
@@ -191,19 +193,12 @@ def answered(
     )
 
 
-def _warnings(setup: Setup, result: Result) -> list[str]:
-    """What speaks against an answer, and only this command or a solver is to blame for."""
+def _warnings(setup: Setup) -> list[str]:
+    """What speaks against an answer, and only this command is to blame for."""
     if setup.out_of_time and setup.begun is not None:
         return [
             f"no sweep was added: --seconds {setup.seconds:g} count from the first start, and the "
             f"checkpoint has run {setup.begun.seconds:.2f} s already; give a larger --seconds"
-        ]
-    if setup.choice.name == "mean-field" and result.model.has_hard_zeros:
-        return ["mean field is a heuristic where there are hard zeros: its answer may be far off"]
-    if result.converged is False and not result.provenance["interrupted"]:
-        return [
-            f"{setup.choice.name} did not converge in {result.sweeps:,} sweeps: its answer may be "
-            "far off; compare it with --method herded"
         ]
     return []
 

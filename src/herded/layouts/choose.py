@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
+from herded.layouts.cube import CubeLayout
+from herded.layouts.cube_herd import CubeHerdLayout
 from herded.layouts.dense_herd import DenseHerdLayout
 from herded.layouts.factor import FactorLayout
 from herded.layouts.field import FieldLayout
@@ -32,12 +34,14 @@ from herded.system.spelling import did_you_mean
 LAYOUTS: tuple[Any, ...] = (
     GridLayout,  # 4-neighbour grids of two states
     PottsLayout,  # the same of more states
+    CubeLayout,  # grids of two states and any dimension, equal couplings
     TableLayout,  # small blankets: every conditional tabulated
     FieldLayout,  # binary variables with pair interactions
     PairsLayout,  # any variables with pair interactions
     FactorLayout,  # any model
     GridHerdLayout,  # herds: 4-neighbour grids of two states
     PottsHerdLayout,  # the same of more states
+    CubeHerdLayout,  # grids of two states and any dimension, equal couplings
     FieldHerdLayout,  # many binary variables with few pair interactions each
     TableHerdLayout,  # small blankets
     DenseHerdLayout,  # binary variables with pair interactions

@@ -73,11 +73,11 @@ def _listed(texts: list[str]) -> str:
 def of_lattice(model: Any) -> Iterator[tuple[str, str]]:
     """The same of a lattice, whose factors need not be written out."""
     kind = "Ising: s_i s_j" if model.unlike else "Potts: [x_i = x_j]"
-    couplings = np.concatenate([along.ravel() for along in (model.right, model.down)])
-    yield "couplings", f"{number_range(couplings)} ({kind})"
+    yield "couplings", f"{number_range(model.all_couplings)} ({kind})"
     finite = model.log_unary[np.isfinite(model.log_unary)]
     yield "fields", f"{number_range(finite)} (log-potentials of single variables)"
-    yield "borders", "joined" if model.periodic else "free"
+    joined = ["joined" if one else "free" for one in reversed(model.joined)]
+    yield "borders", joined[0] if len(set(joined)) == 1 else ", ".join(joined)
 
 
 def number_range(values: np.ndarray) -> str:

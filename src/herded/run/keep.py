@@ -294,7 +294,7 @@ class Samples:
     Examples
     --------
     >>> pair = hd.FactorGraph([2, 2], [((0, 1), [[1.0, 0.0], [0.0, 1.0]])])
-    >>> hd.infer(pair, sweeps=100, keep=[hd.Samples(every=10)]).samples.shape
+    >>> hd.infer(pair, hd.HerdedGibbs(), sweeps=100, keep=[hd.Samples(every=10)]).samples.shape
     (1, 10, 2)
     """
 
@@ -345,7 +345,8 @@ class ErrorCurve:
     Examples
     --------
     >>> pair = hd.FactorGraph([2, 2], [((0, 1), [[1.0, 0.0], [0.0, 1.0]])])
-    >>> curve = hd.infer(pair, sweeps=8, keep=[hd.ErrorCurve(np.full((2, 2), 0.5))]).curve
+    >>> truth = np.full((2, 2), 0.5)
+    >>> curve = hd.infer(pair, hd.Gibbs(), sweeps=8, keep=[hd.ErrorCurve(truth)]).curve
     >>> curve.sweeps
     array([1, 2, 4, 8])
     """

@@ -87,6 +87,8 @@ class Result:
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     model: Any = field(default=None, repr=False)  # what it is a result for: names, scores
     warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
+    method: Any = field(default=None, repr=False)  # what was run; its text is in `provenance`
+    reason: str = field(default="", repr=False)  # why, where the method was not given
 
     def __repr__(self) -> str:
         from herded.run.shown import as_text

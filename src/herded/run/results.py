@@ -9,9 +9,8 @@ import numpy as np
 from herded.layouts.protocol import Layout
 from herded.methods.options import Options
 from herded.methods.protocol import Answer
-from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
-from herded.run.diagnostics import confinement, disagreement, immobility
+from herded.run.diagnostics import ALONE, confinement, disagreement, immobility
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.observables import Observables
 from herded.run.observed import observed
@@ -31,8 +30,8 @@ VERSIONS = {
 }
 
 
-def sampled(run: SamplerRun) -> Result:
-    """What a run has found so far."""
+def sampled(run: SamplerRun, reason: str = "") -> Result:
+    """What a run has found so far, and why its method was chosen."""
     model, recorded = run.layout.model, run.recorded
     facts = {
         "seconds": run.seconds,
@@ -51,11 +50,13 @@ def sampled(run: SamplerRun) -> Result:
         kept=_recorded(run, recorded),
         warnings=_warnings(run) if recorded else (),
         model=model,
+        method=run.method,
+        reason=reason,
     )
 
 
-def solved(run: SolverRun) -> Result:
-    """What a solver has found."""
+def solved(run: SolverRun, reason: str = "") -> Result:
+    """What a solver has found, and why it was chosen."""
     model, answer, curve = run.layout.model, run.method.answer(run.layout, run.state), None
     if run.curve:
         left = np.isnan(run.errors)  # converged: the error stays what it is
@@ -70,6 +71,8 @@ def solved(run: SolverRun) -> Result:
         provenance=provenance(run.layout, run.method, **facts),
         kept=_answered(model, answer, curve),
         model=model,
+        method=run.method,
+        reason=reason,
     )
 
 
@@ -132,11 +135,15 @@ def _warnings(run: SamplerRun) -> tuple[str, ...]:
     if model.has_hard_zeros:
         states = np.concatenate([run.layout.values(chain.state) for chain in chains])
         found.append(confinement(model, states[:: -(-len(states) // WALLED)]))
-    if len(chains) > 1 and Marginals in chains[0].recorders and not is_annealed(run.method):
+    if getattr(run.method, "schedule", None) is not None:
+        return tuple(sentence for sentence in found if sentence)
+    if len(chains) > 1:
         frequencies = np.stack([chain.estimate(False) for chain in chains])
         found.append(disagreement(model, frequencies, run.recorded * run.layout.members))
-    if run.layout.together and not is_annealed(run.method):
+    if run.layout.together:
         found.append(_moves(run))
+    if len(chains) == 1 and not run.keep.keys() <= {BestState}:
+        found.append(ALONE)
     return tuple(sentence for sentence in found if sentence)
 
 

@@ -15,6 +15,7 @@ from herded.errors import MethodError
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
+from herded.methods.schedule import is_annealed
 from herded.models.checks import whole_array
 from herded.models.support import check_start, dispersed_starts, member_starts
 from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
@@ -265,8 +266,8 @@ def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.nda
     recorders = {
         kind: choice.recorder(layout) for kind, choice in keep.items() if kind is not ErrorCurve
     }
-    if ErrorCurve in keep and Marginals not in recorders:
-        recorders[Marginals] = MarginalRecorder(layout)
+    if Marginals not in recorders and (ErrorCurve in keep or not is_annealed(layout.method)):
+        recorders[Marginals] = MarginalRecorder(layout)  # also to tell whether chains agree
     if Observables in keep:
         cast(ObservableRecorder, recorders[Observables]).begin(state)
     layout.fill(block, state)

@@ -36,7 +36,7 @@ def as_html(result: "Result") -> str:
 
 
 def _method(result: "Result") -> str:
-    return str(result.provenance.get("method", "")).partition("(")[0]
+    return repr(result.method) if result.method is not None else "a run"
 
 
 def _length(result: "Result") -> str:
@@ -55,6 +55,8 @@ def _length(result: "Result") -> str:
 def _facts(result: "Result") -> Iterator[tuple[str, str]]:
     kept = result.kept
     yield "model", repr(result.model)
+    if result.reason:
+        yield "reason", result.reason
     if kept.get("chain_marginals") is not None:
         yield "marginals", f"{_shape(result.marginals)}{_spread(result)}"
     if kept.get("log_z") is not None:

@@ -13,7 +13,8 @@ from herded.errors import ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
 from herded.models.checks import float_array, number, number_array, shown
-from herded.models.lattice import Lattice, denoising_model, potts_grid
+from herded.models.grids import denoising_model, potts_grid
+from herded.models.lattice import Lattice
 from herded.run.infer import infer
 from herded.run.result import Result
 from herded.system.exp import log
