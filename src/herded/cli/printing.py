@@ -81,8 +81,16 @@ def again(options: argparse.Namespace, *more: str) -> str:
     for given in options.given:
         words += ["--given", given]
     if options.max_memory is not None:
-        words += ["--max-memory", f"{options.max_memory:.0f}"]
+        words += ["--max-memory", _in_units(options.max_memory)]
     return shlex.join([*words, *more])
+
+
+def _in_units(n_bytes: float) -> str:
+    """A size as it may be written: 2G, 500M."""
+    for unit, size in (("G", 2**30), ("M", 2**20), ("K", 2**10)):
+        if n_bytes % size == 0:
+            return f"{n_bytes / size:.0f}{unit}"
+    return f"{n_bytes:.0f}"
 
 
 def after_info(options: argparse.Namespace) -> str:

@@ -117,8 +117,11 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
         kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
     if PairMarginals in keep:
         pairs = recorders(PairMarginals)
+        edges, states = pairs[0].edges, run.layout.model.cardinalities
         tables = np.mean([recorder.tables() for recorder in pairs], axis=0)
-        kept["pairs"] = Pairs(pairs[0].edges, tables, run.layout.model)
+        sizes = states[edges].tolist()
+        tables = [t[:k, :m] for t, (k, m) in zip(tables, sizes, strict=True)]
+        kept["pairs"] = Pairs(edges, tables, run.layout.model)
     if Joint in keep:
         kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
     if Observables in keep and sweeps:
@@ -174,10 +177,6 @@ def _answered(model: Model, answer: Answer, curve: Curve | None) -> dict[str, An
     if answer.state is not None and answer.log_score is not None:
         kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score, model)
     if answer.pairs is not None:
-        width = int(model.cardinalities.max())
-        tables = np.zeros((len(answer.pairs), width, width))
-        for table, pair in zip(tables, answer.pairs.values(), strict=True):
-            table[: pair.shape[0], : pair.shape[1]] = pair
         edges = np.array(list(answer.pairs), dtype=np.int64).reshape(-1, 2)
-        kept["pairs"] = Pairs(edges, tables, model)
+        kept["pairs"] = Pairs(edges, list(answer.pairs.values()), model)
     return kept
