@@ -30,8 +30,8 @@ VERSIONS = {
 }
 
 
-def sampled(run: SamplerRun, reason: str = "") -> Result:
-    """What a run has found so far, and why its method was chosen."""
+def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
+    """What a run has found so far, why its method was chosen, and what spoke against it before."""
     model, recorded = run.layout.model, run.recorded
     facts = {
         "seconds": run.seconds,
@@ -41,6 +41,8 @@ def sampled(run: SamplerRun, reason: str = "") -> Result:
         "members": run.layout.members,
         "interrupted": run.interrupted,
     }
+    if run.saved is not None:
+        facts["saved"] = run.saved
     return Result(
         shape=model.shape,
         sweeps=recorded,
@@ -48,7 +50,7 @@ def sampled(run: SamplerRun, reason: str = "") -> Result:
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
         kept=_recorded(run, recorded),
-        warnings=_warnings(run) if recorded else (),
+        warnings=_warnings(run, doubt) if recorded else (),
         model=model,
         method=run.method,
         reason=reason,
@@ -132,9 +134,9 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     return kept
 
 
-def _warnings(run: SamplerRun) -> tuple[str, ...]:
+def _warnings(run: SamplerRun, doubt: str) -> tuple[str, ...]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
-    model, chains, found = run.layout.model, run.chains, []
+    model, chains, found = run.layout.model, run.chains, [doubt]
     if model.has_hard_zeros:
         states = np.concatenate([run.layout.values(chain.state) for chain in chains])
         found.append(confinement(model, states[:: -(-len(states) // WALLED)]))
