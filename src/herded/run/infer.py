@@ -104,7 +104,7 @@ def infer(
     checkpoint_every
         Seconds between two checkpoints.
     progress
-        A bar on a terminal: when it takes a while (None), or never (False).
+        A bar on a terminal or in a notebook: when it takes a while (None), or never (False).
     callback
         A function that is called after every block of sweeps with a `Snapshot` (sweeps, seconds,
         chain_marginals(), best(), states()); what it returns is shown beside the bar.
