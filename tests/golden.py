@@ -68,6 +68,7 @@ def models() -> dict[str, Any]:
         "cube with evidence": hd.ising_grid(numbers((3, 4, 5), 16), 0.5).given({(1, 1, 1): 1}),
         "four dimensions": hd.ising_grid(numbers((2, 3, 2, 4), 17), 0.125),
         "Potts": hd.potts_grid(numbers((4, 5, 3), 6), 0.5),
+        "Potts cube": hd.potts_grid(numbers((2, 3, 4, 3), 18), 0.5, periodic=(True, False, False)),
         "binary graph": graph(12, 2, 8),
         "binary graph with zeros": graph(8, 2, 9, zeros=True),
         "three states": graph(9, 3, 10),
@@ -125,7 +126,7 @@ def herds() -> list[tuple[str, Any, str | None, int]]:
     runs: list[tuple[str, Any, str | None, int]] = []
     for name in ("grid with evidence", "grid, couplings differ", "ring of rows", "Potts"):
         runs += [(name, fresh, "grid", 1), (name, kept, "grid", 1)]
-    for name in ("cube", "cube with evidence", "four dimensions"):
+    for name in ("cube", "cube with evidence", "four dimensions", "Potts cube"):
         runs += [(name, fresh, "grid", 1), (name, kept, "grid", 1)]
     for kind in ("field", "dense", "table", "factor"):
         runs += [("binary graph", method, kind, 2) for method in (fresh, kept)]
