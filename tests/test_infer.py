@@ -87,7 +87,7 @@ def test_conformance_of_samplers(method, name):
     assert result.best.state.shape == model.shape
     assert model.log_score(result.best.state) == result.best.log_score
     assert result.best.log_score >= model.log_score(result.samples).max() - 1e-12
-    np.testing.assert_allclose(result.pair_marginals.tables.sum(axis=(1, 2)), 1.0)
+    np.testing.assert_allclose([table.sum() for table in result.pair_marginals.tables], 1.0)
 
 
 def test_many_states_of_one_variable():

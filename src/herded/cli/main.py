@@ -34,6 +34,8 @@ EXIT_CODES = """exit codes:
   143  terminated (SIGTERM), otherwise as 130
 """
 
+UNFINISHED = " before the end: no file was left half-written; run the same command again"
+
 
 def parser() -> Parser:
     """All commands and their options."""
@@ -115,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return code
         except KeyboardInterrupt as why:
             signals.ignore()
-            print(f"herded: {signals.word}{why}", file=sys.stderr)
+            print(f"herded: {signals.word}{str(why) or UNFINISHED}", file=sys.stderr)
             return signals.code
         except HerdedError as error:
             print(f"herded: {in_options(error, options)}", file=sys.stderr)
