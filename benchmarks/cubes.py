@@ -104,9 +104,9 @@ def lines(quick: bool) -> Iterator[str]:
         for name, cost in found.items():
             yield f"| {size}x{size}x{size} | {name} | {cost:.2f} | {cost / base:.2f} |"
     yield ""
-    yield f"What is known of them, by {HERDS} herds of {HERD}: the energy per spin from the high-temperature"
-    yield "series (Arisue and Fujiwara 2003), the magnetisation from the fit of Talapov and Blote"
-    yield "(1996)"
+    yield f"What is known of them, by {HERDS} herds of {HERD}: the energy per spin from the"
+    yield "high-temperature series (Arisue and Fujiwara 2003), the magnetisation from the fit of"
+    yield "Talapov and Blote (1996)"
     yield ""
     yield "| lattice | coupling | what | found | standard error | known |"
     yield "|---|---|---|---|---|---|"
