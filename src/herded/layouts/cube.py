@@ -41,7 +41,7 @@ def why_no_cube(task: Task) -> str:
     if reason:
         return reason
     if model.log_unary.shape[-1] != 2:
-        return "its variables do not have two states"
+        return "its variables have more than two states"
     if not model.counts_suffice:
         return "its conditionals are not told apart by how many neighbours are 1"
     return ""
