@@ -193,7 +193,10 @@ def test_nobody_reads_the_output():
 
 
 def limited(n_bytes):
-    """As if the disk were full after so many bytes of a file."""
+    """As if the disk were full after so many bytes of a file.
+
+    Python would not notice that it keeps half of a module's bytecode: it must be told to keep none.
+    """
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
 
 
@@ -202,7 +205,7 @@ def test_no_room_for_a_checkpoint_costs_no_run(capsys):
     child = start(
         *(*SAMPLE, "--json", "--checkpoint", "run.ckpt", "--checkpoint-every", "0"),
         preexec_fn=limited(1000),
-        env=environment(),
+        env=environment(PYTHONDONTWRITEBYTECODE="1"),
     )
     out, err = child.communicate(timeout=HANGS)
     assert child.returncode == 3, err
@@ -218,7 +221,7 @@ def test_no_room_for_the_answer(capsys):
     child = start(
         *("infer", "grid.uai", "--out", "out.MAR"),
         preexec_fn=limited(100),
-        env=environment(),
+        env=environment(PYTHONDONTWRITEBYTECODE="1"),
     )
     out, err = child.communicate(timeout=HANGS)
     assert child.returncode == 3 and "variable" in out

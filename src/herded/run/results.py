@@ -1,11 +1,13 @@
 """From a run to its result: what was kept, what speaks against it, and where it came from."""
 
 import platform
-from typing import Any
+from dataclasses import fields
+from typing import Any, cast
 
 import numpy as np
 
 from herded.layouts.protocol import Layout
+from herded.methods.options import Options
 from herded.methods.protocol import Answer
 from herded.models.protocol import Model
 from herded.run.diagnostics import ALONE, confinement, disagreement, immobility
@@ -81,12 +83,20 @@ def provenance(layout: Layout, method: object, **facts: Any) -> dict[str, Any]:
     return {
         "model": layout.model.content_hash,
         "tables": layout.hash,
-        "method": repr(method),
+        "method": in_full(method),
         "layout": layout.kind,
         "memory": layout.memory,
         **facts,
         "versions": dict(VERSIONS),
     }
+
+
+def in_full(method: object) -> str:
+    """A method with all of its options: its `repr` leaves out those that are as usual."""
+    if not isinstance(method, Options):
+        return repr(method)
+    named = (f"{f.name}={getattr(method, f.name)!r}" for f in fields(cast(Any, method)))
+    return f"{type(method).__name__}({', '.join(named)})"
 
 
 def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
