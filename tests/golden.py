@@ -148,7 +148,6 @@ FEW = (  # every layout and every method, where all runs would take long to comp
     "Potts | auto | Gibbs() | 2",
     "binary graph | table | HerdedGibbs() | 1",
     "binary graph | field | Gibbs() | 9",
-    "binary graph | auto | Gibbs(schedule='linear') | 1",
     "three states | pairs | Gibbs() | 1",
     "chain | auto | MeanField() | 1",
     "chain | auto | BeliefPropagation() | 1",

@@ -18,7 +18,7 @@ from herded.ner.lexicon import Lexicon
 from herded.system import atomic, memory
 from herded.system.npz import read_arrays
 
-FORMAT = 1
+FORMAT = 2  # 1 knew four lists of names at the most
 MOST_BITS = 28
 TINY, HUGE = 1e-60, 1e60  # largest number in a model: sums of larger ones could overflow
 

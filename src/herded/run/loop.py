@@ -107,8 +107,10 @@ def _is_over(run: Run, seconds: float | None) -> bool:
 
 
 def _bar(run: Run, seconds: float | None, progress: bool | None, is_brief: bool) -> Progress | None:
-    """A bar, if there is a terminal to show it on."""
-    if progress is False or sys.stderr is None or not sys.stderr.isatty():
+    """A bar, if there is a terminal or a notebook to show it in."""
+    if progress is False or not (
+        "ipykernel.kernelapp" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+    ):
         return None
     return Progress.of_run(progress, run.name, run.total, seconds, brief=is_brief)
 

@@ -64,7 +64,7 @@ def curve_of(points: np.ndarray, errors: np.ndarray, sweeps: int, done: int) -> 
     return Curve(points[reached], errors[:, reached])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """What `infer` found. Asking for what was not kept says how to keep it.
 
@@ -89,6 +89,16 @@ class Result:
     warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
     method: Any = field(default=None, repr=False)  # what was run; its text is in `provenance`
     reason: str = field(default="", repr=False)  # why, where the method was not given
+
+    def __repr__(self) -> str:
+        from herded.run.shown import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from herded.run.shown import as_html
+
+        return as_html(self)
 
     def _get(self, kind: type[Kept], name: str, remedy: str, key: str | None = None) -> Kept:
         """What a property called `name` gives, which was kept under `key` if not under its name."""

@@ -71,6 +71,7 @@ class SamplerRun:
     done: int = 0
     seconds: float = 0.0
     interrupted: bool = False
+    saved: bool | None = None  # whether the last checkpoint was written, if there are any
     pool: Executor | None = None
     remote: Remote | None = None  # where the chains run on workers
 
