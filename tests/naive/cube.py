@@ -88,7 +88,7 @@ def naive_potts_cube_herd(model, *, members, kept, seed=0, x0, sweeps):
     taken = {0: itertools.count(0, 2), 1: itertools.count(1, 2)}
     place = [next(taken[sum(row) % 2]) for row in rows]
     cells = math.ceil(len(rows) * columns / LANES)
-    nodes = 2**planes - 1 if planes <= 3 else 2 ** (planes - 3) + 6
+    nodes = 2 * (2**planes - 1 if planes <= 3 else 2 ** (planes - 3) + 6)  # two phases each
     key, order_key = naive_key(seed, 0, 4), naive_key(seed, 0, 5)
     start_key, phases = naive_key(seed, 0, 2), {}
     x = [[int(k) for k in member] for member in x0]
