@@ -133,3 +133,48 @@ ZEROS: dict[str, Maker] = {
     "3 states, 50 % zeros": lambda rng: hard(40, 3, 0.5, rng),
     "5 states, 10 % zeros": lambda rng: hard(40, 5, 0.1, rng),
 }
+
+
+def tiny(share: float, rng: np.random.Generator) -> hd.FactorGraph:
+    """Two to five variables of two or three states, a share of whose entries is zero."""
+    while True:
+        n = int(rng.integers(2, 6))
+        cards = rng.integers(2, 4, n)
+        factors = []
+        for _ in range(rng.integers(1, 5)):
+            scope = rng.choice(n, min(n, int(rng.integers(2, 4))), replace=False)
+            zero = rng.random(cards[scope]) < share
+            factors.append((scope.tolist(), np.where(zero, -np.inf, rng.normal(0, 1, zero.shape))))
+        if _is_possible(cards, factors):
+            return hd.FactorGraph(cards.tolist(), factors)
+
+
+def _is_possible(cards: np.ndarray, factors: list[tuple[list[int], np.ndarray]]) -> bool:
+    total = np.zeros(cards)
+    for scope, table in factors:
+        shape = np.ones(len(cards), np.int64)
+        shape[scope] = table.shape
+        total = total + table.transpose(np.argsort(scope)).reshape(shape)
+    return bool(np.isfinite(total).any())
+
+
+def divided(rng: np.random.Generator) -> hd.FactorGraph:
+    """One factor made to split: two groups of states, each with every state of every variable.
+
+    No state of one group differs from one of the other in a single variable only.
+    """
+    while True:
+        n = int(rng.integers(3, 6))
+        shape = (2,) * n
+        table = np.full(shape, -np.inf)
+        states = rng.permutation(np.argwhere(np.zeros(shape) == 0))
+        groups: list[list[np.ndarray]] = [[], []]
+        for x in states[: int(rng.integers(4, len(states) + 1))]:
+            near = [any((x != y).sum() == 1 for y in group) for group in groups]
+            if all(near):
+                continue  # it would join them
+            groups[int(rng.integers(2)) if not any(near) else near.index(True)].append(x)
+        if all(len(g) and (np.ptp(g, axis=0) == 1).all() for g in groups):
+            for x in groups[0] + groups[1]:
+                table[tuple(x)] = rng.normal(0, 1)
+            return hd.FactorGraph(shape, [(tuple(range(n)), table)])

@@ -50,9 +50,13 @@ def many_models(count: int, repeats: int) -> Iterator[str]:
     ]
     with ProcessPoolExecutor(2) as pool:
         ways: dict[str, Callable[[], Any]] = {
-            "a loop of `infer`": lambda: [hd.infer(model, sweeps=1000) for model in models],
-            "`infer_many`, threads": lambda: hd.infer_many(models, sweeps=1000),
-            "`infer_many`, 2 processes": lambda: hd.infer_many(models, sweeps=1000, executor=pool),
+            "a loop of `infer`": lambda: [
+                hd.infer(model, hd.HerdedGibbs(), sweeps=1000) for model in models
+            ],
+            "`infer_many`, threads": lambda: hd.infer_many(models, hd.HerdedGibbs(), sweeps=1000),
+            "`infer_many`, 2 processes": lambda: hd.infer_many(
+                models, hd.HerdedGibbs(), sweeps=1000, executor=pool
+            ),
         }
         found: dict[str, list[float]] = {name: [] for name in ways}
         for repeat in range(repeats + 1):

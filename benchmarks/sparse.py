@@ -63,7 +63,10 @@ class Sparse:
         self.alone = 2.0 * field - 2.0 * np.bincount(first[order], twice, NODES)
 
 
-FIRST_RUN = "import herded; herded.infer(herded.chain_model([[0, 1]] * 2, [[1, 0], [0, 1]]))"
+FIRST_RUN = (
+    "import herded as hd; "
+    "hd.infer(hd.chain_model([[0, 1]] * 2, [[1, 0], [0, 1]]), hd.HerdedGibbs())"
+)
 METHODS = [
     ("herded pooled", "field", hd.HerdedGibbs(weights="pooled")),
     ("herded pooled", "table", hd.HerdedGibbs(weights="pooled")),

@@ -36,7 +36,7 @@ compilers = Compilers()
 event.register("numba:compile", compilers)
 atexit.register(lambda: print(compilers.seconds))
 """
-INFER = "import numpy as np, herded as hd; hd.infer(hd.ising_grid(np.zeros((10, 10)), 0.2))"
+INFER = "import numpy as np, herded as hd; hd.infer(hd.ising_grid(np.zeros((10, 10)), 0.2){})"
 COMMAND = "import sys; from herded.cli.main import main; main({!r})"
 TEXT = "Tim Roth met Amanda Plummer in Amsterdam."
 MODEL = "MARKOV\n3\n2 2 2\n2\n2 0 1\n2 1 2\n4\n2 1 1 2\n4\n2 1 1 2\n"
@@ -48,7 +48,9 @@ def lines() -> Iterator[str]:
         file = Path(folder, "model.uai")
         file.write_text(MODEL)
         programs = {
-            "`hd.infer` on a grid of 10 x 10": INFER,
+            "`hd.infer(model)` on a grid of 10 x 10": INFER.format(""),
+            "`hd.infer(model, hd.HerdedGibbs())` there": INFER.format(", hd.HerdedGibbs()"),
+            "`hd.infer(model, hd.Gibbs(herd=64))` there": INFER.format(", hd.Gibbs(herd=64)"),
             "`herded infer model.uai`": COMMAND.format(["infer", str(file)]),
             f'`herded ner tag "{TEXT}"`': COMMAND.format(["ner", "tag", TEXT]),
         }

@@ -5,9 +5,11 @@ that), and Numba itself keeps apart what was compiled by other versions or for o
 session runs yesterday's code.
 """
 
+import gc
 import os
 import shutil
 import signal
+import sys
 import warnings
 from pathlib import Path
 
@@ -17,6 +19,10 @@ import pytest
 # Shared by the workers of a session and by all processes that its tests start.
 KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
 os.environ.setdefault("NUMBA_CACHE_DIR", str(KERNELS))
+
+# Bytecode is kept as well: each of a hundred processes would parse the whole package.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A session that a shell runs in the background is started deaf to Ctrl-C, which the tests press.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -42,6 +48,11 @@ def pytest_configure(config):
         module, _, version = folder.name.rpartition("-")
         if sources.hash(module) != version:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def pytest_collection_finish():
+    """What is there by now stays: whoever looks for garbage need not look there."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

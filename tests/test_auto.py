@@ -46,7 +46,7 @@ def test_exact_where_elimination_fits():
 )
 def test_without_elimination(task, name, kind):
     small = elimination_order(GRID).memory - 1
-    for options in ({"max_memory": small}, {"exact": False}, {"seconds": 1e-6}):
+    for options in ({"max_memory": small}, {"why_sample": "it goes on"}, {"seconds": 1e-6}):
         chosen = choose(GRID, task, seed=0, **options)
         if task == "mar" and "max_memory" in options:  # too little for a herd
             assert chosen.name == "herded" and isinstance(chosen.method, hd.HerdedGibbs)
@@ -56,7 +56,7 @@ def test_without_elimination(task, name, kind):
         assert chosen.reason
     assert "needs more than" in choose(GRID, task, max_memory=small).reason
     assert "would take about" in choose(GRID, task, seconds=1e-6).reason
-    assert "goes on" in choose(GRID, task, exact=False).reason
+    assert "goes on" in choose(GRID, task, why_sample="it goes on").reason
 
 
 def test_the_largest_blanket():
@@ -72,7 +72,7 @@ def test_what_recommend_says():
     """For marginals, with the burn-in that it has planned."""
     for leaves in (4, 12):
         model = star(leaves)
-        chosen, found = choose(model, exact=False, seed=3), hd.recommend(model, seed=3)
+        chosen, found = choose(model, why_sample="a test", seed=3), hd.recommend(model, seed=3)
         assert (chosen.method, chosen.burn_in) == (found.method, found.burn_in)
         assert chosen.reason.endswith(found.reason)
 

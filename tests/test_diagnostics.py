@@ -12,7 +12,7 @@ from strategies import models
 
 import herded as hd
 from herded.models.support import dispersed_starts, start_state
-from herded.run.diagnostics import DRAWS, TOLERANCE, confinement, disagreement
+from herded.run.diagnostics import ALONE, DRAWS, TOLERANCE, confinement, disagreement
 from herded.system.stream import stream_key
 
 ZERO = -np.inf
@@ -145,7 +145,7 @@ def test_two_equal_variables_are_walled_in():
 
 def test_evidence_unties_them():
     model = hd.FactorGraph([2, 2], [((0, 1), EQUAL)]).given({0: 1})
-    assert hd.infer(model, hd.Gibbs(), sweeps=10).warnings == ()
+    assert hd.infer(model, hd.Gibbs(), sweeps=10).warnings == (ALONE,)
 
 
 def test_names_and_states_are_said():
@@ -174,7 +174,7 @@ def reachable(model, x):
 @settings(deadline=None, max_examples=200)
 @given(st.integers(0, 2**32 - 1), st.floats(0.2, 0.7))
 def test_what_is_said_is_true(seed, share):
-    """Random hard models: a chain that is called walled in misses a state that is possible."""
+    """Random hard models: a chain is called walled in if and only if it misses a possible state."""
     rng = np.random.default_rng(seed)
     cards = rng.integers(2, 4, 4)
     factors = []
@@ -185,12 +185,13 @@ def test_what_is_said_is_true(seed, share):
     model = hd.FactorGraph(cards, factors)
     x = start_state(model, stream_key(seed % 97))
     said = confinement(model, x[None])
-    if said:
-        i, k = map(int, re.search(r"never set variable (\d+) to (\d+)", said).groups())
-        states = itertools.product(*(range(c) for c in cards))
-        possible = {s for s in states if model.log_score(np.array(s)) > -np.inf}
-        assert any(s[i] == k for s in possible)
-        assert not any(s[i] == k for s in reachable(model, x))
+    states = itertools.product(*(range(c) for c in cards))
+    possible = {s for s in states if model.log_score(np.array(s)) > -np.inf}
+    reached = reachable(model, x)
+    assert bool(said) == (possible != reached)
+    if never := re.search(r"never set variable (\d+) to (\d+)", said):
+        i, k = map(int, never.groups())
+        assert any(s[i] == k for s in possible) and not any(s[i] == k for s in reached)
 
 
 def test_a_permutation_walls_every_chain_in():
@@ -207,3 +208,33 @@ def test_a_lattice_is_never_walled_in():
     model = hd.potts_grid(unary, 1.0)
     assert model.has_hard_zeros
     assert hd.infer(model, hd.Gibbs(), sweeps=200, chains=2).warnings == ()
+
+
+# -- whatever is kept -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "keep", [hd.Samples(every=50), hd.Joint(), hd.PairMarginals(), hd.BestState()]
+)
+@pytest.mark.parametrize("method", [hd.Gibbs(), hd.HerdedGibbs()])
+def test_chains_that_disagree_are_told_whatever_is_kept(keep, method):
+    """Eight variables that all want to be alike."""
+    pairs = list(itertools.combinations(range(8), 2))
+    model = hd.pairwise_model(np.zeros((8, 2)), pairs, 4.0 * np.eye(2))
+    with pytest.warns(hd.HerdedWarning, match="the chains disagree"):
+        result = hd.infer(model, method, sweeps=200, chains=3, keep=[keep])
+    with pytest.raises(hd.NotKeptError):
+        result.marginals  # noqa: B018 what was counted is for the warning alone
+
+
+def test_one_chain_alone_says_so():
+    """In the result, and not as a warning: whoever runs one chain knows it."""
+    model = hd.FactorGraph([2, 2], [((0, 1), np.eye(2))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert hd.infer(model, hd.Gibbs(), sweeps=10).warnings == (ALONE,)
+        assert hd.infer(model, hd.Gibbs(herd=4), sweeps=50).warnings == (ALONE,)
+        assert hd.infer(model, hd.Gibbs(), sweeps=400, chains=2).warnings == ()
+        annealed = hd.Gibbs(schedule="linear")
+        assert hd.infer(model, annealed, sweeps=10, keep=[hd.BestState()]).warnings == ()
+        assert hd.infer(model, hd.Exact()).warnings == ()

@@ -13,7 +13,7 @@ from herded.methods import elimination_order as orders
 from herded.methods.elimination_order import elimination_order
 from herded.methods.exact import cluster_marginals, eliminate, sum_out
 from herded.models.factor_graph import FactorGraph
-from herded.models.lattice import ising_grid, potts_grid
+from herded.models.grids import ising_grid, potts_grid
 from herded.models.pairwise import pairwise_model
 from tests.patience import ending
 

@@ -15,7 +15,7 @@ from herded.methods.exact import Exact
 from herded.methods.protocol import Solver
 from herded.models.chain import chain_model
 from herded.models.factor_graph import FactorGraph
-from herded.models.lattice import ising_grid, potts_grid
+from herded.models.grids import ising_grid, potts_grid
 from herded.models.pairwise import pairwise_model
 from tests.patience import ending
 

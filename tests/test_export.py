@@ -39,35 +39,36 @@ def picture():
 
 
 def test_a_table_of_marginals(result):
+    """A row for each state of each variable, and none for states that it does not have."""
     table = result.to_pandas()
-    assert table.index.tolist() == ["rain", "river", "flood"] and table.index.name == "node"
-    assert table.columns.tolist() == [0, 1, 2, *(f"standard_error_{k}" for k in range(3))]
-    marginals, errors = result.marginals, result.standard_error
-    assert table.loc["river", 2] == marginals[1, 2]
-    assert table.loc["river", "standard_error_1"] == errors[1, 1]
-    assert np.isnan(table.loc["rain", [2, "standard_error_2"]].to_numpy(float)).all()
-    assert table.isna().to_numpy().sum() == 4  # two variables without a third state
+    names = ["variable", "state", "probability", "standard_error", "low", "high"]
+    assert table.columns.tolist() == names and len(table) == 7
+    assert table.variable.tolist() == ["rain"] * 2 + ["river"] * 3 + ["flood"] * 2
+    assert table.state.tolist() == [name for own in STATES for name in own]
+    row = table.set_index(["variable", "state"]).loc[("river", "high")]
+    assert row.probability == result.marginals[1, 2]
+    assert row.standard_error == result.standard_error[1, 2]
+    assert [row.low, row.high] == result.interval[1, 2].tolist()
 
 
-def test_states_are_named_where_all_variables_share_the_names():
-    names = [["off", "on"]] * 2
-    model = hd.FactorGraph([2, 2], [((0, 1), [[0.0, 1.0], [1.0, 0.5]])], state_names=names)
-    table = hd.infer(model, hd.Exact()).to_pandas()
-    assert table.columns.tolist() == ["off", "on"] and table.index.tolist() == [0, 1]
-    assert table.loc[0, "on"] == hd.infer(model, hd.Exact()).marginals[0, 1]
+def test_without_names_numbers_are_used():
+    table = hd.infer(PLAIN, hd.Exact()).to_pandas()
+    assert table.columns.tolist() == ["variable", "state", "probability"]
+    assert table.variable.tolist() == [0, 0, 1, 1, 1, 2, 2]
+    assert table.state.tolist() == [0, 1, 0, 1, 2, 0, 1]
+    assert (table.groupby("variable").probability.sum() - 1).abs().max() < 1e-12
 
 
 def test_pixels_are_named_by_row_and_column(picture):
-    table = picture.to_pandas()
-    assert table.index.names == ["row", "column"]
-    assert table.loc[(2, 1), 1] == picture.marginals[2, 1, 1]
-    assert table.loc[(1, 3), "standard_error_0"] == picture.standard_error[1, 3, 0]
+    table = picture.to_pandas().set_index(["row", "column", "state"])
+    assert table.loc[(2, 1, 1), "probability"] == picture.marginals[2, 1, 1]
+    assert table.loc[(1, 3, 0), "standard_error"] == picture.standard_error[1, 3, 0]
 
 
 def test_chains_that_agree_to_the_bit_have_no_standard_error():
     sure = PLAIN.given({0: 1, 1: 2, 2: 0})
     same = hd.infer(sure, hd.Gibbs(), sweeps=5, chains=2)
-    assert np.isnan(same.to_pandas()["standard_error_0"].to_numpy()).all()
+    assert np.isnan(same.to_pandas()["standard_error"].to_numpy()).all()
     assert np.isnan(same.to_xarray()["marginals/standard_error"].to_numpy()).all()
 
 
@@ -109,6 +110,18 @@ def test_marginals_are_labelled(result):
         ["low", "mid", "high"],
         ["no", "yes", ""],
     ]
+
+
+def test_observables_have_a_group():
+    keep = [hd.Observable(hd.energy), hd.Observable(hd.magnetisation, every=4, series=False)]
+    keep.append(hd.Observable(hd.Correlations([1, 2]), every=2))
+    result = hd.infer(PICTURE, hd.Gibbs(herd=4), sweeps=8, chains=2, keep=keep)
+    group = result.to_xarray()["observables"]
+    assert dict(group["energy"].sizes) == {"chain": 8, "draw": 8}
+    assert (group["energy"].to_numpy() == result.observables["energy"].series).all()
+    assert group["magnetisation"].dims == ("herd",)
+    pairs = group["correlations"]
+    assert pairs.dims == ("chain", "draw_of_2", "correlations_axis_0") and pairs.shape == (8, 4, 2)
 
 
 def test_pictures_keep_their_rows_and_columns(picture):
@@ -229,6 +242,6 @@ def test_the_page_says_what_happens(tmp_path, monkeypatch):
     pytest.importorskip("h5netcdf")
     monkeypatch.chdir(tmp_path)  # it writes a file
     found = transcripts("results.md")
-    assert len(found) == 4
+    assert len(found) == 8
     for said, printed in found:
         assert said == printed

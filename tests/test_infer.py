@@ -283,7 +283,7 @@ def test_table_and_factor_plans_agree(weights):
 )
 def test_what_is_no_model(given, said):
     with pytest.raises(hd.ModelError, match=r"^expected a model, ") as caught:
-        hd.infer(given)
+        hd.infer(given, hd.HerdedGibbs())
     assert said in str(caught.value) and "\n" not in str(caught.value)
 
 

@@ -241,9 +241,10 @@ def is_named_tuple(node):
 
 
 def test_compilers_are_seen_at_work():
-    """In a process of its own, whose kernel is compiled for the first time."""
+    """In a process of its own, whose kernel is compiled for the first time; no garbage is looked
+    for meanwhile."""
     program = """
-        import threading
+        import gc, threading
         from herded.system.jit import is_compiling, jit
 
         @jit
@@ -258,14 +259,14 @@ def test_compilers_are_seen_at_work():
 
         def look():
             while not over.is_set():
-                seen.append(is_compiling())
+                seen.append((is_compiling(), not gc.isenabled()))
 
         looking = threading.Thread(target=look)
         looking.start()
         kernel(3)
         over.set()
         looking.join()
-        assert any(seen) and not is_compiling()
+        assert (True, True) in seen and not is_compiling() and gc.isenabled()
     """
     python(program, HERDED_CACHE="0")
 
@@ -275,21 +276,25 @@ def test_compilers_are_seen_at_work():
 
 @pytest.mark.parametrize("inner_first", [True, False])
 def test_a_kernel_is_called_by_kernels_and_by_python(inner_first, tmp_path):
-    """Both ways in one process, compiled and then from the cache, in either order."""
+    """Both ways in one process, compiled and then from the cache, in either order.
+
+    What comes from the cache needs no compiler.
+    """
     calls = ["start_all_scalar(w, np.uint64(5))", "print(draw(np.uint64(5), np.uint64(0)) >> 33)"]
     program = "\n".join(
         [
-            "import numpy as np",
+            "import numpy as np, sys",
             "from herded.draws.phases import start_all_scalar",
             "from herded.system.stream import draw",
             "w = np.zeros(1, np.uint32)",
             *(calls if inner_first else reversed(calls)),
             "print(w[0], sum(draw.dispatcher.stats.cache_hits.values()))",
+            "print('numba.np.linalg' in sys.modules)",  # so it is where compilers were prepared
         ]
     )
     first = python(program, NUMBA_CACHE_DIR=str(tmp_path))
-    assert first[0] == first[1] and first[2] == "0"
-    assert python(program, NUMBA_CACHE_DIR=str(tmp_path)) == [*first[:2], "1"]
+    assert first[0] == first[1] and first[2:] == ["0", "True"]
+    assert python(program, NUMBA_CACHE_DIR=str(tmp_path)) == [*first[:2], "1", "False"]
 
 
 def test_numba_is_imported_when_a_kernel_is_called():

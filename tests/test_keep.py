@@ -139,13 +139,13 @@ def test_pairs_by_name_of_the_pair():
 @pytest.mark.parametrize("edges", [[(0, 9)], [(-1, 0)], [0, 1], [(0.5, 1)], "ab", [(0, 1), (1,)]])
 def test_wrong_pairs(edges):
     with pytest.raises(ModelError, match="edges"):
-        hd.infer(SMALL, sweeps=1, keep=[hd.PairMarginals(edges)])
+        hd.infer(SMALL, hd.HerdedGibbs(), sweeps=1, keep=[hd.PairMarginals(edges)])
 
 
 def test_the_joint_of_large_models_is_refused():
     for model in (hd.FactorGraph([2] * 21, []), hd.FactorGraph([1] * 99, [])):
         with pytest.raises(MethodError, match="to keep the joint"):
-            hd.infer(model, sweeps=1, keep=[hd.Joint()])
+            hd.infer(model, hd.HerdedGibbs(), sweeps=1, keep=[hd.Joint()])
 
 
 @pytest.mark.parametrize(
@@ -158,19 +158,24 @@ def test_the_joint_of_large_models_is_refused():
 )
 def test_states_beyond_any_float_are_told(cardinalities, told, recwarn):
     with pytest.raises(MethodError, match=f"got {told}: keep"):
-        hd.infer(hd.FactorGraph(cardinalities, []), sweeps=1, keep=[hd.Joint()])
+        hd.infer(hd.FactorGraph(cardinalities, []), hd.HerdedGibbs(), sweeps=1, keep=[hd.Joint()])
     assert not recwarn.list
 
 
 def test_the_reference_is_checked_before_the_work():
     with pytest.raises(ModelError, match=r"reference marginals of shape \(3, 3\)"):
-        hd.infer(SMALL, sweeps=10**9, keep=[hd.ErrorCurve(np.zeros((2, 2)), at=[10**9])])
+        hd.infer(
+            SMALL,
+            hd.HerdedGibbs(),
+            sweeps=10**9,
+            keep=[hd.ErrorCurve(np.zeros((2, 2)), at=[10**9])],
+        )
     with pytest.raises(ModelError, match="numbers in the reference"):
-        hd.infer(SMALL, sweeps=10**9, keep=[hd.ErrorCurve("truth")])
+        hd.infer(SMALL, hd.HerdedGibbs(), sweeps=10**9, keep=[hd.ErrorCurve("truth")])
     with pytest.raises(MethodError, match="1 or more in at="):
-        hd.infer(SMALL, keep=[hd.ErrorCurve(np.zeros((3, 3)), at=[0])])
+        hd.infer(SMALL, hd.HerdedGibbs(), keep=[hd.ErrorCurve(np.zeros((3, 3)), at=[0])])
     with pytest.raises(ModelError, match="at="):
-        hd.infer(SMALL, keep=[hd.ErrorCurve(np.zeros((3, 3)), at=["soon"])])
+        hd.infer(SMALL, hd.HerdedGibbs(), keep=[hd.ErrorCurve(np.zeros((3, 3)), at=["soon"])])
 
 
 # -- result -----------------------------------------------------------------------------------
@@ -204,7 +209,7 @@ def test_standard_error():
     ],
 )
 def test_what_was_not_kept(name, remedy):
-    result = hd.infer(SMALL, sweeps=1, keep=[])
+    result = hd.infer(SMALL, hd.HerdedGibbs(), sweeps=1, keep=[])
     with pytest.raises(NotKeptError) as caught:
         getattr(result, name)
     asked = "marginals" if name in ("chain_marginals", "standard_error") else name

@@ -157,6 +157,9 @@ def test_infer_on_a_lattice_has_the_same_bits_on_all_threads(periodic, keep, mon
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
     monkeypatch.setattr(sampling, "WORTH_THREADS", 1)
     model = hd.ising_grid(np.random.default_rng(4).normal(size=(40, 700)), 0.3, periodic=periodic)
-    runs = [hd.infer(model, sweeps=40, burn_in=3, keep=keep, threads=n) for n in (1, 2, 3)]
+    runs = [
+        hd.infer(model, hd.HerdedGibbs(), sweeps=40, burn_in=3, keep=keep, threads=n)
+        for n in (1, 2, 3)
+    ]
     for other in runs[1:]:
         np.testing.assert_array_equal(runs[0].marginals, other.marginals)

@@ -40,7 +40,9 @@ def test_infer_uses_it_and_gives_the_same_bits(monkeypatch):
             compiled.append(self) or compile_once(self, *args, **options)
         ),
     )
-    first, second = (hd.infer(model, sweeps=50, keep=[hd.Samples()]).samples for _ in range(2))
+    first, second = (
+        hd.infer(model, hd.HerdedGibbs(), sweeps=50, keep=[hd.Samples()]).samples for _ in range(2)
+    )
     np.testing.assert_array_equal(first, second)
     assert len(compiled) == 1
 

@@ -105,14 +105,14 @@ def test_tabulated_weights_need_tables(weights):
 
 def test_high_degree_is_refused_before_anything_is_taken():
     with pytest.raises(MemoryLimitError, match=r"variable 0 has 59 neighbours.*weights=\"pooled\""):
-        hd.infer(star())
+        hd.infer(star(), hd.HerdedGibbs())
     names = [f"v{i}" for i in range(60)]
     with pytest.raises(
         MemoryLimitError, match=r"variable 'v0' has 59 neighbours.*\"lazy\".*max_memory="
     ):
         hd.infer(star(names=names), hd.HerdedGibbs(weights="shared"))
     with pytest.raises(MemoryError):
-        hd.infer(star())
+        hd.infer(star(), hd.HerdedGibbs())
 
 
 def test_the_way_out_of_a_forced_table_is_to_drop_it():
@@ -391,4 +391,4 @@ def test_nobody_asks_the_system_about_little(monkeypatch):
         memory.check(2**31, None, "it")
     monkeypatch.delattr("herded.system.memory.available")
     assert memory.fits(memory.LITTLE, None)
-    assert hd.infer(CHAIN, sweeps=5, chains=2).sweeps == 5
+    assert hd.infer(CHAIN, hd.HerdedGibbs(), sweeps=5, chains=2).sweeps == 5

@@ -10,7 +10,7 @@ from herded.errors import MethodError
 from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Solver
 from herded.models.factor_graph import FactorGraph
-from herded.models.lattice import ising_grid
+from herded.models.grids import ising_grid
 
 UPDATES = st.sampled_from(["sequential", "parallel"])
 DAMPING = st.sampled_from([1.0, 0.5, 0.1])

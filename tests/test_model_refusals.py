@@ -152,9 +152,9 @@ def test_states_refused(match, states):
 @pytest.mark.parametrize(
     ("match", "call", "args"),
     [
-        ("non-empty 2-D", hd.ising_grid, [np.zeros(3)]),
-        ("non-empty 2-D", hd.ising_grid, [np.zeros((0, 3))]),
-        ("non-empty 2-D", hd.ising_grid, [None]),
+        ("non-empty array of 1 or more dimensions", hd.ising_grid, [0.5]),
+        ("non-empty array of 1 or more dimensions", hd.ising_grid, [np.zeros((0, 3))]),
+        ("non-empty array of 1 or more dimensions", hd.ising_grid, [None]),
         ("numbers in field", hd.ising_grid, ["abc"]),
         ("numbers in field", hd.ising_grid, [[[1, 2], [3]]]),
         (r"finite numbers in field, got nan at \(0, 1\)", hd.ising_grid, [[[0, np.nan]]]),
@@ -166,8 +166,8 @@ def test_states_refused(match, states):
         ("pair of arrays", hd.ising_grid, [Z22, Z22]),
         ("numbers in the coupling", hd.ising_grid, [Z22, "strong"]),
         ("finite couplings", hd.ising_grid, [Z22, None]),
-        ("non-empty 3-D", hd.potts_grid, [Z22]),
-        ("non-empty 3-D", hd.potts_grid, [np.zeros((2, 2, 0))]),
+        ("non-empty array of 2 or more dimensions", hd.potts_grid, [Z2]),
+        ("non-empty array of 2 or more dimensions", hd.potts_grid, [np.zeros((2, 2, 0))]),
         (r"all states of \(0, 1\) are -inf", hd.potts_grid, [[[[0, 0], [-INF, -INF]]]]),
         ("finite pixels", hd.denoising_model, [[[np.nan]], 1.0]),
         ("noisy pixels over sigma", hd.denoising_model, [[[1e300]], 1e-50]),

@@ -4,7 +4,7 @@ import itertools
 import re
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from herded import HerdedError
@@ -175,6 +175,7 @@ any_text = st.one_of(
 
 
 @given(any_text)
+@example("0\u1680")  # a blank among the letters of Ogham
 @settings(max_examples=500)
 def test_words_cover_all_that_prints(text):
     found = words(text)

@@ -32,20 +32,21 @@ from herded.errors import MethodError, ModelError, NotKeptError
         ("in keep=, got 'best'", {"keep": ["best"]}),
         ("keep= as a list", {"keep": hd.Samples()}),
         ("a method such as", {"method": hd.Gibbs}),
-        ("a method such as", {"method": "gibbs"}),
+        ("did you mean 'gibbs'?", {"method": "gibs"}),
+        ("a method with layout=", {"method": None, "layout": "table"}),
         ("a method such as", {"method": 5}),
     ],
 )
 def test_wrong_options(match, options):
     with pytest.raises(MethodError, match=match) as caught:
-        hd.infer(SMALL, **options)
+        hd.infer(SMALL, **{"method": hd.HerdedGibbs()} | options)
     assert str(caught.value).startswith("expected")
 
 
 @pytest.mark.parametrize("model", [None, 5, "grid.uai", [2, 2], hd.FactorGraph])
 def test_wrong_models(model):
     with pytest.raises((ModelError, MethodError), match="expected"):
-        hd.infer(model if model is not hd.FactorGraph else np.zeros(3))
+        hd.infer(model if model is not hd.FactorGraph else np.zeros(3), hd.HerdedGibbs())
 
 
 @pytest.mark.parametrize(
@@ -212,9 +213,9 @@ def test_every_chain_counts_against_max_memory():
     model = hd.pairwise_model(np.zeros((50, 2)), [(i, i + 1) for i in range(49)], np.eye(2))
     one = hd.HerdedGibbs().compile(model)
     max_memory = one.memory + 9 * one.chain_memory
-    assert hd.infer(model, sweeps=2, chains=10, max_memory=max_memory).sweeps == 2
+    assert hd.infer(model, hd.HerdedGibbs(), sweeps=2, chains=10, max_memory=max_memory).sweeps == 2
     with pytest.raises(hd.MemoryLimitError, match="the weights of 11 chains"):
-        hd.infer(model, sweeps=2, chains=11, max_memory=max_memory)
+        hd.infer(model, hd.HerdedGibbs(), sweeps=2, chains=11, max_memory=max_memory)
 
 
 @pytest.mark.parametrize("temperature", [np.inf, np.nan, -1.0])
@@ -226,9 +227,9 @@ def test_a_temperature_is_a_finite_number(temperature):
 
 def test_sweeps_may_be_written_as_1e2_and_one_state_continues_one_chain():
     model = hd.FactorGraph([2], [((0,), [0.0, 1.0])])
-    first = hd.infer(model, sweeps=1e2)
+    first = hd.infer(model, hd.HerdedGibbs(), sweeps=1e2)
     assert first.sweeps == 100
-    again = hd.infer(model, sweeps=100, start=first.state[0])
+    again = hd.infer(model, hd.HerdedGibbs(), sweeps=100, start=first.state[0])
     assert again.state[0].sweep == 200
 
 

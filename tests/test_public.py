@@ -63,7 +63,7 @@ def test_finding_a_package_loads_no_numpy(name):
     [
         ("io", "herded.io"),
         ("ner", "herded.ner"),
-        ("plot", "herded.system.plot"),
+        ("plot", "herded.plot"),
         ("qubo", "herded.qubo"),
         ("theory", "herded.theory"),
         ("vision", "herded.vision"),

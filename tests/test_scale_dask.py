@@ -43,17 +43,17 @@ def client(tmp_path_factory):
 def test_many_models_and_a_dead_worker(client, tmp_path):
     asked = models(30)
     sent = [*asked[:11], Deadly(asked[11], tmp_path), *asked[12:]]
-    found = hd.infer_many(sent, sweeps=60, executor=client.get_executor())
+    found = hd.infer_many(sent, hd.HerdedGibbs(), sweeps=60, executor=client.get_executor())
     assert len(list(tmp_path.glob("died-*"))) == 1  # and Dask gave up on what it had
     for model, result in zip(asked, found, strict=True):
-        assert same(result, hd.infer(model, sweeps=60))
+        assert same(result, hd.infer(model, hd.HerdedGibbs(), sweeps=60))
 
 
 def test_chains(client):
     model = hd.ising_grid(np.random.default_rng(0).normal(size=(12, 13)), 0.3)
     options = {"sweeps": 300, "chains": 4, "keep": [hd.Marginals(), hd.Samples(every=5)]}
-    spread = hd.infer(model, executor=client.get_executor(), **options)
-    serial = hd.infer(model, **options)
+    spread = hd.infer(model, hd.HerdedGibbs(), executor=client.get_executor(), **options)
+    serial = hd.infer(model, hd.HerdedGibbs(), **options)
     assert same(serial, spread) and np.array_equal(serial.samples, spread.samples)
 
 

@@ -76,16 +76,18 @@ def test_processes_give_the_same_and_a_dead_one_is_replaced(tmp_path):
     asked = models(12)
     sent = [*asked[:5], Deadly(asked[5], tmp_path), *asked[6:]]
     with processes() as pool:
-        found = hd.infer_many(sent, sweeps=50, executor=pool)
+        found = hd.infer_many(sent, hd.HerdedGibbs(), sweeps=50, executor=pool)
     assert len(list(tmp_path.glob("died-*"))) == 1
     for k, (model, result) in enumerate(zip(asked, found, strict=True)):
-        assert same(result, hd.infer(model, sweeps=50))
+        assert same(result, hd.infer(model, hd.HerdedGibbs(), sweeps=50))
         assert result.model is sent[k]
 
 
 def test_workers_that_never_live(tmp_path):
     with processes(1) as pool, pytest.raises(hd.WorkerError, match="4 attempts"):
-        hd.infer_many([Deadly(models(1)[0], tmp_path, times=99)], sweeps=5, executor=pool)
+        hd.infer_many(
+            [Deadly(models(1)[0], tmp_path, times=99)], hd.HerdedGibbs(), sweeps=5, executor=pool
+        )
     assert len(list(tmp_path.glob("died-*"))) == workers.ATTEMPTS
 
 
@@ -102,7 +104,9 @@ def test_results_come_as_they_finish(monkeypatch):
     monkeypatch.setattr(many, "infer", infer)
     order = []
     with ThreadPoolExecutor(2) as pool:
-        for number, _ in hd.infer_as_completed([slow, *models(3)], sweeps=5, executor=pool):
+        for number, _ in hd.infer_as_completed(
+            [slow, *models(3)], hd.HerdedGibbs(), sweeps=5, executor=pool
+        ):
             order.append(number)
             if len(order) == 3:
                 given_.set()
@@ -118,7 +122,9 @@ def test_generators_are_drawn_as_workers_come_free(monkeypatch):
             yield model
 
     monkeypatch.setattr(many, "LARGEST", 50)  # models in a batch
-    finished = hd.infer_as_completed(endless(), sweeps=5, executor=ThreadPoolExecutor(1))
+    finished = hd.infer_as_completed(
+        endless(), hd.HerdedGibbs(), sweeps=5, executor=ThreadPoolExecutor(1)
+    )
     for _, (number, _) in zip(range(3), finished, strict=False):
         assert number in (0, 1, 2)
     finished.close()
@@ -130,27 +136,27 @@ def test_files_are_read_where_they_are_needed(tmp_path):
     for k in range(3):
         paths.append(tmp_path / f"{k}.uai")
         hd.io.write_uai(small_grid(3, seed=k), paths[-1])
-    found = hd.infer_many(paths, sweeps=20)
+    found = hd.infer_many(paths, hd.HerdedGibbs(), sweeps=20)
     for path, result in zip(paths, found, strict=True):
-        assert same(result, hd.infer(hd.read_model(path), sweeps=20))
+        assert same(result, hd.infer(hd.read_model(path), hd.HerdedGibbs(), sweeps=20))
         assert result.model.n_variables == 9
 
 
 def test_no_models_no_results():
-    assert hd.infer_many([]) == []
+    assert hd.infer_many([], hd.HerdedGibbs()) == []
 
 
 def test_an_error_says_which_model(tmp_path):
     with pytest.raises(hd.ModelError, match=r"^model 2: expected a model, got b'x': build"):
-        hd.infer_many([*models(2), b"x"], sweeps=5)
+        hd.infer_many([*models(2), b"x"], hd.HerdedGibbs(), sweeps=5)
     with pytest.raises(hd.FileError, match=r"^model 0 \(.*none\.uai\): "):
-        hd.infer_many([tmp_path / "none.uai"], sweeps=5)
+        hd.infer_many([tmp_path / "none.uai"], hd.HerdedGibbs(), sweeps=5)
 
 
 @pytest.mark.parametrize("name", ["start", "layout", "checkpoint", "callback"])
 def test_options_about_one_model(name):
     with pytest.raises(hd.MethodError, match=f"no {name}= for many models"):
-        hd.infer_many(models(1), **{name: None})
+        hd.infer_many(models(1), hd.HerdedGibbs(), **{name: None})
 
 
 def test_one_model_is_no_list(tmp_path):
@@ -162,20 +168,20 @@ def test_one_model_is_no_list(tmp_path):
         (7, "7"),
     ):
         with pytest.raises(hd.ModelError, match="expected a list of models or of files") as caught:
-            hd.infer_many(one)
+            hd.infer_many(one, hd.HerdedGibbs())
         assert shown in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_options_that_infer_has_not():
     with pytest.raises(hd.MethodError, match=r"sweeps=, .* for infer_many, got workers=: executor"):
-        hd.infer_many(models(1), workers=2)
+        hd.infer_many(models(1), hd.HerdedGibbs(), workers=2)
     with pytest.raises(hd.MethodError, match="got sweep="):
-        hd.infer_as_completed(models(1), sweep=2)
+        hd.infer_as_completed(models(1), hd.HerdedGibbs(), sweep=2)
 
 
 def test_what_is_no_executor():
     with pytest.raises(hd.MethodError, match=r"expected executor= as an Executor .* got 3"):
-        hd.infer_many(models(1), executor=3)
+        hd.infer_many(models(1), hd.HerdedGibbs(), executor=3)
     with pytest.raises(hd.MethodError, match="expected no executor for Exact"):
         hd.infer(models(1)[0], hd.Exact(), executor=ThreadPoolExecutor(1))
 
@@ -227,7 +233,7 @@ def test_one_bar_over_all(monkeypatch):
             shown.append((done, self.total, self.units))
 
     monkeypatch.setattr(many, "Progress", Bar)
-    hd.infer_many(models(7), sweeps=5)
+    hd.infer_many(models(7), hd.HerdedGibbs(), sweeps=5)
     assert shown == [(k, 7, "models") for k in range(1, 8)]
 
 
@@ -241,7 +247,7 @@ def test_interrupted(monkeypatch):
 
     monkeypatch.setattr(SamplerRun, "advance", pressed)
     with pytest.raises(KeyboardInterrupt):
-        hd.infer_many([slow] * 8, sweeps=10**9)
+        hd.infer_many([slow] * 8, hd.HerdedGibbs(), sweeps=10**9)
 
 
 @pytest.mark.parametrize(
@@ -285,14 +291,16 @@ def test_waiting_for_a_turn_is_no_work(monkeypatch):
     run = many.infer
     monkeypatch.setattr(many, "infer", infer)
     monkeypatch.setattr(many, "time", SimpleNamespace(perf_counter=lambda: now[0]))
-    seconds, _ = many.infer_batch(0, models(3), None, {"sweeps": 5}, Turn())
+    seconds, _ = many.infer_batch(0, models(3), hd.HerdedGibbs(), {"sweeps": 5}, Turn())
     assert seconds == 3.0 and now[0] == 1003.0
 
 
 def test_in_another_thread():
     """Where there are no signals."""
     found = []
-    thread = threading.Thread(target=lambda: found.extend(hd.infer_many(models(3), sweeps=5)))
+    thread = threading.Thread(
+        target=lambda: found.extend(hd.infer_many(models(3), hd.HerdedGibbs(), sweeps=5))
+    )
     thread.start()
     thread.join()
     assert len(found) == 3
@@ -355,7 +363,7 @@ def test_chains_on_an_executor(method, tmp_path):
 
 def test_chains_on_processes_that_die(tmp_path):
     model = hd.ising_grid(np.random.default_rng(1).normal(size=(9, 11)), 0.3)
-    serial = hd.infer(model, sweeps=400, chains=3)
+    serial = hd.infer(model, hd.HerdedGibbs(), sweeps=400, chains=3)
     with processes() as pool:
         remote = RemoteChains(pool)
         real = remote.workers.completed
@@ -383,11 +391,15 @@ def test_checkpoints_are_the_same_with_and_without_an_executor(tmp_path):
     file = tmp_path / "run"
     keep = [hd.Marginals(), hd.Samples(every=3)]
     with ThreadPoolExecutor(2) as pool:
-        hd.infer(model, sweeps=70, chains=2, keep=keep, checkpoint=file, executor=pool)
-    hd.infer(model, sweeps=110, chains=2, keep=keep, checkpoint=file)
+        hd.infer(
+            model, hd.HerdedGibbs(), sweeps=70, chains=2, keep=keep, checkpoint=file, executor=pool
+        )
+    hd.infer(model, hd.HerdedGibbs(), sweeps=110, chains=2, keep=keep, checkpoint=file)
     with ThreadPoolExecutor(2) as pool:
-        last = hd.infer(model, sweeps=200, chains=2, keep=keep, checkpoint=file, executor=pool)
-    whole = hd.infer(model, sweeps=200, chains=2, keep=keep)
+        last = hd.infer(
+            model, hd.HerdedGibbs(), sweeps=200, chains=2, keep=keep, checkpoint=file, executor=pool
+        )
+    whole = hd.infer(model, hd.HerdedGibbs(), sweeps=200, chains=2, keep=keep)
     assert same(whole, last) and np.array_equal(whole.samples, last.samples)
 
 
@@ -405,7 +417,7 @@ def test_seconds_end_a_run_on_an_executor(monkeypatch):
     model = hd.ising_grid(np.zeros((9, 11)), 0.3)
     with monkeypatch.context() as patch, ThreadPoolExecutor(2) as pool:
         ticking(patch, 0.01)
-        result = hd.infer(model, seconds=0.5, chains=2, executor=pool)
+        result = hd.infer(model, hd.HerdedGibbs(), seconds=0.5, chains=2, executor=pool)
     assert result.sweeps > 1
-    again = hd.infer(model, sweeps=result.sweeps, chains=2)
+    again = hd.infer(model, hd.HerdedGibbs(), sweeps=result.sweeps, chains=2)
     assert same(result, again)

@@ -13,7 +13,8 @@ from strategies import models
 
 from herded.errors import InfeasibleError, ModelError
 from herded.models.factor_graph import FactorGraph
-from herded.models.lattice import Lattice, ising_grid, potts_grid
+from herded.models.grids import ising_grid, potts_grid
+from herded.models.lattice import Lattice
 from herded.models.pairwise import pairwise_model
 from herded.models.support import check_start, start_state, uniform_state
 from herded.system.stream import stream_key

@@ -155,7 +155,7 @@ def test_fair_coins_lock():
     model = coins(*[0.5] * n)
     error, joint = joint_error(model)
     assert (joint > 0).sum() == 2 and error == pytest.approx(1 - 2 / 2**n)
-    marginals = hd.infer(model, sweeps=1000).marginals
+    marginals = hd.infer(model, hd.HerdedGibbs(), sweeps=1000).marginals
     assert marginals == pytest.approx(0.5)
     warning = theory.warn_if_locked(model)
     assert warning is not None and "lockstep" in warning and "slack=1" in warning

@@ -14,7 +14,7 @@ from herded.methods.protocol import Solver
 from herded.methods.viterbi import Viterbi
 from herded.models.chain import chain_model, skip_chain_model
 from herded.models.factor_graph import FactorGraph
-from herded.models.lattice import ising_grid
+from herded.models.grids import ising_grid
 from herded.models.pairwise import pairwise_model
 from tests.patience import ending
 

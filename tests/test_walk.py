@@ -9,6 +9,7 @@ import herded as hd
 from tests import walk
 
 FILES, CROSSINGS, FRAMES = 15, 60, 5  # of infer on a grid
+FILES_OF_A_CHOICE = 18  # of infer without a method
 FILES_OF_A_COMMAND = 30
 
 compiled = pytest.mark.skipif(
@@ -21,6 +22,12 @@ def test_infer_on_a_grid():
     found = walk.infer_on_a_grid()
     assert 0 < found.frames <= FRAMES
     assert len(found.files) <= FILES and found.crossings <= CROSSINGS, walk.shown("infer", found)
+
+
+@compiled
+def test_infer_without_a_method():
+    found = walk.infer_by_itself()
+    assert len(found.files) <= FILES_OF_A_CHOICE, walk.shown("infer", found)
 
 
 @compiled

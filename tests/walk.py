@@ -108,9 +108,17 @@ class _watched:  # noqa: N801
 def infer_on_a_grid() -> Walk:
     """`hd.infer` on a 10 x 10 grid that it has not seen, with compiled kernels."""
     field = np.random.default_rng(0).normal(size=(10, 10))
-    herded.infer(herded.ising_grid(field, 0.3))
+    method = herded.HerdedGibbs()
+    herded.infer(herded.ising_grid(field, 0.3), method)
     model = herded.ising_grid(field, 0.2)
-    return walk(lambda: herded.infer(model), "herded.layouts.grid:lattice_sweeps")
+    return walk(lambda: herded.infer(model, method), "herded.layouts.grid:lattice_sweeps")
+
+
+def infer_by_itself() -> Walk:
+    """`hd.infer(model)`, which chooses, on the same grid."""
+    model = herded.ising_grid(np.random.default_rng(0).normal(size=(10, 10)), 0.2)
+    herded.infer(model)
+    return walk(lambda: herded.infer(model))
 
 
 def command(arguments: list[str]) -> Walk:
@@ -131,3 +139,5 @@ if __name__ == "__main__":
     assert threading.current_thread() is threading.main_thread()
     grid = infer_on_a_grid()
     print(shown("hd.infer on a grid", grid), *grid.files, sep="\n  ")
+    chosen = infer_by_itself()
+    print(shown("hd.infer without a method", chosen), *chosen.files, sep="\n  ")

@@ -1,4 +1,11 @@
-from herded import io as io, ner as ner, qubo as qubo, theory as theory, vision as vision
+from herded import (
+    io as io,
+    ner as ner,
+    plot as plot,
+    qubo as qubo,
+    theory as theory,
+    vision as vision,
+)
 from herded.errors import (
     CheckpointError as CheckpointError,
     CorpusError as CorpusError,
@@ -32,12 +39,12 @@ from herded.models.convert.bqm import from_bqm as from_bqm
 from herded.models.convert.networkx import from_networkx as from_networkx
 from herded.models.convert.pgmpy import from_pgmpy as from_pgmpy
 from herded.models.factor_graph import FactorGraph as FactorGraph
-from herded.models.lattice import (
-    Lattice as Lattice,
+from herded.models.grids import (
     denoising_model as denoising_model,
     ising_grid as ising_grid,
     potts_grid as potts_grid,
 )
+from herded.models.lattice import Lattice as Lattice
 from herded.models.pairwise import pairwise_model as pairwise_model
 from herded.models.protocol import Model as Model
 from herded.run.infer import infer as infer
@@ -49,6 +56,13 @@ from herded.run.keep import (
     PairMarginals as PairMarginals,
     Samples as Samples,
 )
+from herded.run.measures import (
+    Correlations as Correlations,
+    energy as energy,
+    magnetisation as magnetisation,
+)
+from herded.run.observables import Observable as Observable
+from herded.run.observed import Observed as Observed
 from herded.run.many import infer_as_completed as infer_as_completed, infer_many as infer_many
 from herded.run.progress import Snapshot as Snapshot
 from herded.run.recommend import (
@@ -56,7 +70,6 @@ from herded.run.recommend import (
     recommend as recommend,
 )
 from herded.run.result import Result as Result
-from herded.system import plot as plot
 from herded.tiled.infer_tiled import infer_tiled as infer_tiled
 from herded.tiled.stored_lattice import StoredLattice as StoredLattice
 from herded.version import __version__ as __version__

@@ -14,10 +14,10 @@ class HerdedError(Exception):
     Examples
     --------
     >>> try:
-    ...     hd.ising_grid([1.0, 2.0])
+    ...     hd.ising_grid([[]])
     ... except hd.HerdedError as error:
     ...     print(error)
-    expected a non-empty 2-D array as field, got shape (2,)
+    expected a non-empty array of 1 or more dimensions as field, got shape (1, 0)
     """
 
 

@@ -16,6 +16,7 @@ What samplers do:
 - `samplers`: Algorithm 1, Gibbs sampling, and both annealed, on any layout but a lattice's.
 - `lattice`, `potts`: the same on grids of two states and of more.
 - `best`: the best state among samples.
+- `measures`: energies and magnetisations of samples.
 
 Others:
 

@@ -60,7 +60,7 @@ def naive_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
                 bits = naive_draw(key, clock)
                 both = naive_lane_bits(bits >> 32, bits & SMALL, lane)
                 phi = [both >> 17, both % 2**15]
-            for k in _order(naive_draw(order_key, clock), lane, words, members):
+            for k in naive_order(naive_draw(order_key, clock), lane, words, members):
                 p = _coarse(model, x[k], r, c)
                 tally[r, c] += p * COARSE
                 which = p >= 2**14  # conditionals of 1/2 and more have a phase of their own
@@ -71,7 +71,7 @@ def naive_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
     return np.array(samples), tally.reshape(-1).astype(np.int64), np.array(left)
 
 
-def _order(key, lane, words, members):
+def naive_order(key, lane, words, members):
     """The members in the order of their turns at a site."""
     for turn, word in enumerate(naive_shuffle(range(words), key)):
         live = min(WORD, members - word * WORD)

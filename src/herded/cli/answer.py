@@ -13,7 +13,9 @@ from herded.cli.printing import and_more, columns, facts, finite, safe
 from herded.cli.reference import Errors, Reference
 from herded.cli.setup import Setup
 from herded.errors import MethodError
+from herded.models import labels
 from herded.models.protocol import Model
+from herded.run.diagnostics import ALONE
 from herded.run.result import Result
 
 MOST_ROWS = 20
@@ -92,7 +94,8 @@ class Answered:
                     f"Hellinger {e.hellinger:.3g}",
                 )
             )
-        return named + [("warning", safe(text, len(text))) for text in self.warnings]
+        told = [text for text in self.warnings if text is not ALONE]  # as `UNKNOWN` says
+        return named + [("warning", safe(text, len(text))) for text in told]
 
     def _free(self, table: np.ndarray) -> np.ndarray:
         """The entries that stand for something unknown."""
@@ -136,9 +139,19 @@ class Answered:
             found["marginals"] = self._rows(self.marginals)
         if self.model.names:
             found["names"] = list(self.model.names)
+            found["named"] = self._named()
         if self.model.state_names:
             found["state_names"] = [list(names) for names in self.model.state_names]
         return json.dumps(found, allow_nan=False)
+
+    def _named(self) -> dict[str, Any] | None:
+        """The answer by the names of variables and states."""
+        if self.state is not None:
+            return labels.named_state(self.model, self.state)
+        if self.marginals is None:
+            return None
+        rows = enumerate(self.marginals)
+        return {self.model.names[i]: labels.named_row(self.model, i, row) for i, row in rows}
 
     def _rows(self, table: np.ndarray) -> list[list[float]]:
         """A row for each variable, as long as it has states."""
@@ -159,7 +172,7 @@ def answered(
         "sweeps": result.sweeps,
         "seconds": float(result.provenance["seconds"]),
         "interrupted": bool(result.provenance["interrupted"]),
-        "warnings": (*shown, *result.warnings, *_warnings(setup, result)),
+        "warnings": (*shown, *result.warnings, *_warnings(setup)),
     }
     if options.task == "pr":
         return Answered(model, setup, options, log_z=result.log_z, **common)
@@ -178,19 +191,12 @@ def answered(
     )
 
 
-def _warnings(setup: Setup, result: Result) -> list[str]:
-    """What speaks against an answer, and only this command or a solver is to blame for."""
+def _warnings(setup: Setup) -> list[str]:
+    """What speaks against an answer, and only this command is to blame for."""
     if setup.out_of_time and setup.begun is not None:
         return [
             f"no sweep was added: --seconds {setup.seconds:g} count from the first start, and the "
             f"checkpoint has run {setup.begun.seconds:.2f} s already; give a larger --seconds"
-        ]
-    if setup.choice.name == "mean-field" and result.model.has_hard_zeros:
-        return ["mean field is a heuristic where there are hard zeros: its answer may be far off"]
-    if result.converged is False and not result.provenance["interrupted"]:
-        return [
-            f"{setup.choice.name} did not converge in {result.sweeps:,} sweeps: its answer may be "
-            "far off; compare it with --method herded"
         ]
     return []
 

@@ -24,6 +24,7 @@ from herded.methods.protocol import Method, Sampler
 from herded.methods.registry import method_named, method_names
 from herded.methods.weights_rule import SLACK, suited_weights
 from herded.models.protocol import Model
+from herded.run.diagnostics import ALONE
 from herded.run.infer import infer
 from herded.run.keep import Marginals
 from herded.run.loop import interrupted_together
@@ -58,7 +59,11 @@ def compare(options: argparse.Namespace) -> int:
         for name, method in methods.items():
             try:
                 curves[name], warned = _curve(model, method, reference, options)
-                cautions += [("warning", f"{name}: {safe(text, len(text))}") for text in warned]
+                cautions += [
+                    ("warning", f"{name}: {safe(text, len(text))}")
+                    for text in warned
+                    if text is not ALONE  # the error is measured
+                ]
             except HerdedError as error:
                 problems[name] = error
         refused = [

@@ -9,28 +9,26 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from herded.cli import engines, models
+from herded.cli import engines, models, outputs
 from herded.cli.answer import Answered, answered
-from herded.cli.printing import facts, safe, say
+from herded.cli.printing import count, facts, safe, say
 from herded.cli.reference import Reference
 from herded.cli.setup import Setup, set_up
 from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
-from herded.io.uai_results import write_mar, write_mpe, write_pr
 from herded.models.protocol import Model
-from herded.run.infer import infer as run
-from herded.run.keep import BestState, Marginals
+from herded.run.begun import Begun
+from herded.run.keep import BestState
 from herded.run.loop import interrupted_afterwards, interruptible
+from herded.run.plan import infer_planned
 from herded.run.progress import Callback, Snapshot
 from herded.run.result import Result
 from herded.system import atomic
 from herded.system.memory import readable
 
-FIRST_ROUND = 1000  # sweeps of annealing
 EVERY = 0.5  # seconds between two looks at how good the answer is: they cost time too
 
 
@@ -40,6 +38,7 @@ def infer(options: argparse.Namespace) -> int:
         raise MethodError(f"expected --reference with --task mar, got --task {options.task}")
     _check_apart(options)
     if options.out is not None:
+        outputs.check_ending(options.out, options.task)
         atomic.check_writable(options.out, FileError, "--out")
     model = models.read(options)
     reference = Reference.read(options, model) if options.reference is not None else None
@@ -93,10 +92,14 @@ def _heading(options: argparse.Namespace, model: Model, setup: Setup) -> Iterato
     if setup.choice.name != "exact":
         yield "run", setup.run_described()
     if setup.begun is not None:
-        yield "resumed", f"{safe(options.checkpoint, 200)}: {setup.begun.described()}"
+        yield "resumed", f"{safe(options.checkpoint, 200)}: {_described(setup.begun)}"
     if setup.samples and (where := engines.described(options.engine, options.workers)):
         yield "engine", where
     yield "memory", f"at most {readable(setup.memory)} beyond the model"
+
+
+def _described(begun: Begun) -> str:
+    return f"{count(begun.recorded, 'sweep')} in {begun.seconds:.2f} s"
 
 
 @contextlib.contextmanager
@@ -134,51 +137,19 @@ def run_setup(
 ) -> Result:
     """Do what was set up."""
     if setup.choice.name == "exact":
-        return run(model, setup.method, layout=setup.lay_out(), callback=callback)
+        return infer_planned(model, setup.choice, layout=setup.lay_out(), callback=callback)
     asked: dict[str, Any] = {"max_memory": options.max_memory, "callback": callback}
     with interruptible():  # also while it is compiled
         if setup.samples:
             asked |= {
-                "burn_in": setup.burn_in,
-                "chains": setup.chains,
-                "keep": [BestState() if options.task == "map" else Marginals(rao_blackwell=True)],
+                "keep": [BestState()] if options.task == "map" else None,
                 "layout": setup.lay_out(),
                 "checkpoint": options.checkpoint,
                 "checkpoint_every": options.checkpoint_every,
                 "threads": options.threads,
                 "executor": executor,
             }
-        if options.task == "map" and setup.seconds is not None:
-            return _rounds(model, setup, setup.seconds, asked)
-        return run(model, setup.method, sweeps=setup.sweeps, seconds=setup.seconds, **asked)
-
-
-def _rounds(model: Model, setup: Setup, seconds: float, asked: dict[str, Any]) -> Result:
-    """The result of the annealing with the best state.
-
-    A temperature falls over a known number of sweeps, so a time is filled with rounds: each twice
-    as long as the one before and with other draws, and the best state of all of them counts.
-    """
-    began, best, sweeps = time.perf_counter(), None, FIRST_ROUND
-    done, k = 0, 0
-    while True:
-        left = seconds - (time.perf_counter() - began)
-        if best is not None and left <= 0:
-            return _in_all(best, done, time.perf_counter() - began)
-        method = replace(setup.method, seed=setup.method.seed + k)
-        result = run(model, method, sweeps=sweeps, seconds=max(left, 1e-3), **asked)
-        done += result.sweeps
-        if result.sweeps and (best is None or result.best.log_score > best.best.log_score):
-            best = result
-        if result.provenance["interrupted"]:
-            return _in_all(best or result, done, time.perf_counter() - began, interrupted=True)
-        sweeps, k = 2 * sweeps, k + 1
-
-
-def _in_all(result: Result, sweeps: int, seconds: float, interrupted: bool = False) -> Result:
-    """The best round's result, with what all rounds took."""
-    facts = {"sweeps": sweeps, "seconds": seconds, "interrupted": interrupted}
-    return replace(result, sweeps=sweeps, provenance={**result.provenance, **facts})
+        return infer_planned(model, setup.choice, setup.seconds, **asked)
 
 
 def _write(options: argparse.Namespace, model: Model, found: Answered) -> HerdedError | None:
@@ -186,12 +157,7 @@ def _write(options: argparse.Namespace, model: Model, found: Answered) -> Herded
     if options.out is None:
         return None
     try:
-        if options.task == "mar" and found.marginals is not None:
-            write_mar(found.marginals, options.out, model.cardinalities)
-        elif options.task == "map" and found.state is not None:
-            write_mpe(found.state, options.out)
-        elif found.log_z is not None:
-            write_pr(found.log_z, options.out)
+        outputs.write(options.out, options.task, model, found)
     except HerdedError as error:
         return error
     return None

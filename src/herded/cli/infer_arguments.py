@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from herded.methods.registry import BUILT_IN, method_names
 from herded.system.memory import bytes_of
+from herded.system.spelling import did_you_mean
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -80,7 +81,9 @@ def add_infer(commands: "Commands", exit_codes: str) -> None:
         help="seconds between two checkpoints; default: %(default)g",
     )
     infer.add_argument(
-        "--out", metavar="F", help="write the answer as a UAI file: MAR, MPE or PR by the task"
+        "--out",
+        metavar="F",
+        help="write the answer: as a UAI file (F.MAR, F.MPE or F.PR by the task) or as F.csv",
     )
     infer.add_argument("--json", action="store_true", help="print one JSON object, with everything")
     infer.add_argument("--threads", type=int, metavar="N", help="default: as many as cores")
@@ -181,7 +184,8 @@ def method_name(text: str) -> str:
     """A method's name in the registry, or auto."""
     if text != "auto" and text not in BUILT_IN and text not in method_names():
         names = ", ".join(("auto", *method_names()))
-        raise argparse.ArgumentTypeError(f"expected one of {names}, got {text!r}")
+        hint = did_you_mean(text, ("auto", *method_names()))
+        raise argparse.ArgumentTypeError(f"expected one of {names}, got {text!r}{hint}")
     return text
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from herded.cli.infer_arguments import add_compare, add_infer, add_info, add_many
 from herded.cli.ner_arguments import add_ner
 from herded.cli.remedies import in_options
+from herded.cli.spelling import Parser
 from herded.errors import CheckpointError, CorpusError, FileError, HerdedError, MemoryLimitError
 from herded.run.loop import interrupted_afterwards
 from herded.version import __version__
@@ -34,16 +35,16 @@ EXIT_CODES = """exit codes:
 """
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """All commands and their options."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="herded",
         description="Deterministic inference for discrete graphical models: herded Gibbs sampling.",
         epilog=EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"herded {__version__}")
-    commands = top.add_subparsers(title="commands", dest="command", metavar="COMMAND")
+    commands: Any = top.add_subparsers(title="commands", dest="command", metavar="COMMAND")
     paper = commands.add_parser(
         "paper",
         help="run the paper's experiments and write one page, ours beside theirs",
@@ -125,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; give its exit code."""
     top = parser()
     words = sys.argv[1:] if arguments is None else list(arguments)
-    options = top.parse_args(words)
+    options = top.parse(words)
     options.command_line = shlex.join(["herded", *words])
     if options.command is None:
         top.print_help()

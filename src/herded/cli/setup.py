@@ -1,12 +1,10 @@
-"""What `herded infer` is about to do: the options as one method and its run, checked."""
+"""What `herded infer` is about to do: the options as one plan, checked, and its memory."""
 
 import argparse
 import math
-import os
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from herded.cli import engines
 from herded.cli.printing import count
@@ -14,22 +12,15 @@ from herded.errors import MemoryLimitError, MethodError
 from herded.layouts.protocol import Layout
 from herded.methods.elimination_order import elimination_order
 from herded.methods.exact import Exact
-from herded.methods.gibbs import Gibbs
-from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.protocol import Method, Sampler
-from herded.methods.registry import method_named
+from herded.methods.protocol import Sampler
 from herded.methods.schedule import is_annealed
-from herded.methods.weights_rule import SLACK, suited_weights
 from herded.models.protocol import Model
-from herded.run import checkpoint_file as checkpoint
-from herded.run.auto import Choice, annealed, choose
+from herded.run.begun import MOST, Begun
 from herded.run.memory import exact_memory, run_memory
+from herded.run.plan import Plan, Request, plan_run
 from herded.run.sampling import SPARE
 from herded.system import memory
 
-SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
-BURN_IN_OF_SECONDS = 100
-MOST = 10**15  # sweeps of a run, and of anything else
 SAMPLERS_ONLY = (
     "chains",
     "burn_in",
@@ -53,19 +44,33 @@ REFUSED = {
 class Setup:
     """A method and how long it runs."""
 
-    choice: Choice
-    sweeps: int | None  # None where the clock decides
+    choice: Plan
     seconds: float | None
-    burn_in: int
-    chains: int
     memory: float  # bytes, beyond the model, at most
     unused: tuple[str, ...]  # options that the chosen method has no use for
-    begun: "Begun | None" = None  # how far the run of --checkpoint is already
     lay_out: Callable[[], Layout | None] = lambda: None  # lays the model out for the method
 
     @property
     def method(self) -> Any:
         return self.choice.method
+
+    @property
+    def sweeps(self) -> int | None:
+        """None where the clock decides."""
+        return self.choice.sweeps
+
+    @property
+    def burn_in(self) -> int:
+        return self.choice.burn_in
+
+    @property
+    def chains(self) -> int:
+        return self.choice.chains
+
+    @property
+    def begun(self) -> Begun | None:
+        """How far the run of --checkpoint is already."""
+        return self.choice.begun
 
     @property
     def herd(self) -> int:
@@ -75,7 +80,7 @@ class Setup:
     @property
     def samples(self) -> bool:
         """Whether the method is a sampler."""
-        return isinstance(self.method, Sampler)
+        return self.choice.samples
 
     def described(self) -> str:
         """The method with its settings, and why."""
@@ -83,7 +88,7 @@ class Setup:
         if self.herd > 1:
             shown.pop("weights", None)  # a herd has none
         parts = [f"{name} {value}" for name, value in shown.items() if name == "seed" or value]
-        if is_annealed(self.method):
+        if self.samples and is_annealed(self.method):
             parts.append(f"annealed from temperature {self.method.schedule.temperature:g}")
         reason = f": {self.choice.reason}" if self.choice.reason else ""
         settings = f" ({', '.join(parts)})" if parts else ""
@@ -117,105 +122,44 @@ class Setup:
 
 def set_up(model: Model, options: argparse.Namespace) -> Setup:
     """The method, its run and its memory; raises what makes no sense before any work is done."""
-    begun = _begun(options)
-    choice = _choice(model, options, begun)
-    samples = isinstance(choice.method, Sampler)
+    name = _name(options)
+    _check_counts(options)
+    asked = {field.name for field in fields(Request)}
+    request = Request(**{key: value for key, value in vars(options).items() if key in asked})
+    plan = plan_run(model, name, request)
+    samples = plan.samples
     idle = [name for name in SAMPLERS_ONLY if not samples and getattr(options, name) is not None]
-    if choice.name == "exact":  # which takes the time it takes
+    if plan.name == "exact":  # which takes the time it takes
         idle += [name for name in ("sweeps", "seconds") if getattr(options, name) is not None]
     words = tuple(f"--{name.replace('_', '-')}" for name in idle)
     refused = [word for word in words if word not in ("--sweeps", "--seconds")]
     if refused and options.method != "auto":
         raise MethodError(f"expected no {refused[0]} with --method {options.method}: drop it")
-    chains = (CHAINS if options.chains is None else options.chains) if samples else 1
-    _check_counts(options)
-    begun = begun if samples else None
     if options.engine or options.workers is not None:
         engines.check(options.engine, options.workers)
-    need, lay_out = _memory(model, choice, chains, options)
-    return Setup(
-        choice,
-        _sweeps(choice, options, begun),
-        options.seconds,
-        _burn_in(choice, options, begun),
-        chains,
-        need,
-        words,
-        begun,
-        lay_out,
-    )
+    need, lay_out = _memory(model, plan, options)
+    return Setup(plan, options.seconds, need, words, lay_out)
 
 
-def _choice(model: Model, options: argparse.Namespace, begun: "Begun | None") -> Choice:
+def _name(options: argparse.Namespace) -> str:
+    """Of the method; options that others do not have ask for one that has them."""
     name, has_weights = options.method, options.weights is not None or options.slack is not None
-    herd = {} if options.herd is None else {"herd": options.herd}
+    has_herd = options.herd is not None
     if has_weights and name not in ("auto", "herded"):
         raise MethodError(f"expected --weights and --slack with --method herded, got {name!r}")
-    if herd and name not in ("auto", "herd", "gibbs", "herded"):
+    if has_herd and name not in ("auto", "herd", "gibbs", "herded"):
         raise MethodError(f"expected --herd with --method herd, gibbs or herded, got {name!r}")
-    if name == "auto" and (has_weights or herd):
-        name = "herd" if herd else "herded"
-    if name == "auto" and begun is not None and options.task == "mar":
-        return _resumed(model, options, begun)
-    if name == "auto":
-        return choose(
-            model,
-            options.task,
-            updates=_updates(options),
-            seconds=options.seconds,
-            max_memory=options.max_memory,
-            seed=options.seed,
-            exact=not (options.checkpoint and os.path.exists(options.checkpoint)),
-        )
-    if name in {"map": ("mean-field", "bp"), "pr": ("herded", "gibbs")}.get(options.task, ()):
+    if name == "auto" and (has_weights or has_herd):
+        name = "herd" if has_herd else "herded"
+    if name == "herded" and has_herd and has_weights:
+        raise MethodError("expected no --weights or --slack with --herd: drop one of them")
+    if name == "herded" and options.task == "map" and options.slack is not None:
+        raise MethodError("expected no --slack with --task map, which anneals: drop it")
+    if name in {"map": ("mean-field", "bp"), "pr": ("herded", "gibbs", "herd")}.get(
+        options.task, ()
+    ):
         raise MethodError(REFUSED[options.task].format(name))
-    if name == "herded":
-        return Choice(name, _herded(model, options), "")
-    if name in ("gibbs", "herd") and options.task == "map":
-        found: Any = annealed(model, options.seed, herded=False)
-        plain: Any = method_named(name, **herd)
-        return Choice(name, replace(found, herd=plain.herd), "")
-    return Choice(name, method_named(name, seed=options.seed, **herd), "")
-
-
-def _resumed(model: Model, options: argparse.Namespace, begun: "Begun") -> Choice:
-    """What a run that has begun was begun with."""
-    reason = "a run that has begun goes on"
-    if begun.herd > 1:
-        return Choice(
-            "herd", Gibbs(herd=begun.herd, seed=options.seed), reason, burn_in=begun.burn_in
-        )
-    suited = suited_weights(model, seed=options.seed, max_memory=options.max_memory)
-    return Choice("herded", suited, reason)
-
-
-def _updates(options: argparse.Namespace) -> int:
-    """Of each variable, in all chains."""
-    chains = CHAINS if options.chains is None else max(1, options.chains)
-    return chains * (SWEEPS if options.sweeps is None else max(1, options.sweeps))
-
-
-def _herded(model: Model, options: argparse.Namespace) -> Method:
-    """Herded Gibbs with the given options; the others suit the model."""
-    weights, slack, seed = options.weights, options.slack, options.seed
-    if options.herd is not None:
-        if weights is not None or slack is not None:
-            raise MethodError("expected no --weights or --slack with --herd: drop one of them")
-        return HerdedGibbs(herd=options.herd, seed=seed)
-    if options.task == "map":
-        if slack is not None:
-            raise MethodError("expected no --slack with --task map, which anneals: drop it")
-        suited = annealed(model, seed)
-        if weights is None:
-            return suited
-        return HerdedGibbs(weights, seed=seed, schedule=suited.schedule)
-    if weights is None and slack is None:
-        return suited_weights(model, seed=seed, max_memory=options.max_memory)
-    if weights is None:
-        weights = suited_weights(model, max_memory=options.max_memory).weights
-    if slack is None:
-        slack = SLACK if weights == "pooled" else 0.0
-    return HerdedGibbs(weights=weights, slack=slack, seed=seed)
+    return str(name)
 
 
 def _check_counts(options: argparse.Namespace) -> None:
@@ -237,80 +181,12 @@ def _check_counts(options: argparse.Namespace) -> None:
         )
 
 
-def _sweeps(choice: Choice, options: argparse.Namespace, begun: "Begun | None") -> int | None:
-    if options.seconds is not None and options.sweeps is None:
-        return None
-    if choice.burn_in is not None:  # planned for so many updates in all
-        chains = CHAINS if options.chains is None else options.chains
-        each = _updates(options) // (chains * getattr(choice.method, "herd", 1))
-        found = max(1, each - choice.burn_in)
-        return found if begun is None or options.sweeps else max(found, begun.recorded)
-    if options.sweeps is not None:
-        return int(options.sweeps)
-    if not isinstance(choice.method, Sampler):
-        return 1000
-    return SWEEPS if begun is None else max(SWEEPS, begun.recorded)
-
-
-def _burn_in(choice: Choice, options: argparse.Namespace, begun: "Begun | None") -> int:
-    """None for annealing, which is all burn-in, and for solvers."""
-    if not isinstance(choice.method, Sampler) or is_annealed(choice.method):
-        if options.burn_in and isinstance(choice.method, Sampler):
-            raise MethodError("expected no --burn-in with --task map, which anneals: drop it")
-        return 0
-    if options.burn_in is not None:
-        found: int = options.burn_in
-        return found
-    if begun is not None:
-        return begun.burn_in
-    if choice.burn_in is not None:
-        return choice.burn_in
-    if options.seconds is not None:
-        return BURN_IN_OF_SECONDS
-    return min(MOST_BURN_IN, (options.sweeps or SWEEPS) // 10)
-
-
-class Begun(NamedTuple):
-    """How far a run is that has a checkpoint."""
-
-    burn_in: int
-    done: int
-    seconds: float  # since its first start, without pauses
-    herd: int  # members that draw together
-
-    @property
-    def recorded(self) -> int:
-        """Sweeps after the burn-in."""
-        return max(0, self.done - self.burn_in)
-
-    def described(self) -> str:
-        return f"{count(self.recorded, 'sweep')} in {self.seconds:.2f} s"
-
-
-def _begun(options: argparse.Namespace) -> Begun | None:
-    """The run that --checkpoint holds: one that goes on keeps its burn-in, and what it has done."""
-    if options.checkpoint is None or not os.path.exists(options.checkpoint):
-        return None
-    found = checkpoint.read(options.checkpoint)
-    header: dict[str, Any] = found[0] if found else {}
-    members = re.search(r"herd=(\d{1,5})\b", str(header.get("method")))
-    begun = Begun(
-        header.get("burn_in", -1),
-        header.get("done", -1),
-        header.get("seconds", -1),
-        int(members[1]) if members else 1,
-    )
-    counts = all(isinstance(value, int) and 0 <= value <= MOST for value in begun[:2])
-    timed = isinstance(begun.seconds, (int, float)) and 0 <= begun.seconds < math.inf
-    return begun if counts and timed else None  # whoever resumes it says what is wrong
-
-
 def _memory(
-    model: Model, choice: Choice, chains: int, options: argparse.Namespace
+    model: Model, plan: Plan, options: argparse.Namespace
 ) -> tuple[float, Callable[[], Layout | None]]:
     """The bytes of a run, refused above the limit before they are taken, and how to lay it out."""
     max_memory, limit = options.max_memory, memory.limit(options.max_memory)
-    method, layout, need = choice.method, choice.layout, choice.memory
+    method, layout, need, chains = plan.method, plan.layout, plan.memory, plan.chains
     if isinstance(method, Exact) and (layout is None or need is None):
         order = elimination_order(model, limit)
         layout, need = method.in_order(model, order), exact_memory(model, order)

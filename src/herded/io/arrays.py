@@ -18,7 +18,8 @@ from herded.errors import FileError, HerdedError, ModelError
 from herded.io.files import read_bytes, too_large
 from herded.models.checks import number, whole_array
 from herded.models.factor_graph import FactorGraph
-from herded.models.lattice import Lattice, potts_grid
+from herded.models.grids import potts_grid
+from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.system import atomic, memory
 from herded.system.atomic import FilePath
@@ -33,7 +34,7 @@ GRAPH: tuple[str, ...] = (
     "log_tables",
     "evidence",
 )
-LATTICE: tuple[str, ...] = ("log_unary", "right", "down", "clamped")
+COUPLINGS = ("right", "down")  # along the last axes of a lattice; further ones have numbers
 Arrays = dict[str, np.ndarray]
 Read = TypeVar("Read", FactorGraph, Lattice)
 
@@ -119,16 +120,23 @@ def load_model(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph
 def _arrays_of(model: Model) -> Arrays:
     header: dict[str, Any] = {"format": FORMAT}
     if isinstance(model, Lattice):
-        header |= {"model": "lattice", "unlike": model.unlike, "periodic": model.periodic}
-        names = LATTICE
+        periodic = model.joined[0] if len(set(model.joined)) == 1 else model.joined
+        header |= {"model": "lattice", "unlike": model.unlike, "periodic": periodic}
+        arrays = {"log_unary": model.log_unary, "clamped": model.clamped}
+        arrays |= zip(_coupling_names(len(model.shape)), model.couplings, strict=True)
     elif isinstance(model, FactorGraph):
         header |= {"model": "factor graph", "names": model.names, "shape": model.shape}
         header |= {"state_names": model.state_names}
-        names = GRAPH
+        arrays = {name: getattr(model, name) for name in GRAPH}
     else:
         raise ModelError(f"expected a FactorGraph or a Lattice, got {type(model).__name__}")
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    return {"header": text, **{name: getattr(model, name) for name in names}}
+    return {"header": text, **arrays}
+
+
+def _coupling_names(dims: int) -> tuple[str, ...]:
+    """What the couplings along each axis are called, the last axis first."""
+    return (*COUPLINGS, *(f"coupling_{n}" for n in range(len(COUPLINGS), dims)))[:dims]
 
 
 def _model_of(arrays: Arrays) -> FactorGraph | Lattice:
@@ -139,7 +147,7 @@ def _model_of(arrays: Arrays) -> FactorGraph | Lattice:
             "herded that knows it"
         )
     if header["model"] == "lattice":
-        return _lattice(header, *(arrays[name] for name in LATTICE))
+        return _lattice(header, arrays)
     if header["model"] == "factor graph":
         return _graph(header, *(arrays[name] for name in GRAPH))
     raise ModelError(f"expected a factor graph or a lattice, got {header['model']!r:.40}")
@@ -172,17 +180,13 @@ def _graph(
     return _given(graph, evidence)
 
 
-def _lattice(
-    header: dict[str, Any],
-    log_unary: np.ndarray,
-    right: np.ndarray,
-    down: np.ndarray,
-    clamped: np.ndarray,
-) -> Lattice:
+def _lattice(header: dict[str, Any], arrays: Arrays) -> Lattice:
+    log_unary, clamped = arrays["log_unary"], arrays["clamped"]
+    couplings = tuple(arrays[name] for name in _coupling_names(log_unary.ndim - 1))
     unlike, periodic = number("unlike", header["unlike"]), header["periodic"]
-    if not math.isfinite(unlike) or not isinstance(periodic, bool):
-        raise ModelError(f"expected a number and a truth value, got {unlike} and {periodic!r:.40}")
-    grid = replace(potts_grid(log_unary, (right, down), periodic=periodic), unlike=unlike)
+    if not math.isfinite(unlike):
+        raise ModelError(f"expected a finite number as unlike, got {unlike}")
+    grid = replace(potts_grid(log_unary, couplings, periodic=periodic), unlike=unlike)
     if clamped.shape != grid.shape:
         raise ModelError(f"expected evidence of shape {grid.shape}, got {clamped.shape}")
     return _given(grid, clamped.reshape(-1))

@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
+from herded.layouts.cube import CubeLayout
+from herded.layouts.cube_herd import CubeHerdLayout
 from herded.layouts.dense_herd import DenseHerdLayout
 from herded.layouts.factor import FactorLayout
 from herded.layouts.field import FieldLayout
@@ -27,16 +29,19 @@ from herded.layouts.site_herd import FactorHerdLayout, TableHerdLayout
 from herded.layouts.table import TableLayout
 from herded.models.protocol import Model
 from herded.system.memory import Size
+from herded.system.spelling import did_you_mean
 
 LAYOUTS: tuple[Any, ...] = (
     GridLayout,  # 4-neighbour grids of two states
     PottsLayout,  # the same of more states
+    CubeLayout,  # grids of two states and any dimension, equal couplings
     TableLayout,  # small blankets: every conditional tabulated
     FieldLayout,  # binary variables with pair interactions
     PairsLayout,  # any variables with pair interactions
     FactorLayout,  # any model
     GridHerdLayout,  # herds: 4-neighbour grids of two states
     PottsHerdLayout,  # the same of more states
+    CubeHerdLayout,  # grids of two states and any dimension, equal couplings
     FieldHerdLayout,  # many binary variables with few pair interactions each
     TableHerdLayout,  # small blankets
     DenseHerdLayout,  # binary variables with pair interactions
@@ -62,7 +67,8 @@ def propose_layout(
     `cools` asks for one whose conditionals can change with the temperature.
     """
     if kind is not None and (not isinstance(kind, str) or kind not in KINDS):
-        raise MethodError(f"expected a layout out of {', '.join(KINDS)}, got {kind!r}")
+        hint = did_you_mean(kind, KINDS)
+        raise MethodError(f"expected a layout out of {', '.join(KINDS)}, got {kind!r}{hint}")
     task, reason, herd = Task(model, draw, scan, max_memory), "", draw.members > 1
     able = [c for c in LAYOUTS if c.together == herd and c.cools >= cools]
     candidates = [layout for layout in able if kind in (None, layout.kind)]

@@ -45,6 +45,10 @@ def why_no_grid(task: Task) -> str:
     model = task.model
     if not isinstance(model, Lattice):
         return "the model is not a lattice"
+    if len(model.shape) != 2:
+        return "it has not two dimensions"
+    if len(set(model.joined)) > 1:
+        return "one of its axes is periodic, and the other is not"
     if model.periodic and any(side % 2 for side in model.shape):
         return "it is periodic and has an odd side"
     if task.draw.vector:
@@ -214,8 +218,7 @@ def compile_lattice(
     p = aligned((2, strips, n_cells(rows * columns), contexts, LANES), kind)
     fill_lattice(
         model.log_unary,
-        model.right,
-        model.down,
+        *model.couplings,
         model.unlike,
         model.clamped,
         model.periodic,

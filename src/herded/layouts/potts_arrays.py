@@ -37,7 +37,7 @@ def why_not(model: Lattice, weights: str | None) -> str:
         return f"its variables do not have 2 to {MOST_STATES} states"
     if weights not in (None, "pooled"):
         return f"weights={weights!r} is not for lattices of more than two states"
-    couplings = np.concatenate([model.right.ravel(), model.down.ravel()])
+    couplings = model.all_couplings
     if np.abs(couplings).max(initial=0.0) > LARGEST:
         return f"it has couplings beyond {LARGEST:g}"
     return ""
@@ -66,7 +66,7 @@ def compile_potts(model: Lattice) -> PottsArrays:
     return PottsArrays(u, f, rows, columns, model.periodic)
 
 
-def n_places(shape: tuple[int, int]) -> int:
+def n_places(shape: tuple[int, ...]) -> int:
     """Places of both colours, those included that no site has."""
     rows, columns, strips = strip_shape(*shape)
     return 2 * strips * n_cells(rows * columns) * LANES

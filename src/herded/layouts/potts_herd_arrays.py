@@ -54,19 +54,14 @@ def herd_shape(shape: tuple[int, int], states: int, members: int) -> tuple[int, 
     return 2, shape[0], n_words(members), n_planes(states), (shape[1] + 1) // 2
 
 
-def n_cells(shape: tuple[int, int]) -> int:
+def n_cells(shape: tuple[int, ...]) -> int:
     """Cells of one colour."""
     return -(-shape[0] * ((shape[1] + 1) // 2) // LANES)
 
 
-def couplings_of(model: Lattice) -> np.ndarray:
-    """All of them, in one row."""
-    return np.concatenate([model.right.ravel(), model.down.ravel()])
-
-
 def are_equal(model: Lattice) -> bool:
     """Whether all couplings are equal."""
-    couplings = couplings_of(model)
+    couplings = model.all_couplings
     return bool((couplings == couplings[:1]).all())
 
 
@@ -77,7 +72,7 @@ def n_entries(model: Lattice) -> int:
 
 
 def table_type(model: Lattice) -> type[np.float32] | type[np.float64]:
-    strongest = np.abs(couplings_of(model)).max(initial=0.0)
+    strongest = np.abs(model.all_couplings).max(initial=0.0)
     return np.float32 if strongest <= STRONGEST else np.float64
 
 

@@ -19,6 +19,7 @@ from herded.errors import MethodError
 from herded.layouts.hash_tables import first_slots
 from herded.layouts.table_arrays import TableArrays
 from herded.system.jit import jit
+from herded.system.spelling import did_you_mean
 from herded.system.stream import mix
 
 MODES = {"blanket": BLANKET, "shared": SHARED, "pooled": POOLED, "lazy": LAZY, "full": FULL}
@@ -57,7 +58,10 @@ def weight_bytes(
 
 def check_weights(weights: str) -> None:
     if not isinstance(weights, str) or weights not in MODES:
-        raise MethodError(f"expected weights to be one of {', '.join(MODES)}, got {weights!r}")
+        hint = did_you_mean(weights, MODES)
+        raise MethodError(
+            f"expected weights to be one of {', '.join(MODES)}, got {weights!r}{hint}"
+        )
 
 
 def compile_contexts(

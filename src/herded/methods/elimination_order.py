@@ -87,10 +87,15 @@ def _free_neighbours(graph: FactorGraph) -> Graph:
 
 
 def _refuse_lattice(model: Model, max_memory: float | None) -> None:
-    """The treewidth of a grid is its shorter side, so no order of a large one need be tried."""
+    """The treewidth of a grid is its shorter side, so no order of a large one need be tried.
+
+    One of more dimensions has such a grid in it: a path to and fro takes several axes for one.
+    """
     if isinstance(model, Lattice) and (fixed_states(model) < 0).all():
-        width, states = min(model.shape), int(model.cardinalities[0])
-        if max(model.shape) > 1:
+        sides, states = sorted(model.shape), int(model.cardinalities[0])
+        cuts = range(1, len(sides) + 1)
+        width = max(min(math.prod(sides[:n]), math.prod(sides[n:])) for n in cuts)
+        if model.n_variables > 1:
             _memory(_making(states ** (width + 1)), width + 1, max_memory)
 
 

@@ -7,6 +7,7 @@ method is asked for.
 
 import importlib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -54,7 +55,11 @@ def method_named(name: str, **options: Any) -> "Method":
     else:
         points = [point for point in entry_points(group=GROUP) if point.name == name]
         if not points:
-            raise MethodError(f"expected a method out of {', '.join(method_names())}, got {name!r}")
+            close = get_close_matches(name, method_names(), 1)
+            raise MethodError(
+                f"expected a method out of {', '.join(method_names())}, got {name!r:.80}"
+                + (f": did you mean {close[0]!r}?" if close else "")
+            )
         made, fixed = points[0].load(), {}
     known = getattr(made, "__dataclass_fields__", options)
     given = {key: value for key, value in options.items() if key in known}

@@ -8,6 +8,7 @@ import numpy as np
 from herded.errors import ModelError
 from herded.models.checks import shown, whole_number
 from herded.models.protocol import Model
+from herded.system.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from herded.models.factor_graph import FactorGraph
@@ -29,7 +30,10 @@ def index_of(model: Model, key: object) -> int:
     """The index of a variable given by index, name, or position in a picture."""
     if isinstance(key, str):
         if model.names is None or key not in model.names:
-            raise ModelError(f"expected the name of a variable, got {key!r}, which is unknown here")
+            hint = did_you_mean(key, model.names or ())
+            raise ModelError(
+                f"expected the name of a variable, got {key!r}, which is unknown here{hint}"
+            )
         return int(model.names.index(key))
     shape = model.shape if isinstance(key, tuple) else (model.n_variables,)
     keys = key if isinstance(key, tuple) else (key,)
@@ -72,7 +76,8 @@ def state_index(model: Model, i: int, key: object, value: object) -> int:
     expected += f" or one of {shown(states)}" if states else ""
     if states and isinstance(value, str):
         if value not in states:
-            raise ModelError(f"{expected} for variable {key!r}, got {value!r}")
+            hint = did_you_mean(value, states)
+            raise ModelError(f"{expected} for variable {key!r}, got {value!r}{hint}")
         return states.index(value)
     state = whole_number(f"evidence for {key!r}", value)
     if not 0 <= state < k:

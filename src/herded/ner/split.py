@@ -44,7 +44,7 @@ _UNSEEN = (
 )
 _MARKS = (  # accents and vowel signs that are written on letters, and joiners between them
     r"\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
-    r"\u0900-\u0963\u0966-\u1cff\u1dc0-\u1dff\u200c\u200d\xad\u2060\ufe20-\ufe2f"
+    r"\u0900-\u0963\u0966-\u167f\u1681-\u1cff\u1dc0-\u1dff\u200c\u200d\xad\u2060\ufe20-\ufe2f"
 )
 _LETTERS = rf"[^\W_]++(?:[{_MARKS}]++[^\W_]*+)*+"
 _PICTURE = r"[\u203c\u2049\u2122\u2139\u231a-\u23ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"

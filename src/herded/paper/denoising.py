@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from herded.methods.protocol import Method, Sampler
-from herded.models.lattice import denoising_model
+from herded.models.grids import denoising_model
 from herded.models.protocol import Model
 from herded.paper.denoising_methods import (
     COLOURS,

@@ -13,7 +13,7 @@ from herded import theory
 from herded.methods.exact import Exact
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.factor_graph import FactorGraph
-from herded.models.lattice import ising_grid
+from herded.models.grids import ising_grid
 from herded.models.pairwise import pairwise_model
 from herded.paper.report import Figure, Section, Table
 from herded.run.infer import infer

@@ -1,4 +1,4 @@
-"""Choose a method for a model, and say why: `herded infer --method auto`.
+"""Choose a method for a model, and say why: what `infer` does without one.
 
 Exact where elimination fits in memory and time; else what `recommend` says: a herd, or chains that
 herd in time. For the most probable state it anneals, and for log Z it takes Bethe's
@@ -26,6 +26,8 @@ from herded.run.recommend import UPDATES, recommend
 from herded.system import memory
 from herded.system.memory import Size
 
+PATIENCE = 600.0  # seconds that exact inference may take where none were given
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -36,7 +38,9 @@ class Choice:
     reason: str
     layout: Layout | None = None  # where the choice has found it already
     memory: float | None = None  # bytes of the run, if they are known
-    burn_in: int | None = None  # sweeps, where they were found with the method
+    burn_in: int | None = None  # sweeps, where they were found with the method,
+    sweeps: int | None = None  # and those after it,
+    chains: int | None = None  # of so many chains or herds
 
 
 def choose(
@@ -47,16 +51,15 @@ def choose(
     seconds: float | None = None,
     max_memory: Size | None = None,
     seed: int = 0,
-    exact: bool = True,
+    why_sample: str = "",
 ) -> Choice:
     """The method for marginals ("mar"), the best state ("map") or log Z ("pr") of `model`.
 
     `updates` are those of each variable that a sampler may take, `seconds` is the time there is,
-    `max_memory` the memory in bytes; `exact=False` leaves elimination out, for a run that has begun
-    without it.
+    `max_memory` the memory in bytes; `why_sample` says why elimination would not do, if so.
     """
-    why_not = "a run that has begun goes on"
-    if exact:
+    why_not = why_sample
+    if not why_sample:
         try:
             order = elimination_order(model, memory.limit(max_memory))
         except MemoryLimitError:
@@ -65,7 +68,7 @@ def choose(
             time, need = exact_seconds(model, order), exact_memory(model, order)
             if need > memory.limit(max_memory):
                 why_not = f"exact inference needs {memory.readable(need)}"
-            elif seconds is None or time <= seconds:
+            elif time <= (PATIENCE if seconds is None else seconds):
                 size = f"{memory.readable(order.memory)}, treewidth {order.treewidth}"
                 exact_layout = Exact().in_order(model, order)
                 return Choice("exact", Exact(), f"elimination fits ({size})", exact_layout, need)
@@ -78,8 +81,21 @@ def choose(
     if task == "map":
         return Choice("herded", annealed(model, seed), why_not)
     found = recommend(model, sweeps=updates, seed=seed, max_memory=max_memory)
-    name = "herd" if isinstance(found.method, Gibbs) else "herded"
-    return Choice(name, found.method, f"{why_not}; {found.reason}", burn_in=found.burn_in)
+    return Choice(
+        sampler_name(found.method),
+        found.method,
+        f"{why_not}; {found.reason}",
+        burn_in=found.burn_in,
+        sweeps=found.sweeps,
+        chains=found.chains,
+    )
+
+
+def sampler_name(method: Gibbs | HerdedGibbs) -> str:
+    """What the command line calls it."""
+    if isinstance(method, HerdedGibbs):
+        return "herded"
+    return "herd" if method.herd > 1 else "gibbs"
 
 
 def exact_seconds(model: Model, order: EliminationOrder) -> float:

@@ -13,6 +13,7 @@ from herded.errors import CheckpointError, MethodError
 from herded.methods.schedule import is_annealed
 from herded.run import checkpoint_file as checkpoints
 from herded.run.keep import Recorder
+from herded.run.observables import Observables
 from herded.run.sampling import Chain, SamplerRun
 from herded.system.atomic import FilePath
 
@@ -33,6 +34,8 @@ def identity(run: SamplerRun) -> dict[str, Any]:
 
 def _describe(choice: object) -> str:
     """Everything that decides what is recorded; arrays by their hashes."""
+    if isinstance(choice, Observables):
+        return choice.described()
     options = {name: value for name, value in vars(choice).items() if name != "at"}
     for name, value in options.items():
         if not (value is None or isinstance(value, int)):
@@ -55,8 +58,7 @@ def _arrays(run: SamplerRun) -> dict[str, np.ndarray]:
             arrays[f"{c}/state/{name}"] = array
         arrays[f"{c}/errors"] = chain.errors
         for kind, recorder in chain.recorders.items():
-            if hasattr(recorder, "gather"):
-                recorder.gather()
+            recorder.gather()
             for name, array in recorder.arrays.items():
                 arrays[f"{c}/{kind.__name__}/{name}"] = array
     return arrays
@@ -120,7 +122,7 @@ def _check_arrays(run: SamplerRun, path: FilePath, arrays: dict[str, np.ndarray]
         if found is None or found.dtype != fresh.dtype or found.ndim != fresh.ndim:
             raise _broken(path, name)
         part = name.split("/")
-        grows = part[-1] in ("samples", "errors", "points")  # with the run
+        grows = part[-1].startswith(("samples", "series", "errors", "points"))  # with the run
         if found.shape[1:] != fresh.shape[1:] or (
             part[1:2] != ["state"] and not grows and found.shape != fresh.shape
         ):

@@ -12,6 +12,7 @@ from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph, has_factors
 from herded.models.protocol import Model
 from herded.models.reach import reach
+from herded.models.split import Split, find_split
 from herded.models.support import FEW_TRIES, possible_states, start_state
 from herded.system.stream import stream_key
 
@@ -25,6 +26,12 @@ DRAWS = 4.0
 # STUCK, and by so many standard deviations.
 STUCK = 0.15
 SIGMAS = 5.0
+
+# Of runs of one chain: in `result.warnings`, but not issued, since whoever runs one chain knows it.
+ALONE = (
+    "one chain alone, or one herd, cannot tell how far it is off, nor whether it has seen all "
+    "modes: pass chains=4, whose spread gives intervals, and whose disagreement is told"
+)
 
 SEARCHES = 8  # for states that a chain cannot reach
 SHOWN = 3  # names in a sentence
@@ -47,16 +54,12 @@ def disagreement(model: Model, frequencies: np.ndarray, sweeps: int) -> str:
     high, low = frequencies[:, i, k].argmax(), frequencies[:, i, k].argmin()
     others = int((excess > 1).any(axis=1).sum()) - 1
     return (
-        f"the chains disagree: variable {called(model, int(i))} is {_state(model, int(i), int(k))} "
-        f"with probability {frequencies[high, i, k]:.2f} in chain {high} and "
-        f"{frequencies[low, i, k]:.2f} in chain {low}"
-        + (
-            f", and {_count(others)} {'disagrees' if others == 1 else 'disagree'} too"
-            if others
-            else ""
-        )
-        + f", after {sweeps} sweeps: the model has several modes or mixes slowly, so do not trust "
-        "these marginals; use exact inference where it fits, or more sweeps until the chains agree"
+        f"the chains disagree: variable {called(model, int(i))} is "
+        f"{told_state(model, int(i), int(k))} with probability {frequencies[high, i, k]:.2f} in "
+        f"chain {high} and {frequencies[low, i, k]:.2f} in chain {low}"
+        f"{told_others(others, 'disagrees', 'disagree')}, after "
+        f"{sweeps} sweeps: the model has several modes or mixes slowly, so do not trust these "
+        "marginals; use exact inference where it fits, or more sweeps until the chains agree"
     )
 
 
@@ -86,9 +89,8 @@ def immobility(
         "the members of the herd have not moved on: variable "
         f"{called(model, int(variables[i]))} is as it was "
         f"{sweeps} sweeps before in {100 * same[i]:.0f} % of them, where chance explains "
-        f"{100 * alike[i]:.0f} %"
-        + (f", and {_count(others)} {'is' if others == 1 else 'are'} too" if others else "")
-        + ": the model has several modes or mixes slowly, so do not trust these marginals; use "
+        f"{100 * alike[i]:.0f} %{told_others(others, 'is', 'are')}"
+        ": the model has several modes or mixes slowly, so do not trust these marginals; use "
         "exact inference where it fits, or more sweeps"
     )
 
@@ -105,7 +107,7 @@ def confinement(model: Model, states: np.ndarray) -> str:
     missed = _missed(graph, states, reached)
     chains = np.flatnonzero(missed.any(axis=(1, 2)))
     if not len(chains):
-        return ""
+        return _divided(model, find_split(graph, states), len(states))
     c = int(chains[0])
     i, k = (int(place) for place in np.argwhere(missed[c])[0])
     tied = np.flatnonzero(missed.any(axis=(0, 2)))
@@ -114,9 +116,29 @@ def confinement(model: Model, states: np.ndarray) -> str:
     return (
         f"{_subject(len(chains), len(states))} cannot reach every state that the model allows: "
         f"moves of one variable at a time never set variable {called(model, i)} to "
-        f"{_state(model, i, k)}{f' in chain {c}' if len(states) > 1 else ''}; hard zeros tie "
+        f"{told_state(model, i, k)}{f' in chain {c}' if len(states) > 1 else ''}; hard zeros tie "
         f"{names}{rest}, whose marginals reflect the start: use exact inference where it fits, or "
         "give evidence that unties them"
+    )
+
+
+def _divided(model: Model, split: Split | None, chains: int) -> str:
+    """A sentence about states that fall apart though each variable has all of its own."""
+    if split is None:
+        return ""
+    names = [called(model, int(i)) for i in split.variables[:SHOWN]]
+    rest = f" and {_count(len(split.variables) - SHOWN)}" if len(split.variables) > SHOWN else ""
+
+    def told(states: np.ndarray) -> str:
+        pairs = zip(split.variables[:SHOWN], states, strict=False)
+        return ", ".join(told_state(model, int(i), int(k)) for i, k in pairs)
+
+    return (
+        f"{_subject(chains, chains)} cannot reach every state that the model allows: hard zeros "
+        f"tie {', '.join(names)}{rest}, whose possible states fall apart into classes that moves "
+        f"of one variable at a time never leave, such as those of ({told(split.here)}) and "
+        f"({told(split.there)}), so that their marginals reflect the start: use exact inference "
+        "where it fits, or give evidence that unties them"
     )
 
 
@@ -149,9 +171,15 @@ def _missed(graph: FactorGraph, states: np.ndarray, reached: np.ndarray) -> np.n
     return missed
 
 
-def _state(model: Model, i: int, k: int) -> str:
+def told_state(model: Model, i: int, k: int) -> str:
+    """State `k` of variable `i`, by its name if it has one."""
     names = getattr(model, "state_names", None)
     return repr(names[i][k]) if names else str(k)
+
+
+def told_others(others: int, one: str, many: str) -> str:
+    """ ", and 3 others disagree too", or nothing."""
+    return f", and {_count(others)} {one if others == 1 else many} too" if others else ""
 
 
 def _count(others: int) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from herded.errors import MethodError, NotKeptError, missing
 from herded.models.protocol import Model
+from herded.run.intervals import t_quantile
 from herded.run.result import Result
 
 LONGEST_TEXT = 2000  # of an attribute: HDF5 has no room for more than 64 KiB of all of them
@@ -21,26 +22,30 @@ Parts = dict[str, tuple[tuple[str, ...], Any]]  # name -> (dimensions, values)
 
 
 def to_pandas(result: Result) -> Any:
-    """One row for each variable; one column for each state, and one for its standard error."""
+    """One row for each state of each variable."""
     try:
         import pandas
     except ImportError as error:
         raise missing("pandas", "to_pandas", "xarray") from error
-    axes = _axes(result)
-    index = (
-        pandas.MultiIndex.from_product(axes.values(), names=list(axes))
-        if len(axes) > 1
-        else pandas.Index(*axes.values(), name=next(iter(axes)))
-    )
-    states = _states(result)
-    columns = dict(zip(states, _known(result, result.chain_marginals.mean(axis=0)).T, strict=True))
-    errors = _standard_error(result)
+    tables, model = result.chain_marginals, result.model
+    variable, state = np.nonzero(np.arange(tables.shape[2]) < model.cardinalities[:, None])
+    columns: dict[str, Any] = {}
+    labels = _axes(result)
+    for place, (name, values) in zip(
+        np.unravel_index(variable, result.shape), labels.items(), strict=True
+    ):
+        columns["variable" if name == NODE else name] = values[place]
+    columns["state"] = state
+    if model.state_names is not None:
+        pairs = zip(variable.tolist(), state.tolist(), strict=True)
+        columns["state"] = _texts([model.state_names[i][k] for i, k in pairs])
+    mean, errors = tables.mean(axis=0)[variable, state], _standard_error(result)
+    columns["probability"] = mean
     if errors is not None:
-        columns |= {
-            f"standard_error_{state}": column
-            for state, column in zip(states, errors.T, strict=True)
-        }
-    return pandas.DataFrame(columns, index=index)
+        columns["standard_error"] = errors[variable, state]
+        reach = t_quantile(len(tables)) * columns["standard_error"]
+        columns |= {"low": np.clip(mean - reach, 0, 1), "high": np.clip(mean + reach, 0, 1)}
+    return pandas.DataFrame(columns)
 
 
 def to_xarray(result: Result, *, log_score: bool = True) -> Any:
@@ -88,6 +93,8 @@ def _groups(result: Result, log_score: bool) -> Iterator[tuple[str, Parts, dict[
         yield "sample_stats", stats, runs
     if kept.get("chain_marginals") is not None:
         yield _marginals(result, axes)
+    if kept.get("observables"):
+        yield _observables(kept["observables"])
     if kept.get("best") is not None:
         best = result.best
         yield "best", {"x": (dims, best.state), "log_score": ((), best.log_score)}, axes
@@ -106,6 +113,20 @@ def _marginals(result: Result, axes: dict[str, Any]) -> tuple[str, Parts, dict[s
         names = [[*own, *[""] * (len(states) - len(own))] for own in model.state_names]
         parts["state_name"] = (dims, _texts(names).reshape(*shape, -1))
     return "marginals", parts, {"chain": np.arange(len(chains)), **axes, "state": _labels(states)}
+
+
+def _observables(found: Any) -> tuple[str, Parts, dict[str, Any]]:
+    """The series of each, or the means of chains where none was kept."""
+    parts: Parts = {}
+    often = min(observed.every for observed in found.values())
+    for name, observed in found.items():
+        draw = "draw" if observed.every == often else f"draw_of_{observed.every}"
+        is_series = observed.values is not None
+        values = observed.values if is_series else observed.chain_means
+        first = ("chain", draw) if is_series else ("herd",)
+        more = tuple(f"{name}_axis_{a}" for a in range(values.ndim - len(first)))
+        parts[name] = ((*first, *more), values)
+    return "observables", parts, {}
 
 
 def _axes(result: Result) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """infer(model, method, sweeps=...): run a method on a model and give what is to be kept."""
 
 import operator
+import os
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
@@ -16,7 +18,6 @@ from herded.errors import CheckpointError, HerdedWarning, MethodError
 from herded.layouts.choose import cached_layout
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
-from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler, Solver
 from herded.methods.schedule import is_annealed
 from herded.models.checks import check_model, shown
@@ -24,8 +25,10 @@ from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.run.checkpoint import resume, save
+from herded.run.diagnostics import ALONE
 from herded.run.keep import BestState, ErrorCurve, Joint, Keep, Marginals, PairMarginals, Samples
 from herded.run.loop import ENDLESS, run_all
+from herded.run.observables import Observable, Observables
 from herded.run.progress import Callback
 from herded.run.recommend import Recommendation
 from herded.run.remote_chains import RemoteChains
@@ -39,19 +42,19 @@ from herded.system.memory import Size
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-DEFAULT_METHOD = HerdedGibbs()
-DEFAULT_SWEEPS = 1000
+DEFAULT_SWEEPS = 1000  # of a method that was given
+PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 
 
 def infer(
     model: Model,
-    method: Sampler | Solver | Recommendation | None = None,
+    method: str | Sampler | Solver | Recommendation | None = None,
     *,
     sweeps: int | None = None,
     seconds: float | None = None,
     burn_in: int | None = None,
     chains: int | None = None,
-    keep: Sequence[Keep] | None = None,
+    keep: Sequence[Keep | Observable] | None = None,
     start: ArrayLike | State | Sequence[State] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     checkpoint_every: float = 30.0,
@@ -62,45 +65,52 @@ def infer(
     threads: int | None = None,
     executor: Executor | None = None,
 ) -> Result:
-    """Run `method` on `model` and give what is to be kept.
+    """Run `method` on `model`, or what suits the model, and give what is to be kept.
 
     Parameters
     ----------
     model
         A `FactorGraph`, a `Lattice`, or anything that is a `Model`.
     method
-        A sampler or a solver, by default `HerdedGibbs()`; or what `recommend` gave, whose sweeps,
-        burn-in and chains are then the defaults.
+        None or "auto": exact inference where it fits in memory and time, else what `recommend`
+        says. A name, "exact", "herded", "gibbs", "herd", "bp" or "mean-field": the run that
+        `herded infer --method` makes of it, with four chains, 10,000 sweeps and a burn-in. Or a
+        sampler, a solver, or what `recommend` gave, whose sweeps, burn-in and chains are then the
+        defaults.
     sweeps
-        Traversals of the variables after `burn_in`; 1000 unless told. Solvers stop earlier when
-        they converge.
+        Traversals of the variables after `burn_in`; of a sampler or solver that was given 1000
+        unless told. A herd that was chosen takes as many updates, over all of its members. Solvers
+        stop earlier when they converge.
     seconds
         When to stop, also without `sweeps`: how many sweeps there are then depends on the clock. A
-        resumed run has the seconds that are left.
+        resumed run has the seconds that are left. With "auto" exact inference must fit in them.
     burn_in
-        Sweeps before anything is recorded; 0 unless told.
+        Sweeps before anything is recorded; of a method that was given 0 unless told.
     chains
-        Independent runs with other phases, draws and starts, or herds of them; 1 unless told.
-        Chains that disagree are the one sign of several modes: with 1, or where all fall into one
-        mode, none is seen.
+        Independent runs with other phases, draws and starts, or herds of them; of a method that was
+        given 1 unless told. Chains that disagree are the one sign of several modes: with 1, or
+        where all fall into one mode, none is seen.
     keep
         What to record: `Marginals()` (the default), `BestState()`, `Samples(every=10)`,
-        `PairMarginals()`, `Joint()`, `ErrorCurve(reference)`.
+        `PairMarginals()`, `Joint()`, `ErrorCurve(reference)`, and any number of
+        `Observable(function)`. Without a method, what only a run has, such as samples, asks for a
+        sampler, and `BestState()` alone for a search.
     start
         Where to start: a state (N,), one for each chain (chains, N), or the `state` of an earlier
-        result, to continue it. By default a random state of the support.
+        result, to continue it. By default a random state of the support. Asks for a sampler.
     checkpoint
-        A file to write every `checkpoint_every` seconds, and to resume from if it exists.
+        A file to write every `checkpoint_every` seconds, and to resume from if it exists. An exact
+        answer that was chosen writes none.
     checkpoint_every
         Seconds between two checkpoints.
     progress
         A bar on a terminal: when it takes a while (None), or never (False).
     callback
         A function that is called after every block of sweeps with a `Snapshot` (sweeps, seconds,
-        chain_marginals(), best()); what it returns is shown beside the bar.
+        chain_marginals(), best(), states()); what it returns is shown beside the bar.
     layout
         A kind of layout to force ("grid", "table", "field", "pairs" or "factor"), or one that the
-        method's `compile` gave.
+        method's `compile` gave; with a method.
     max_memory
         Most memory for tables and weights, in bytes or as "2G"; by default half of what is free.
     threads
@@ -112,9 +122,9 @@ def infer(
     Returns
     -------
     Result
-        What was kept. What speaks against it, such as chains that disagree or hard zeros that no
-        move of one variable at a time can pass, is in `result.warnings` and issued as
-        `HerdedWarning`.
+        What was kept; `result.method` and `result.reason` tell how it was found. What speaks
+        against it, such as chains that disagree or hard zeros that no move of one variable at a
+        time can pass, is in `result.warnings` and issued as `HerdedWarning`.
 
     Raises
     ------
@@ -128,24 +138,49 @@ def infer(
     Examples
     --------
     >>> model = hd.ising_grid([[1.0, -1.0], [0.5, 0.0]], 0.2)
-    >>> result = hd.infer(model, sweeps=5000, chains=2)
+    >>> result = hd.infer(model)
+    >>> result.method, result.marginals[..., 1].round(3).tolist()
+    (Exact(), [[0.867, 0.163], [0.772, 0.488]])
+    >>> result = hd.infer(model, hd.HerdedGibbs(), sweeps=5000, chains=2)
     >>> result.marginals.shape, result.sweeps
     ((2, 2, 2), 5000)
     """
+    if not isinstance(model, (FactorGraph, Lattice)):
+        check_model(model)
+    if method is None or isinstance(method, str):
+        from herded.run.plan import infer_by_name  # which runs what it has chosen by `infer`
+
+        return infer_by_name(
+            model,
+            method or "auto",
+            check_keep(keep),
+            keep=keep,
+            sweeps=None if sweeps is None else _count("sweeps", sweeps, 1),
+            seconds=None if seconds is None else _check_seconds(seconds),
+            burn_in=None if burn_in is None else _count("burn_in", burn_in, 0),
+            chains=None if chains is None else _count("chains", chains, 1),
+            start=start,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            progress=progress,
+            callback=callback,
+            layout=layout,
+            max_memory=max_memory,
+            threads=threads,
+            executor=executor,
+        )
+    reason = ""
+    choices = check_keep(keep, rao_blackwell=isinstance(method, Recommendation))
     if isinstance(method, Recommendation):
         sweeps = method.sweeps if sweeps is None and seconds is None else sweeps
         burn_in = method.burn_in if burn_in is None else burn_in
         chains = method.chains if chains is None else chains
-        method = method.method
-    method = DEFAULT_METHOD if method is None else method
-    if not isinstance(model, (FactorGraph, Lattice)):
-        check_model(model)
+        reason, method = method.reason, method.method
     if isinstance(method, type) or _role(method) is None:
         raise MethodError(f"expected a method such as HerdedGibbs(), got {shown(method)}")
     sweeps = _sweeps(method, sweeps, seconds)
     burn_in = _count("burn_in", 0 if burn_in is None else burn_in, 0)
     chains = _count("chains", 1 if chains is None else chains, 1)
-    choices = _check_keep(keep)
     if threads is not None:
         _count("threads", threads, 1)
     if not _is_time(checkpoint_every):
@@ -168,7 +203,7 @@ def infer(
             callback=callback,
             is_brief=solver.is_brief,
         )
-        return solved(solver)
+        return _judged(solved(solver, reason), max_memory)
     if chains > 1:
         need = layout.memory + (chains - 1) * layout.chain_memory
         memory.check(need, max_memory, f"the weights of {chains} chains")
@@ -180,6 +215,8 @@ def infer(
         )
     states = first_states(layout, method, chains, start, choices, burn_in + sweeps)
     run = SamplerRun.prepare(layout, method, choices, states, sweeps, burn_in)
+    if Observables in choices and sweeps < ENDLESS:
+        choices[Observables].check_memory(run, max_memory)
     if checkpoint is not None:
         atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
         resume(run, checkpoint)
@@ -210,10 +247,34 @@ def infer(
             f"expected seconds enough for the burn-in of {burn_in} sweeps and one more, but after "
             f"{seconds:g} only {run.done} were done: give more, or a shorter burn_in"
         )
-    result = sampled(run)
-    for sentence in result.warnings:
-        warnings.warn(sentence, HerdedWarning, stacklevel=2)
+    result = sampled(run, reason)
+    _issue(result)
     return result
+
+
+def _judged(result: Result, max_memory: Size | None) -> Result:
+    """A solver's result; what may be wrong without a sign of it is compared with a sampler."""
+    if not result.method.in_one_step:
+        from herded.run.control import with_doubts  # loads much that samplers have no use for
+
+        result = with_doubts(result, max_memory)
+    _issue(result)
+    return result
+
+
+def _issue(result: Result) -> None:
+    """Warn of what speaks against a result."""
+    for sentence in result.warnings:
+        if sentence is not ALONE:
+            warnings.warn(sentence, HerdedWarning, stacklevel=_users_level())
+
+
+def _users_level() -> int:
+    """Of the nearest frame outside of the package, for whom warnings are."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 _ROLES: WeakKeyDictionary[type, type | None] = WeakKeyDictionary()
@@ -234,6 +295,8 @@ def _is_solver(method: Method) -> "TypeIs[Solver]":
 
 def _check_layout(layout: Layout, model: Model, method: object) -> None:
     """A layout of another method has arrays of other sizes, which kernels would not notice."""
+    if layout.model is model and layout.method == method:
+        return
     if layout.model is not model:
         raise MethodError("expected a layout that was compiled for this model, got another's")
     options = "weights", "slack", "scan", "herd"
@@ -252,14 +315,19 @@ def _sweeps(method: object, sweeps: int | None, seconds: float | None) -> int:
     """How many there are at most."""
     if seconds is None:
         return DEFAULT_SWEEPS if sweeps is None else _count("sweeps", sweeps, 1)
-    if not _is_time(seconds) or seconds == 0:
-        raise MethodError(f"expected seconds above 0, got {shown(seconds)}")
+    _check_seconds(seconds)
     if sweeps is None and is_annealed(method):
         raise MethodError(
             f"expected sweeps for {type(method).__name__} with a schedule, whose temperature falls "
             "from the first to the last, got seconds alone: pass both"
         )
     return ENDLESS if sweeps is None else _count("sweeps", sweeps, 1)
+
+
+def _check_seconds(seconds: float) -> float:
+    if not _is_time(seconds) or seconds == 0:
+        raise MethodError(f"expected seconds above 0, got {shown(seconds)}")
+    return seconds
 
 
 def _is_time(seconds: object) -> bool:
@@ -281,17 +349,22 @@ def _count(name: str, value: SupportsIndex, least: int) -> int:
     return count
 
 
-def _check_keep(keep: Sequence[Keep] | None) -> dict[type, Any]:
-    kinds = (Marginals, BestState, Samples, PairMarginals, Joint, ErrorCurve)
+def check_keep(
+    keep: Sequence[Keep | Observable] | None, rao_blackwell: bool = False
+) -> dict[type, Any]:
+    kinds = (Marginals, BestState, Samples, PairMarginals, Joint, ErrorCurve, Observable)
     choices: dict[type, Any] = {}
     if not (keep is None or isinstance(keep, Iterable)):
         raise MethodError(f"expected keep= as a list, got {shown(keep)}")
-    for choice in [Marginals()] if keep is None else keep:
+    for choice in [Marginals(rao_blackwell)] if keep is None else keep:
         if not isinstance(choice, kinds):
             raise MethodError(
                 f"expected {', '.join(kind.__name__ + '()' for kind in kinds)} in keep=, got "
                 f"{shown(choice)}"
             )
+        if isinstance(choice, Observable):
+            choices[Observables] = choices.get(Observables, Observables()).add(choice)
+            continue
         if type(choice) in choices:
             raise MethodError(f"expected {type(choice).__name__} once in keep=, got it twice")
         choices[type(choice)] = choice
@@ -312,6 +385,7 @@ def _refuse_for_solver(
         ("checkpoint", checkpoint is not None),
         ("executor", executor is not None),
         ("keep=[Samples()]", Samples in keep),
+        ("keep=[Observable()]", Observables in keep),
     )
     for name, is_asked in asked:
         if is_asked:

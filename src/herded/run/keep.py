@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,14 +41,30 @@ class Recorder:
     """Accumulates one thing over the samples of one chain."""
 
     arrays: dict[str, np.ndarray]
+    piles: ClassVar[str] = "none"  # how the names of arrays begin that grow with the run
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.arrays = {}
+        self.piled: dict[str, list[np.ndarray]] = {}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         """Take in a block of samples; `state` is the chain after them, `pool` may help."""
         raise NotImplementedError
+
+    def is_pile(self, name: str) -> bool:
+        """Whether an array only gets longer as the run goes on."""
+        return name.startswith(self.piles)
+
+    def pile(self, name: str, more: np.ndarray) -> None:
+        """Add to the end of such an array; `gather` puts it together."""
+        self.piled.setdefault(name, []).append(more)
+
+    def gather(self) -> None:
+        """Put together what was piled up."""
+        for name, parts in self.piled.items():
+            self.arrays[name] = np.concatenate([self.arrays[name], *parts])
+        self.piled = {}
 
     def states_in(self, block: np.ndarray) -> np.ndarray:
         """The samples (rows, N) of all members in a block."""
@@ -277,7 +294,7 @@ class Samples:
     Examples
     --------
     >>> pair = hd.FactorGraph([2, 2], [((0, 1), [[1.0, 0.0], [0.0, 1.0]])])
-    >>> hd.infer(pair, sweeps=100, keep=[hd.Samples(every=10)]).samples.shape
+    >>> hd.infer(pair, hd.HerdedGibbs(), sweeps=100, keep=[hd.Samples(every=10)]).samples.shape
     (1, 10, 2)
     """
 
@@ -292,24 +309,23 @@ class Samples:
 
 
 class SampleRecorder(Recorder):
+    piles: ClassVar[str] = "samples"
+
     def __init__(self, layout: Layout, every: int) -> None:
         super().__init__(layout)
         self.every = every
         empty = np.empty((0, layout.members, layout.model.n_variables), layout.state_type)
         self.arrays = {"samples": empty, "seen": np.zeros(1, np.int64)}
-        self.parts: list[np.ndarray] = []
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         # Samples number every, 2 every, ... of those seen, counted from 1.
         first = -(int(self.arrays["seen"][0]) + 1) % self.every
-        self.parts.append(np.array(self.layout.members_of(block[first :: self.every])))
+        self.pile("samples", np.array(self.layout.members_of(block[first :: self.every])))
         self.arrays["seen"] += len(block)
 
-    def gather(self) -> np.ndarray:
+    def samples(self) -> np.ndarray:
         """All samples so far, as one array (draws, members, N)."""
-        if self.parts:
-            self.arrays["samples"] = np.concatenate([self.arrays["samples"], *self.parts])
-            self.parts = []
+        self.gather()
         return self.arrays["samples"]
 
 
@@ -329,7 +345,8 @@ class ErrorCurve:
     Examples
     --------
     >>> pair = hd.FactorGraph([2, 2], [((0, 1), [[1.0, 0.0], [0.0, 1.0]])])
-    >>> curve = hd.infer(pair, sweeps=8, keep=[hd.ErrorCurve(np.full((2, 2), 0.5))]).curve
+    >>> truth = np.full((2, 2), 0.5)
+    >>> curve = hd.infer(pair, hd.Gibbs(), sweeps=8, keep=[hd.ErrorCurve(truth)]).curve
     >>> curve.sweeps
     array([1, 2, 4, 8])
     """

@@ -28,6 +28,7 @@ from herded.run.executors import Workers
 from herded.run.infer import infer
 from herded.run.loop import interrupted_together
 from herded.run.progress import Progress
+from herded.run.recommend import Recommendation
 from herded.run.result import Result
 from herded.system.atomic import FilePath
 
@@ -39,7 +40,7 @@ OF_ONE = ("callback", "checkpoint", "layout", "start")  # options that are about
 
 def infer_many(
     models: Iterable[Model | FilePath],
-    method: Method | None = None,
+    method: str | Method | Recommendation | None = None,
     *,
     executor: Executor | None = None,
     progress: bool | None = None,
@@ -51,7 +52,7 @@ def infer_many(
     ----------
     models : iterable of models or of file names
         Files are read where they are needed.
-    method : Sampler or Solver, optional
+    method : str, Sampler, Solver or Recommendation, optional
         As in `infer`.
     executor : concurrent.futures.Executor, optional
         Such as ProcessPoolExecutor(8) or a Dask client's `get_executor()`; by default threads of
@@ -90,7 +91,7 @@ def infer_many(
 
 def infer_as_completed(
     models: Iterable[Model | FilePath],
-    method: Method | None = None,
+    method: str | Method | Recommendation | None = None,
     *,
     executor: Executor | None = None,
     progress: bool | None = None,
@@ -148,7 +149,7 @@ def _check_options(options: dict[str, Any]) -> None:
 
 def _as_completed(
     models: Iterable[Model | FilePath],
-    method: Method | None,
+    method: str | Method | Recommendation | None,
     executor: Executor | None,
     progress: bool | None,
     options: dict[str, Any],
@@ -212,7 +213,7 @@ class _Batches:
 def infer_batch(
     first: int,
     models: list[Model | FilePath],
-    method: Method | None,
+    method: str | Method | Recommendation | None,
     options: dict[str, Any],
     turn: AbstractContextManager[Any] | None,
 ) -> tuple[float, list[Any]]:

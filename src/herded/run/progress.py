@@ -26,22 +26,26 @@ class Snapshot:
         are computed when it is called.
     best : callable
         Gives the best log-score so far, or None where it is not kept.
+    states : callable
+        Gives the states of all chains now, (chains, N) or (chains, H, W), where the members of a
+        herd count as chains; None of a solver, which has no states.
 
     Examples
     --------
     >>> seen = []
     >>> def look(snapshot):
-    ...     seen.append(snapshot.sweeps)
+    ...     seen.append((snapshot.sweeps, snapshot.states().shape))
     >>> model = hd.ising_grid(np.zeros((4, 4)), 0.5)
-    >>> result = hd.infer(model, hd.Gibbs(), sweeps=100, callback=look)
+    >>> result = hd.infer(model, hd.Gibbs(herd=8), sweeps=100, callback=look)
     >>> seen[-1]
-    100
+    (100, (8, 4, 4))
     """
 
     sweeps: int  # recorded, per chain
     seconds: float
     chain_marginals: Callable[[], Any]  # (chains, N, K), or None where there are none yet
     best: Callable[[], float | None]  # the best log-score, where it is kept
+    states: Callable[[], Any]  # (chains, *shape) as they are now, or None
 
 
 Callback = Callable[[Snapshot], str | None]

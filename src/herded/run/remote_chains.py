@@ -16,7 +16,6 @@ from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
 from herded.run.executors import Workers
-from herded.run.keep import Samples
 from herded.run.sampling import Chain, SamplerRun
 
 ROUND = 1.0  # seconds at least, once the pace is known
@@ -53,21 +52,26 @@ class RemoteChains:
 
 
 def records_to_send(chain: Chain) -> dict[type, dict[str, np.ndarray]]:
-    """What the recorders know, for a worker to add to; samples, which only pile up, stay here."""
-    arrays = {kind: dict(recorder.arrays) for kind, recorder in chain.recorders.items()}
-    if Samples in arrays:
-        arrays[Samples]["samples"] = arrays[Samples]["samples"][:0]
-    return arrays
+    """What the recorders know, for a worker to add to; what only piles up stays here."""
+    return {
+        kind: {
+            name: array[:0] if recorder.is_pile(name) else array
+            for name, array in recorder.arrays.items()
+        }
+        for kind, recorder in chain.recorders.items()
+    }
 
 
 def receive(chain: Chain, state: State, arrays: dict[type, dict[str, np.ndarray]]) -> None:
     """Put a chain where a worker has brought it."""
     chain.state = state
     for kind, new in arrays.items():
-        recorder: Any = chain.recorders[kind]
-        if kind is Samples:
-            recorder.parts.append(new.pop("samples"))
-        recorder.arrays.update(new)
+        recorder = chain.recorders[kind]
+        for name, array in new.items():
+            if recorder.is_pile(name):
+                recorder.pile(name, array)
+            else:
+                recorder.arrays[name] = array
 
 
 def round_of_chain(
@@ -94,7 +98,6 @@ def round_of_chain(
         run.advance_chain(chain, rows)
         run.done += rows
     for recorder in chain.recorders.values():
-        if hasattr(recorder, "gather"):
-            recorder.gather()
+        recorder.gather()
     records = {kind: recorder.arrays for kind, recorder in chain.recorders.items()}
     return chain.state, records, time.perf_counter() - began

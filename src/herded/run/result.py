@@ -1,12 +1,18 @@
 """Result: plain arrays and where they came from."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from herded.errors import MethodError, NotKeptError
+from herded.models.evidence import index_of
+from herded.models.labels import named_row, named_state
 from herded.run.intervals import t_quantile
+
+if TYPE_CHECKING:
+    from herded.run.observed import Observed
 
 Kept = TypeVar("Kept")
 
@@ -17,6 +23,12 @@ class Best:
 
     state: np.ndarray  # the model's shape
     log_score: float
+    model: Any = field(default=None, repr=False)
+
+    @property
+    def named(self) -> dict[Any, Any]:
+        """The state of every variable, by name where variables and states have names."""
+        return named_state(self.model, self.state)
 
 
 @dataclass(frozen=True)
@@ -25,9 +37,11 @@ class Pairs:
 
     edges: np.ndarray  # (E, 2)
     tables: np.ndarray  # (E, K, K)
+    model: Any = field(default=None, repr=False)
 
-    def __getitem__(self, pair: tuple[int, int]) -> np.ndarray:
-        i, j = pair
+    def __getitem__(self, pair: tuple[Any, Any]) -> np.ndarray:
+        """The table of two variables, by number, name or pixel."""
+        i, j = (index_of(self.model, key) for key in pair)
         for a, b, flip in ((i, j, False), (j, i, True)):
             found = np.flatnonzero((self.edges[:, 0] == a) & (self.edges[:, 1] == b))
             if len(found):
@@ -73,6 +87,8 @@ class Result:
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     model: Any = field(default=None, repr=False)  # what it is a result for: names, scores
     warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
+    method: Any = field(default=None, repr=False)  # what was run; its text is in `provenance`
+    reason: str = field(default="", repr=False)  # why, where the method was not given
 
     def _get(self, kind: type[Kept], name: str, remedy: str, key: str | None = None) -> Kept:
         """What a property called `name` gives, which was kept under `key` if not under its name."""
@@ -91,6 +107,21 @@ class Result:
         """The marginals of each chain, (chains, N, K)."""
         remedy = "pass keep=[Marginals()], and a method that gives them"
         return self._get(np.ndarray, "marginals", remedy, "chain_marginals")
+
+    def marginal(self, variable: Any) -> dict[Any, float]:
+        """P(x_i = k) of one variable, by name, number or pixel: its states and their probabilities.
+
+        Examples
+        --------
+        >>> rain = hd.FactorGraph(
+        ...     [2], [((0,), np.log([0.75, 0.25]))], names=["rain"], state_names=[["no", "yes"]]
+        ... )
+        >>> result = hd.infer(rain, hd.Exact())
+        >>> round(result.marginal("rain")["yes"], 6)
+        0.25
+        """
+        i, tables = index_of(self.model, variable), self.chain_marginals
+        return named_row(self.model, i, tables[:, i].mean(axis=0))
 
     @property
     def frequencies(self) -> np.ndarray:
@@ -156,6 +187,13 @@ class Result:
         )
 
     @property
+    def observables(self) -> "Mapping[str, Observed]":
+        """What functions of the states are on average, by name."""
+        remedy = "pass keep=[Observable(energy)] to a sampler"
+        found: Mapping[str, Observed] = self._get(dict, "observables", remedy)
+        return found
+
+    @property
     def curve(self) -> Curve:
         """Error against a reference as the run went on."""
         return self._get(Curve, "curve", "pass keep=[ErrorCurve(reference)]")
@@ -165,11 +203,32 @@ class Result:
         """The log of the normalising constant: exact, a bound (mean field) or Bethe's estimate."""
         return self._get(float, "log_z", "use Exact(), MeanField() or BeliefPropagation()")
 
-    def to_pandas(self) -> Any:
-        """The marginals as a table: variables by states, by name where they have names.
+    def plot(self) -> Any:
+        """A picture of what was kept: marginals, else observables, samples, or the error curve.
 
-        With several chains, each state's standard error too (`standard_error` says what it is
-        worth), NaN where the chains do not differ.
+        A matplotlib figure, which notebooks show and `savefig` writes. `hd.plot` has each of them.
+        """
+        from herded import plot
+
+        for name, draw in (
+            ("chain_marginals", plot.marginals),
+            ("observables", plot.series),
+            ("samples", plot.samples),
+            ("curve", plot.curve),
+        ):
+            if self.kept.get(name) is not None:
+                return draw(self)
+        raise NotKeptError(
+            "expected something to be kept for a picture, got nothing of it: pass "
+            "keep=[Marginals()]"
+        )
+
+    def to_pandas(self) -> Any:
+        """The marginals as a table: a row for each state of each variable, by name.
+
+        Columns are `variable` (`row` and `column` of a picture), `state`, `probability`, and with
+        several chains `standard_error`, `low` and `high`, the ends of a 95 % interval
+        (`standard_error` says what they are worth), NaN where the chains do not differ.
         """
         from herded.run.export import to_pandas
 

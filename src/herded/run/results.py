@@ -7,10 +7,11 @@ import numpy as np
 
 from herded.layouts.protocol import Layout
 from herded.methods.protocol import Answer
-from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
-from herded.run.diagnostics import confinement, disagreement, immobility
+from herded.run.diagnostics import ALONE, confinement, disagreement, immobility
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
+from herded.run.observables import Observables
+from herded.run.observed import observed
 from herded.run.result import Best, Curve, Pairs, Result, curve_of
 from herded.run.sampling import SamplerRun
 from herded.run.solving import SolverRun
@@ -27,8 +28,8 @@ VERSIONS = {
 }
 
 
-def sampled(run: SamplerRun) -> Result:
-    """What a run has found so far."""
+def sampled(run: SamplerRun, reason: str = "") -> Result:
+    """What a run has found so far, and why its method was chosen."""
     model, recorded = run.layout.model, run.recorded
     facts = {
         "seconds": run.seconds,
@@ -47,11 +48,13 @@ def sampled(run: SamplerRun) -> Result:
         kept=_recorded(run, recorded),
         warnings=_warnings(run) if recorded else (),
         model=model,
+        method=run.method,
+        reason=reason,
     )
 
 
-def solved(run: SolverRun) -> Result:
-    """What a solver has found."""
+def solved(run: SolverRun, reason: str = "") -> Result:
+    """What a solver has found, and why it was chosen."""
     model, answer, curve = run.layout.model, run.method.answer(run.layout, run.state), None
     if run.curve:
         left = np.isnan(run.errors)  # converged: the error stays what it is
@@ -66,6 +69,8 @@ def solved(run: SolverRun) -> Result:
         provenance=provenance(run.layout, run.method, **facts),
         kept=_answered(model, answer, curve),
         model=model,
+        method=run.method,
+        reason=reason,
     )
 
 
@@ -97,15 +102,17 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     if BestState in keep and sweeps:
         kept["best"] = _best(run.layout.model, recorders(BestState))
     if Samples in keep:
-        samples = [recorder.gather().swapaxes(0, 1) for recorder in recorders(Samples)]
+        samples = [recorder.samples().swapaxes(0, 1) for recorder in recorders(Samples)]
         kept["samples"] = np.concatenate(samples)  # members count as chains
         kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
     if PairMarginals in keep:
         pairs = recorders(PairMarginals)
         tables = np.mean([recorder.tables() for recorder in pairs], axis=0)
-        kept["pairs"] = Pairs(pairs[0].edges, tables)
+        kept["pairs"] = Pairs(pairs[0].edges, tables, run.layout.model)
     if Joint in keep:
         kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
+    if Observables in keep and sweeps:
+        kept["observables"] = observed(run)
     if ErrorCurve in keep:
         errors = np.stack([chain.errors for chain in chains])
         kept["curve"] = curve_of(run.points, errors, run.sweeps, sweeps)
@@ -118,11 +125,15 @@ def _warnings(run: SamplerRun) -> tuple[str, ...]:
     if model.has_hard_zeros:
         states = np.concatenate([run.layout.values(chain.state) for chain in chains])
         found.append(confinement(model, states[:: -(-len(states) // WALLED)]))
-    if len(chains) > 1 and Marginals in chains[0].recorders and not is_annealed(run.method):
+    if getattr(run.method, "schedule", None) is not None:
+        return tuple(sentence for sentence in found if sentence)
+    if len(chains) > 1:
         frequencies = np.stack([chain.estimate(False) for chain in chains])
         found.append(disagreement(model, frequencies, run.recorded * run.layout.members))
-    if run.layout.together and not is_annealed(run.method):
+    if run.layout.together:
         found.append(_moves(run))
+    if len(chains) == 1 and not run.keep.keys() <= {BestState}:
+        found.append(ALONE)
     return tuple(sentence for sentence in found if sentence)
 
 
@@ -143,7 +154,7 @@ def _best(model: Model, recorders: list[Any]) -> Best:
     states = np.stack([recorder.arrays["state"] for recorder in recorders])
     winner = scores.argmax(axis=0)[recorders[0].owner]
     state = states[winner, np.arange(model.n_variables)].astype(np.int64)
-    return Best(state.reshape(model.shape), float(model.log_score(state)))
+    return Best(state.reshape(model.shape), float(model.log_score(state)), model)
 
 
 def _answered(model: Model, answer: Answer, curve: Curve | None) -> dict[str, Any]:
@@ -151,12 +162,12 @@ def _answered(model: Model, answer: Answer, curve: Curve | None) -> dict[str, An
     if answer.marginals is not None:
         kept["chain_marginals"] = answer.marginals[None]
     if answer.state is not None and answer.log_score is not None:
-        kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score)
+        kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score, model)
     if answer.pairs is not None:
         width = int(model.cardinalities.max())
         tables = np.zeros((len(answer.pairs), width, width))
         for table, pair in zip(tables, answer.pairs.values(), strict=True):
             table[: pair.shape[0], : pair.shape[1]] = pair
         edges = np.array(list(answer.pairs), dtype=np.int64).reshape(-1, 2)
-        kept["pairs"] = Pairs(edges, tables)
+        kept["pairs"] = Pairs(edges, tables, model)
     return kept

@@ -15,10 +15,12 @@ from herded.errors import MethodError
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
+from herded.methods.schedule import is_annealed
 from herded.models.checks import whole_array
 from herded.models.support import check_start, dispersed_starts, member_starts
 from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
 from herded.run.loop import interrupted_afterwards, interruptible
+from herded.run.observables import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
 from herded.system.stream import stream_key
 
@@ -229,7 +231,11 @@ class SamplerRun:
             scores = [chain.recorders[BestState].arrays["score"] for chain in self.chains]
             return float(np.max(scores, axis=0).sum())
 
-        return Snapshot(self.recorded, self.seconds, marginals, best)
+        def states() -> np.ndarray:
+            found = np.concatenate([self.layout.values(chain.state) for chain in self.chains])
+            return found.reshape(-1, *self.layout.model.shape)
+
+        return Snapshot(self.recorded, self.seconds, marginals, best, states)
 
 
 _WARM: set[Any] = set()  # signatures of runs whose kernels are compiled
@@ -260,8 +266,10 @@ def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.nda
     recorders = {
         kind: choice.recorder(layout) for kind, choice in keep.items() if kind is not ErrorCurve
     }
-    if ErrorCurve in keep and Marginals not in recorders:
-        recorders[Marginals] = MarginalRecorder(layout)
+    if Marginals not in recorders and (ErrorCurve in keep or not is_annealed(layout.method)):
+        recorders[Marginals] = MarginalRecorder(layout)  # also to tell whether chains agree
+    if Observables in keep:
+        cast(ObservableRecorder, recorders[Observables]).begin(state)
     layout.fill(block, state)
     if _counts(layout) and Marginals in recorders:
         state.ones = layout.new_counts()

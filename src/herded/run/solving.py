@@ -89,7 +89,7 @@ class SolverRun:
         def best() -> float | None:
             return self.method.answer(self.layout, self.state).log_score
 
-        return Snapshot(self.done, self.seconds, marginals, best)
+        return Snapshot(self.done, self.seconds, marginals, best, lambda: None)
 
     def error(self, answer: Answer) -> float:
         """Against the reference of the curve."""

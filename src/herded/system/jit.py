@@ -85,28 +85,36 @@ def _wrap(function: Callable[..., Any], inner: bool) -> Any:
     try:  # Numba reads the setting here and only here
         if CACHE:
             settings.CACHE_DIR = folder_of(function.__module__, before) + "/inner" * inner
-        return numba.njit(
-            nogil=True,
-            cache=CACHE,
-            error_model="numpy",
-            no_cfunc_wrapper=True,
-            no_cpython_wrapper=inner,
+        dispatcher = numba.njit(
+            nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=inner
         )(function)
+        if CACHE:
+            dispatcher._cache = _function_cache()(function)
+        return dispatcher
     finally:
         settings.CACHE_DIR = before
 
 
 class _Compilers:
-    """Counts the compilations that are running; kernels from the disk cache do not count."""
+    """Counts the compilations that are running; kernels from the disk cache do not count.
+
+    Meanwhile nobody looks for garbage, which takes a tenth of the time of compilers.
+    """
 
     def __init__(self) -> None:
         self.working = 0
+        self.collecting = False
 
     def on_start(self, event: Any) -> None:
+        if self.working == 0:  # Numba compiles one at a time, and those within it
+            self.collecting = gc.isenabled()
+            gc.disable()
         self.working += 1
 
     def on_end(self, event: Any) -> None:
         self.working -= 1
+        if self.working == 0 and self.collecting:
+            gc.enable()
 
 
 _COMPILERS = _Compilers()
@@ -125,8 +133,6 @@ def _numba() -> Any:
     try:
         import numba
         from numba.core import event
-
-        _spare_scipy()
     finally:
         if collecting:
             gc.enable()
@@ -134,6 +140,7 @@ def _numba() -> Any:
     class Listener(event.Listener):
         def on_start(self, event: Any) -> None:
             _COMPILERS.on_start(event)
+            _spare_scipy()
 
         def on_end(self, event: Any) -> None:
             _COMPILERS.on_end(event)
@@ -142,6 +149,26 @@ def _numba() -> Any:
     return numba
 
 
+@cache
+def _function_cache() -> Any:
+    """Numba's cache of compiled functions, which reads what is compiled and prepares no compiler.
+
+    Numba makes ready all that it can compile before it looks for a kept kernel, which takes
+    longer than to load a dozen of them; where none is found it does so again before it compiles.
+    """
+    from numba.core.caching import FunctionCache
+    from numba.core.runtime import rtsys
+
+    class Cache(FunctionCache):
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            rtsys.initialize(target_context)  # loaded kernels count references too
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
+
+    return Cache
+
+
+@cache
 def _spare_scipy() -> None:
     """Let Numba look whether SciPy is there without importing it, which takes 0.15 s.
 

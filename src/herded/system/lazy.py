@@ -27,7 +27,9 @@ def attach(package: str, extras: Sequence[str] = ()) -> Lazy:
 
     def find(name: str) -> Any:
         if name not in home_of:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            # Python looks for a close spelling in what an error is about.
+            message = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=sys.modules[package])
         value = importlib.import_module(home_of[name])
         if hasattr(value, "__path__"):  # a package, whose names are modules
             value = importlib.import_module(f"{value.__name__}.{name}")

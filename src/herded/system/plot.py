@@ -27,7 +27,7 @@ def in_style(draw: Callable[..., Drawn]) -> Callable[..., Drawn]:
     """Run all of `draw` in the house style; some settings matter only when a figure is saved."""
 
     @functools.wraps(draw)
-    def styled(*arguments: Any) -> Drawn:
+    def styled(*arguments: Any, **options: Any) -> Drawn:
         try:
             import matplotlib
         except ModuleNotFoundError as error:
@@ -38,17 +38,28 @@ def in_style(draw: Callable[..., Drawn]) -> Callable[..., Drawn]:
                 "pip install 'herded[plot]'"
             ) from error
         with matplotlib.rc_context(STYLE):
-            return draw(*arguments)
+            return draw(*arguments, **options)
 
     return styled
 
 
 def subplots(rows: int, columns: int, *, width: float, height: float) -> tuple[Any, Any]:
     """A figure of rows x columns axes, sized in inches."""
+    figure = _figure_class()(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(rows, columns)
+
+
+@functools.cache
+def _figure_class() -> Any:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(rows, columns)
+    class Shown(Figure):
+        """A figure that a notebook shows, also where nobody has told it of matplotlib."""
+
+        def _repr_png_(self) -> bytes:
+            return png(self, 110)
+
+    return Shown
 
 
 def svg(figure: Any) -> str:

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from herded.errors import FileError, ModelError, missing
 from herded.models.checks import number, shown
-from herded.models.lattice import Lattice, ising_grid
+from herded.models.grids import ising_grid
+from herded.models.lattice import Lattice
 from herded.system.atomic import FilePath
 
 EXPECTED = "expected a .npy file or a .zarr folder with one array"

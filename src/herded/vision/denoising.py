@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 from herded.errors import HerdedWarning
 from herded.methods.gibbs import Gibbs
 from herded.methods.protocol import Method, Sampler
-from herded.models.lattice import Lattice, ising_grid
+from herded.models.grids import ising_grid
+from herded.models.lattice import Lattice
 from herded.run.infer import infer
 from herded.run.keep import Marginals
 from herded.run.result import Result

@@ -15,7 +15,7 @@ import numpy as np
 
 from herded.errors import HerdedWarning
 from herded.methods.gibbs import Gibbs
-from herded.models.lattice import ising_grid
+from herded.models.grids import ising_grid
 from herded.run.infer import infer
 from herded.run.keep import Samples
 from herded.vision.leave_one_out import neighbour_shares, predictions

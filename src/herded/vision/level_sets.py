@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.models.lattice import Lattice, ising_grid
+from herded.models.grids import ising_grid
+from herded.models.lattice import Lattice
 from herded.run.result import Result
 from herded.system.exp import exp_array, log_array
 from herded.vision.normal import log_odds_above

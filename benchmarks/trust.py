@@ -1,0 +1,126 @@
+"""python -m benchmarks.trust [PART ...] [--seed N] [--models N]: are answers right, or warned of?
+
+splits      random models with many hard zeros, by samplers: silent wrong answers
+plain       random models of all families by `hd.infer(model)`, and with elimination left out
+intervals   how often 95 % intervals cover the truth, with and without the control of herding
+"""
+
+import argparse
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+import herded as hd
+from benchmarks.herd_models import families
+from benchmarks.random_models import MODES, SHAPES, ZEROS, divided, tiny
+from herded.methods.weights_rule import suited_weights
+
+WRONG = 0.05  # an error of a marginal that somebody should have warned of
+CLOSE = 0.01  # an error that needs no interval
+COVERED = 0.8  # of a model's marginals, whose errors are not independent
+
+
+def splits(seed: int, models: int) -> Iterator[str]:
+    yield "| models | wrong and warned | warned, error below 0.05 | silent, error above 0.05 |"
+    yield "|---|---|---|---|"
+    kinds: dict[str, Callable[[np.random.Generator], hd.FactorGraph]] = {
+        "tiny, 40 to 70 % zeros": lambda rng: tiny(rng.uniform(0.4, 0.7), rng),
+        "one factor made to split": divided,
+    }
+    for name, make in kinds.items():
+        found = [_sampled(make(np.random.default_rng([seed, k])), k) for k in range(models)]
+        wrong = [warned for error, warned in found if error > WRONG]
+        right = [warned for error, warned in found if error <= WRONG]
+        counts = f"{sum(wrong)} | {sum(right)} | {len(wrong) - sum(wrong)} of {len(found)}"
+        yield f"| {name} | {counts} |"
+
+
+def _sampled(model: hd.FactorGraph, seed: int) -> tuple[float, bool]:
+    """The largest error of a marginal in a run of four chains, and whether something was said."""
+    truth = hd.infer(model, hd.Exact()).marginals
+    run = hd.infer(model, suited_weights(model, seed=seed), sweeps=3000, chains=4)
+    return float(np.abs(run.marginals - truth).max()), bool(run.warnings)
+
+
+def plain(seed: int, models: int) -> Iterator[str]:
+    """Right means: errors below 0.01, or within the interval for four fifths of the marginals."""
+    makers = [*SHAPES.items(), *MODES.items(), *ZEROS.items()]
+    makers += [("tiny, zeros", lambda rng: tiny(rng.uniform(0, 0.7), rng)), ("divided", divided)]
+    yield "| hd.infer(model) | right | warned and wrong | silent and wrong |"
+    yield "|---|---|---|---|"
+    for name, keep in (("plain", None), ("elimination left out", _sampling())):
+        counts, silent = np.zeros(3, np.int64), []
+        for k in range(models):
+            kind, make = makers[k % len(makers)]
+            model = make(np.random.default_rng([seed, k]))
+            truth = hd.infer(model, hd.Exact()).marginals
+            result = hd.infer(model, keep=keep)
+            good = is_right(result, truth)
+            counts[0 if good else 1 if result.warnings else 2] += 1
+            if not good and not result.warnings:
+                silent.append(f"{kind} {k}")
+        yield f"| {name} | {counts[0]} | {counts[1]} | {counts[2]} | {', '.join(silent)}"
+
+
+def _sampling() -> list[hd.Marginals | hd.Samples]:
+    """What asks for a sampler, and keeps next to nothing."""
+    return [hd.Marginals(rao_blackwell=True), hd.Samples(every=10_000)]
+
+
+def is_right(result: hd.Result, truth: np.ndarray) -> bool:
+    """Whether marginals are close, or most of them within their intervals."""
+    error = np.abs(result.marginals - truth)
+    if error.max() <= CLOSE:
+        return True
+    if isinstance(result.method, hd.Exact):
+        return False
+    low, high = np.moveaxis(result.interval, -1, 0)
+    return bool(((truth >= low - 1e-9) & (truth <= high + 1e-9)).mean() >= COVERED)
+
+
+def intervals(seed: int, models: int) -> Iterator[str]:
+    """Coverage of `result.interval` on the models of herds."""
+    yield "| sweeps of each of 4 chains | standard errors alone | with the control | worst model |"
+    yield "|---|---|---|---|"
+    chosen = [m for _, _, m in families()]
+    chosen = chosen[:: max(1, -(-len(chosen) // models))]
+    for sweeps in (2_500, 25_000, 250_000):
+        alone, controlled = [], []
+        for model in chosen:
+            truth = hd.infer(model, hd.Exact()).marginals
+            run = hd.infer(
+                model,
+                suited_weights(model, seed=seed),
+                sweeps=sweeps,
+                burn_in=sweeps // 10,
+                chains=4,
+                keep=[hd.Marginals(rao_blackwell=True)],
+            )
+            if run.warnings:
+                continue
+            free = (truth > 1e-6) & (truth < 1 - 1e-6)
+            error = np.abs(run.marginals - truth)[free]
+            alone.append((error <= 3.1824 * run.standard_error[free] + 1e-9).mean())
+            low, high = np.moveaxis(run.interval[free], -1, 0)
+            inside = (truth[free] >= low - 1e-9) & (truth[free] <= high + 1e-9)
+            controlled.append(inside.mean())
+        yield (
+            f"| {sweeps:,} | {np.mean(alone):.2f} | {np.mean(controlled):.2f} | "
+            f"{np.min(controlled):.2f} | ({len(alone)} of {len(chosen)} models were not warned of)"
+        )
+
+
+PARTS = {"splits": splits, "plain": plain, "intervals": intervals}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.trust")
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=[*PARTS])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--models", type=int, default=100)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore", hd.HerdedWarning)
+    for part in options.parts:
+        print(f"\n{part}, {options.models} models, seed {options.seed}\n", flush=True)
+        for line in PARTS[part](options.seed, options.models):
+            print(line, flush=True)

@@ -1,0 +1,48 @@
+"""python -m docs.pictures: the pictures of docs/results.md, written into docs/pictures."""
+
+from pathlib import Path
+
+import numpy as np
+
+import herded as hd
+
+FOLDER = Path(__file__).parent / "pictures"
+
+
+def net() -> hd.FactorGraph:
+    """Rain, a sprinkler and wet grass, which was seen; the street and who slips on it."""
+    yes_no = [["no", "yes"]] * 5
+    wet = [[[0.99, 0.01], [0.2, 0.8]], [[0.3, 0.7], [0.05, 0.95]]]
+    factors = [
+        ((0,), np.log([0.8, 0.2])),
+        ((0, 1), np.log([[0.9, 0.1], [0.4, 0.6]])),
+        ((0, 1, 2), np.log(wet)),
+        ((0, 3), np.log([[0.95, 0.05], [0.1, 0.9]])),
+        ((3, 4), np.log([[0.99, 0.01], [0.8, 0.2]])),
+    ]
+    names = ["rain", "sprinkler", "wet grass", "wet street", "slips"]
+    return hd.FactorGraph([2] * 5, factors, names=names, state_names=yes_no).given({2: "yes"})
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    herd = hd.Gibbs(herd=64)
+    result = hd.infer(net(), herd, sweeps=20, burn_in=10, chains=4)
+    field = np.random.default_rng(0).normal(size=(24, 36))
+    grid = hd.infer(hd.ising_grid(field, 0.5), herd, sweeps=200, burn_in=20)
+    ising = hd.ising_grid(np.zeros((32, 32)), 0.4, periodic=True)
+    keep = [hd.Observable(hd.energy)]
+    run = hd.infer(ising, herd, sweeps=400, burn_in=100, chains=4, keep=keep)
+    pictures = {
+        "marginals": result.plot(),
+        "grid": grid.plot(),
+        "energy": hd.plot.series(run, "energy"),
+        "graph": hd.plot.graph(result),
+    }
+    for name, figure in pictures.items():
+        figure.savefig(FOLDER / f"{name}.png", dpi=70, metadata={"Software": None})
+        print(f"wrote pictures/{name}.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Layout "grid" of herds on lattices of two states and any dimension; lanes are sites."""
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from herded.draws.protocol import Step
+from herded.draws.together_lanes import WORD, live_in_last, places, words_of
+from herded.layouts.cube import RowsLayout, why_no_cube
+from herded.layouts.cube_arrays import (
+    SEVEN,
+    bordered,
+    compile_cube,
+    cube_shape,
+    n_contexts,
+    pack_rows,
+    unpack_rows,
+)
+from herded.layouts.cube_herd_sweeps import cube_herd_sweeps
+from herded.layouts.grid_arrays import LANES, start_lattice
+from herded.layouts.grid_herd import FEWEST_SITES, MOST_MEMBERS, NO_PHASES
+from herded.layouts.grid_herd_sweeps import GridHerd
+from herded.layouts.herd import HerdLayout
+from herded.layouts.protocol import Proposal, Task
+from herded.layouts.state import State
+from herded.system.arrays import aligned
+from herded.system.threads import run_jobs, workers
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CubeHerdLayout(HerdLayout, RowsLayout):
+    """Planes of conditionals in `CubeArrays`, at scale 2^15; members are bits of words."""
+
+    scalar: bool = True
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        """Herds on a lattice of two states with equal couplings."""
+        model: Any = task.model
+        reason = why_no_cube(task)
+        if reason:
+            return reason
+        draw: Any = task.draw
+        members, kept = draw.members, draw.kept
+        if members > MOST_MEMBERS:
+            return f"its lanes count at most {MOST_MEMBERS} members, not {members}"
+        if model.n_variables < FEWEST_SITES and not forced:
+            return f"of fewer than {FEWEST_SITES} sites most lanes would idle"
+        frame = cube_shape(model.shape)
+        sites = 2.0 * frame.strips * frame.cells * LANES
+        chain = sites * (4.0 * words_of(members) + 16.0 + 4.0 * kept)  # with an earlier state
+        need = chain + sites * (2.0 * n_contexts(model.shape) + 2.0 * members)  # starts to pack
+        return Proposal(
+            kind=cls.kind,
+            memory=need,
+            chain_memory=chain,
+            grows=False,
+            least_block=cls.least_block,
+            check=task.limit(need, "a lattice with the states of a herd"),
+            make=lambda: cls(
+                model=model,
+                arrays=compile_cube(model, np.uint16, np.uint16),
+                memory=need,
+                chain_memory=chain,
+                members=members,
+                kept=kept,
+            ),
+        )
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        return "cube", self.together, len(self.arrays.contexts), self.kept
+
+    @cached_property
+    def words(self) -> int:
+        """Of the members of one site."""
+        return words_of(self.members)
+
+    @property
+    def sample_size(self) -> int:
+        return self.n_stored * self.words
+
+    @property
+    def sample_type(self) -> Any:
+        return np.uint16
+
+    def pack(self, states: np.ndarray) -> np.ndarray:
+        """(2, words, tall, wide): half-lattices of words in a border."""
+        words = np.zeros((self.words, self.model.n_variables), np.uint16)
+        for k in range(self.members):  # one by one: all at once would take twice their bytes again
+            words[k // WORD] |= states[k].astype(np.uint16) << np.uint16(k % WORD)
+        halves = pack_rows(words, self.model.shape).swapaxes(0, 1)
+        return bordered(halves, self.frame.layer, self.arrays.ring)
+
+    def packed(self, state: State) -> np.ndarray:
+        return state.x[:, :, self.frame.layer : -1].reshape(-1)
+
+    def members_of(self, block: np.ndarray) -> np.ndarray:
+        halves = block.reshape(len(block), 2, self.words, -1, self.frame.wide)
+        words = unpack_rows(halves.swapaxes(1, 2), self.model.shape)
+        states = np.empty((len(block), self.members, self.model.n_variables), np.uint8)
+        for k in range(self.members):
+            states[:, k] = (words[:, k // WORD] >> np.uint16(k % WORD)) & np.uint16(1)
+        return states
+
+    def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
+        phases = aligned((*self.arrays.p.shape[:3], 2, LANES), np.uint16)
+        start_lattice(phases, self.frame.places, key)
+        return {"phases": phases}
+
+    def sweep(
+        self,
+        state: State,
+        block: np.ndarray,
+        step: Step,
+        betas: np.ndarray | None = None,
+        pool: Executor | None = None,
+    ) -> None:
+        table, contexts, *cube = self.arrays
+        p = table.reshape(2, self.parts, -1)
+        tables = (p, None) if len(contexts) == SEVEN else (None, p)
+        phases = state.own["phases"].reshape(2, self.parts, -1) if self.kept else NO_PHASES
+        herd = GridHerd(state.x, phases, state.tally, state.ones)
+        spare = WORD - live_in_last(self.members)
+        what = tuple(cube), tuple(self.frame), spare, places(self.members)
+        sweep = partial(cube_herd_sweeps, *tables, *what, step, herd, block)
+        size = p.nbytes + sum(array.nbytes for array in herd)
+        threads = workers(pool, len(block) * self.n_stored * self.members)
+        for jobs in self.jobs(2 * len(block), size, threads):
+            run_jobs(sweep, jobs, pool if threads > 1 else None)
+        state.sweep += len(block)

@@ -1,0 +1,143 @@
+"""Herds on colour-packed lattices of any dimension (`cube_arrays`): `grid_herd_sweeps`, by runs."""
+
+import numpy as np
+
+from herded.draws.together_lanes import U2, U8, WORD, window_start
+from herded.layouts.cube_arrays import FIFTEEN, SEVEN
+from herded.layouts.cube_herd_words import four_of_seven, one_of_fifteen, two_more
+from herded.layouts.grid_arrays import LANES
+from herded.layouts.grid_herd_sweeps import (
+    add_up,
+    count_ones,
+    draw_phases,
+    load_phases,
+    save_phases,
+    shuffle_words,
+)
+from herded.layouts.grid_herd_words import AROUND, NEW, ROWS, SIZE, C, N, finish_word
+from herded.layouts.waves import BEGIN, END, fronts, strip_in
+from herded.system.jit import jit
+from herded.system.stream import draw
+
+_0, _1 = U8(0), U8(1)
+_2N, _3N = N + N, N + N + N
+
+
+@jit
+def cube_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, block, regions):
+    """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
+
+    The conditionals are `seven` or `fifteen`, (2, strips, entries of a strip); the other is None.
+    `herd` is a `GridHerd` whose states are (2, words, tall, wide). `spare` places of the last word
+    have no member.
+    """
+    if seven is not None:
+        p, contexts = seven.reshape(-1), U8(SEVEN)
+    if fifteen is not None:
+        p, contexts = fifteen.reshape(-1), U8(FIFTEEN)
+    runs, run_start, side, ring = cube
+    layer, rows, strips, height, wide = frame
+    x, phases, samples = herd.x.reshape(-1), herd.phases.reshape(-1), block.reshape(-1)
+    tally, ones, orders = herd.tally, herd.ones, places.reshape(-1)
+    words, size, total = herd.x.shape[1], herd.x.shape[2] * wide, rows * strips * wide
+    sites = rows * wide
+    cells = -(-sites // LANES)
+    lanes, fours = cells * LANES, (WORD - spare + 3) // 4
+    work, turns = np.zeros(cells * ROWS * LANES, U2), np.empty(words, np.int64)
+    for region in regions:
+        for front in range(*fronts(region)):
+            for half in range(region[BEGIN], region[END]):
+                strip = strip_in(region, front, half - region[BEGIN], strips)
+                if strip < 0:
+                    continue
+                s, colour, first = half // 2, half & 1, strip * rows
+                part = colour * strips + strip
+                clock = U8((run.sweep + s) * 2 * strips + part)
+                flip = U2(0xFFFF * ((colour + first // layer) & 1))
+                if len(phases):
+                    load_phases(work, lanes, phases, U8(2 * part * lanes))
+                else:
+                    draw_phases(work, lanes, draw(run.key, clock))
+                key = draw(run.phase_key, clock)
+                shuffle_words(turns, key)
+                here = min(rows, height - first)
+                for turn in range(words):
+                    g = turns[turn]
+                    last = g == words - 1
+                    other = U8(((1 - colour) * words + g) * size)
+                    for n in range(run_start[strip], run_start[strip + 1]):
+                        count_neighbours(work, x, other, runs[n], first, layer, wide, side, flip)
+                    for cell in range(cells):
+                        bits = draw(key, U8((1 + cell) * words + turn))
+                        order, at = window_start(bits, last), U8(cell) * SIZE
+                        entries = U8(part * cells + cell) * N * contexts
+                        for rank in range(_0, U8(fours if last else 4)):
+                            four = order + rank * U8(4) * C
+                            if seven is not None:
+                                four_of_seven(work, at, p, entries, orders, four)
+                            if fifteen is not None:
+                                for one in range(four, four + U8(4) * C, C):
+                                    one_of_fifteen(work, at, p, entries, orders, one)
+                        finish_word(work, at, p, entries, U2(spare % 4 if last else 0))
+                    to = U8((colour * words + g) * size + (layer + first) * wide)
+                    write(work, x, to, U8(here * wide))
+                    if ring:
+                        join_ends(x, to, U8(here), U8(wide))
+                    if len(samples):
+                        at = s * block.shape[1] + (colour * words + g) * total + first * wide
+                        write(work, samples, U8(at), U8(sites))
+                if len(phases):
+                    save_phases(work, lanes, phases, U8(2 * part * lanes))
+                if len(ones):
+                    count_ones(work, ones, U8(part * sites), U8(sites))
+                if len(tally):
+                    add_up(work, tally, U8(part * sites), U8(sites))
+
+
+@jit
+def count_neighbours(work, x, other, run, first, layer, wide, side, flip):
+    """How many neighbours of each place of a run are 1, in binary, and no new state yet."""
+    begin, end = U8((run[0] - first) * wide), U8((run[0] - first + run[1]) * wide)
+    middle = other + U8((layer + run[0]) * wide)
+    m = begin
+    while m < end:
+        lane = m % N
+        n, at = min(N - lane, end - m), m // N * SIZE + lane
+        to, at = at + NEW, at + AROUND
+        o = middle + m - begin
+        for j in range(n):
+            left, right = x[o + j - _1], x[o + j + _1]
+            a, b = x[o + j], U2(left ^ U2(U2(left ^ right) & U2(side[m + j] ^ flip)))
+            work[at + j] = U2(a ^ b)
+            work[at + N + j] = U2(a & b)
+            work[at + _2N + j] = U2(0)
+            work[at + _3N + j] = U2(0)
+            work[to + j] = U2(0)
+        for axis in range(2, len(run), 2):
+            before = other + U8(run[axis] * wide) + m - begin
+            behind = other + U8(run[axis + 1] * wide) + m - begin
+            for j in range(n):
+                s0, s1, s2, over = two_more(
+                    work[at + j], work[at + N + j], work[at + _2N + j], x[before + j], x[behind + j]
+                )
+                work[at + j] = s0
+                work[at + N + j] = s1
+                work[at + _2N + j] = s2
+                work[at + _3N + j] = U2(work[at + _3N + j] ^ over)
+        m += n
+
+
+@jit
+def write(work, target, to, places):
+    """Copy a word's new states."""
+    for m in range(_0, places, N):
+        at = m // N * SIZE + NEW
+        for j in range(min(N, places - m)):
+            target[to + m + j] = work[at + j]
+
+
+@jit
+def join_ends(x, to, rows, wide):
+    """Copy the ends of every row to its other side."""
+    for left in range(to, to + rows * wide, wide):
+        x[left], x[left + wide - _1] = x[left + wide - U8(2)], x[left + _1]

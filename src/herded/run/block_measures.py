@@ -1,0 +1,84 @@
+"""Ready-made observables of whole blocks of samples, compiled: the same numbers, sooner.
+
+The functions of `run.measures` check and copy what they get, which on fast layouts takes longer
+than the sweeps.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from herded.models.factor_graph import as_graph, has_factors
+from herded.models.lattice import Lattice
+from herded.models.protocol import Model
+from herded.run.measure_kernels import count_rows, factor_scores, lattice_scores
+from herded.run.measures import energy, magnetisation, order_of, states_of_all
+from herded.system.last import keeps_last
+
+
+def energies(samples: np.ndarray, model: Model) -> np.ndarray:
+    """`energy` of samples (rows, N)."""
+    if isinstance(model, Lattice):
+        constant, unit, arrays = _lattice_arrays(model)
+        units = np.zeros(len(samples), np.int64)
+        lattice_scores(samples, *arrays, units)
+        return 0.0 - (constant + unit * units)
+    if has_factors(model):
+        graph, scores = as_graph(model), np.zeros(len(samples))
+        factor_scores(
+            np.ascontiguousarray(samples.T),
+            graph.factor_start,
+            graph.factor_variables,
+            graph.factor_strides,
+            graph.table_start,
+            graph.log_tables,
+            scores,
+        )
+        return 0.0 - scores
+    return 0.0 - np.asarray(model.log_score(samples))
+
+
+@keeps_last
+def _lattice_arrays(model: Lattice) -> tuple[float, float, tuple[np.ndarray, ...]]:
+    """What does not depend on the state, a unit, and in units what `lattice_scores` reads."""
+    shape, n = model.shape, model.n_variables
+    unary = model.log_unary.reshape(n, -1)
+    constant, table, slope = 0.0, np.where(np.isneginf(unary), 0.0, unary), np.zeros(0)
+    if unary.shape[1] == 2:
+        constant, slope = float(table[:, 0].sum()), table[:, 1] - table[:, 0]
+    index, steps, axes, ends = np.arange(n).reshape(shape), [], [], [np.zeros((3, 0))]
+    for axis, along in zip(range(len(shape) - 1, -1, -1), _couplings(model), strict=True):
+        constant += model.unlike * float(along.sum())
+        values = np.moveaxis((1.0 - model.unlike) * along, axis, 0)
+        sites, last = np.moveaxis(index, axis, 0), shape[axis] - 1
+        steps.append(math.prod(shape[axis + 1 :]))
+        axes.append(np.zeros(n))
+        axes[-1][sites[:last]] = values[:last]
+        if len(values) > last:  # the last site is beside the first
+            ends.append(np.stack([sites[last].ravel(), sites[0].ravel(), values[last].ravel()]))
+    couplings, (first, second, joined) = np.stack(axes), np.concatenate(ends, axis=1)
+    terms = table, slope, couplings, joined
+    largest = max(float(np.abs(term).max(initial=0.0)) for term in terms) or 1.0
+    # As fine as sums of all terms allow: finer than the last digits of a sum of floats.
+    unit = 2.0 ** (math.ceil(math.log2(largest)) + math.ceil(math.log2(n * (2 + len(shape)))) - 62)
+    of_sites, slopes, along_axes, of_ends = (np.rint(t / unit).astype(np.int64) for t in terms)
+    pairs = first.astype(np.int64), second.astype(np.int64), of_ends
+    return constant, unit, (of_sites, slopes, np.array(steps), along_axes, *pairs)
+
+
+def magnetisations(samples: np.ndarray, model: Model) -> np.ndarray:
+    """`magnetisation` of samples (rows, N)."""
+    counts = np.zeros((len(samples), states_of_all(model)), np.int64)
+    count_rows(samples, counts)
+    return order_of(counts / samples.shape[1])
+
+
+def of_blocks(f: Callable[..., Any]) -> Callable[[np.ndarray, Model], np.ndarray] | None:
+    """The same for samples (rows, N) of many sweeps at once, where there is such."""
+    return energies if f is energy else magnetisations if f is magnetisation else None
+
+
+def _couplings(model: Lattice) -> tuple[np.ndarray, ...]:
+    return model.right, model.down

@@ -1,0 +1,142 @@
+"""A short run of herds of Gibbs chains beside an answer that may be wrong without a sign of it.
+
+Belief propagation and mean field converge also where they are far off. Herding in time has a bias
+on sparse graphs that its chains share, so that their spread does not show it. A herd has neither:
+each of its members is a Gibbs chain. It may not mix, which it tells by itself.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from herded.errors import HerdedError
+from herded.layouts.choose import cached_layout
+from herded.layouts.factor_arrays import compile_factors
+from herded.layouts.scan import components
+from herded.methods.belief_propagation import BeliefPropagation
+from herded.methods.gibbs import Gibbs
+from herded.methods.mean_field import MeanField
+from herded.models.evidence import called
+from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.protocol import Model
+from herded.run.diagnostics import told_others, told_state
+from herded.run.keep import Marginals
+from herded.run.loop import run_all
+from herded.run.result import Result
+from herded.run.results import sampled
+from herded.run.sampling import SamplerRun, first_states
+from herded.system.memory import Size
+from herded.system.stream import stream_key
+
+HERDS, MEMBERS = 8, 8  # of the run beside a solver: many herds, so that their spread is known
+MOST_SWEEPS, LEAST_SWEEPS = 192, 8  # of it, with its burn-in
+MOST_UPDATES = 2**25  # of all variables in it
+BURN_IN = 4  # a part in so many
+DIFFERENT = 0.05  # of two probabilities, beyond
+SIGMAS = 6.0  # standard errors of the herds
+STREAM = 7  # purpose of its random numbers
+
+NAMES = {BeliefPropagation: "belief propagation", MeanField: "mean field"}
+
+
+def run_herds(
+    model: Model, members: int, herds: int, sweeps: int, max_memory: Size | None, seed: int = 0
+) -> Result:
+    """Marginals of some herds, whose warnings are kept and not issued."""
+    method = Gibbs(herd=members, seed=int(stream_key(seed, STREAM)) >> 1)
+    keep: dict[type, Any] = {Marginals: Marginals(rao_blackwell=True)}
+    layout = cached_layout(model, method, None, max_memory)
+    states = first_states(layout, method, herds, None, keep, sweeps)
+    burn_in = sweeps // BURN_IN
+    run = SamplerRun.prepare(layout, method, keep, states, sweeps - burn_in, burn_in)
+    run_all(run, run.stopping(is_brief=True), progress=False, is_brief=True)
+    run.has_compiled()
+    return sampled(run)
+
+
+# -- beside a solver -------------------------------------------------------------------------------
+
+
+def with_doubts(result: Result, max_memory: Size | None) -> Result:
+    """The result of belief propagation or mean field, with what speaks against it."""
+    name = NAMES.get(type(result.method))
+    if name is None or result.provenance["interrupted"]:
+        return result
+    graph = as_graph(result.model)
+    if _is_exact(result.method, graph) and result.converged:
+        return result
+    found = list(_of_solver(result, name))
+    found.append(_compared(result, name, max_memory))
+    is_bound = isinstance(result.method, MeanField)  # of log Z, however far it is off
+    log_z = "; its log Z is as doubtful" if any(found) and not is_bound else ""
+    told = [sentence + log_z for sentence in found if sentence]
+    return replace(result, warnings=(*result.warnings, *told))
+
+
+def _is_exact(method: object, graph: FactorGraph) -> bool:
+    """Whether the graph has no loop (belief propagation), or no two free variables in a factor."""
+    free = graph.evidence < 0
+    owner = np.repeat(np.arange(graph.n_factors), np.diff(graph.factor_start))
+    arity = np.bincount(owner, free[graph.factor_variables], graph.n_factors)
+    links = int(arity[arity > 1].sum())
+    if isinstance(method, MeanField):
+        return links == 0
+    parts = int(components(compile_factors(graph), free).max(initial=-1)) + 1
+    nodes = int(free.sum()) + int((arity > 1).sum())
+    return links == nodes - parts
+
+
+def _of_solver(result: Result, name: str) -> list[str]:
+    """What is known without another run."""
+    found = []
+    if isinstance(result.method, MeanField) and result.model.has_hard_zeros:
+        found.append(
+            "mean field is a heuristic where there are hard zeros: its answer may be far off"
+        )
+    if result.converged is False:
+        found.append(
+            f"{name} did not converge in {result.sweeps:,} sweeps: its answer may be far off; "
+            "compare it with a sampler"
+        )
+    return found
+
+
+def _compared(result: Result, name: str, max_memory: Size | None) -> str:
+    """What a short run of herds says of the answer, or why it says nothing."""
+    model = result.model
+    most = MOST_UPDATES // (HERDS * MEMBERS * max(1, model.n_variables))
+    if most < LEAST_SWEEPS:
+        return f"{name} was not compared with a sampler, since the model is large"
+    try:
+        herds = run_herds(model, MEMBERS, HERDS, min(most, MOST_SWEEPS), max_memory)
+    except HerdedError as error:
+        return f"{name} could not be compared with a sampler ({error}): it may be far off"
+    gap, noise = _gaps(result.chain_marginals[0], herds.chain_marginals)
+    excess = gap - SIGMAS * noise
+    if excess.max(initial=0.0) > DIFFERENT:
+        i, k = (int(place) for place in np.unravel_index(int(excess.argmax()), excess.shape))
+        others = int((excess > DIFFERENT).any(axis=1).sum()) - 1
+        mean = herds.chain_marginals.mean(axis=0)
+        return (
+            f"{name} differs from a short run of herds: variable {called(model, i)} is "
+            f"{told_state(model, i, k)} with probability {result.chain_marginals[0, i, k]:.2f} by "
+            f"the one and {mean[i, k]:.2f} by the other{told_others(others, 'differs', 'differ')}: "
+            "do not trust it; use exact inference where it fits, or a sampler"
+        )
+    if herds.warnings:
+        return (
+            f"{name} could not be compared with a short run of herds, which does not mix: it may "
+            "be far off"
+        )
+    return ""
+
+
+def _gaps(answer: np.ndarray, chains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far an answer (N, K) is from the mean of chains (C, N, K), and the noise of that mean.
+
+    Noise is at least that of all entries on average: of few chains some agree by chance.
+    """
+    noise = chains.std(axis=0, ddof=1) / np.sqrt(len(chains))
+    floor = np.sqrt(np.mean(noise**2)) if noise.size else 0.0
+    return np.abs(chains.mean(axis=0) - answer), np.maximum(noise, floor)

@@ -1,0 +1,261 @@
+"""Plan a run by the name of a method, or by none: what `hd.infer(model)` and `herded infer` do.
+
+A name stands for the run that the command line makes of it: four chains, a burn-in, as many sweeps
+as serve most models. Without a name the model decides (`run/auto.py`).
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError
+from herded.layouts.protocol import Layout
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.protocol import Method, Sampler
+from herded.methods.registry import method_named
+from herded.methods.schedule import is_annealed
+from herded.methods.weights_rule import SLACK, suited_weights
+from herded.models.checks import edge_array
+from herded.models.joint_states import count_joint_states
+from herded.models.protocol import Model
+from herded.run.auto import Choice, annealed, choose, sampler_name
+from herded.run.begun import Begun, read_begun, read_method
+from herded.run.infer import infer
+from herded.run.keep import (
+    MAX_JOINT,
+    BestState,
+    Joint,
+    Marginals,
+    PairMarginals,
+    neighbour_pairs,
+)
+from herded.run.result import Result
+from herded.run.rounds import anneal_in_rounds
+from herded.system.atomic import FilePath
+from herded.system.memory import Size
+
+SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
+SOLVER_SWEEPS = 1000
+BURN_IN_OF_SECONDS = 100
+SOLVED = (Marginals, BestState, PairMarginals, Joint)  # what exact inference gives, too
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a run; None where the plan decides."""
+
+    task: str = "mar"  # marginals, "map" for the best state, "pr" for log Z
+    sweeps: int | None = None  # of each chain, of which a herd takes as many updates in all
+    seconds: float | None = None
+    burn_in: int | None = None
+    chains: int | None = None
+    herd: int | None = None  # members that draw together
+    weights: str | None = None  # of herding in time
+    slack: float | None = None
+    seed: int = 0
+    max_memory: Size | None = None
+    checkpoint: FilePath | None = None
+    why_sample: str = ""  # why no solver would do, if so
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A method, by the name it has on the command line, why it was chosen, and its run."""
+
+    name: str
+    method: Method
+    reason: str
+    sweeps: int | None  # None where the clock decides
+    burn_in: int
+    chains: int
+    layout: Layout | None = None  # where the choice has found it already
+    memory: float | None = None  # bytes of the run, if they are known
+    begun: Begun | None = None  # how far the run of a checkpoint is already
+
+    @property
+    def samples(self) -> bool:
+        """Whether the method is a sampler."""
+        return isinstance(self.method, Sampler)
+
+
+def plan_run(model: Model, name: str, asked: Request) -> Plan:
+    """The run that `name` ("auto", "exact", "herded", ...) stands for on this model."""
+    begun = None if asked.checkpoint is None else read_begun(asked.checkpoint)
+    choice = _choice(model, name, asked, begun)
+    samples = isinstance(choice.method, Sampler)
+    begun = begun if samples else None
+    chains = (asked.chains or choice.chains or CHAINS) if samples else 1
+    return Plan(
+        choice.name,
+        choice.method,
+        choice.reason,
+        _sweeps(choice, asked, chains, begun),
+        _burn_in(choice, asked, begun),
+        chains,
+        choice.layout,
+        choice.memory,
+        begun,
+    )
+
+
+def _choice(model: Model, name: str, asked: Request, begun: Begun | None) -> Choice:
+    if name == "auto" and begun is not None and asked.task == "mar":
+        return _resumed(model, asked, begun)
+    if name == "auto":
+        return choose(
+            model,
+            asked.task,
+            updates=(asked.chains or CHAINS) * (asked.sweeps or SWEEPS),
+            seconds=asked.seconds,
+            max_memory=asked.max_memory,
+            seed=asked.seed,
+            why_sample="a run that has begun goes on" if begun is not None else asked.why_sample,
+        )
+    herd = {} if asked.herd is None else {"herd": asked.herd}
+    if name == "herded":
+        return Choice(name, _herded(model, asked), "")
+    if name in ("gibbs", "herd") and asked.task == "map":
+        found: Any = annealed(model, asked.seed, herded=False)
+        plain: Any = method_named(name, **herd)
+        return Choice(name, replace(found, herd=plain.herd), "")
+    return Choice(name, method_named(name, seed=asked.seed, **herd), "")
+
+
+def _herded(model: Model, asked: Request) -> Method:
+    """Herded Gibbs with the given options; the others suit the model."""
+    weights, slack, seed = asked.weights, asked.slack, asked.seed
+    if asked.herd is not None:
+        return HerdedGibbs(herd=asked.herd, seed=seed)
+    if asked.task == "map":
+        suited = annealed(model, seed)
+        if weights is None:
+            return suited
+        return HerdedGibbs(weights, seed=seed, schedule=suited.schedule)
+    if weights is None and slack is None:
+        return suited_weights(model, seed=seed, max_memory=asked.max_memory)
+    if weights is None:
+        weights = suited_weights(model, max_memory=asked.max_memory).weights
+    if slack is None:
+        slack = SLACK if weights == "pooled" else 0.0
+    return HerdedGibbs(weights=weights, slack=slack, seed=seed)
+
+
+def _sweeps(choice: Choice, asked: Request, chains: int, begun: Begun | None) -> int | None:
+    if asked.seconds is not None and asked.sweeps is None:
+        return None
+    if choice.burn_in is not None:  # planned for so many updates in all
+        updates = (asked.chains or CHAINS) * (asked.sweeps or SWEEPS)
+        each = updates // (chains * getattr(choice.method, "herd", 1))
+        found = max(1, each - choice.burn_in)
+        if choice.chains == chains:
+            found = choice.sweeps or found
+        return found if begun is None or asked.sweeps else max(found, begun.recorded)
+    if asked.sweeps is not None:
+        return asked.sweeps
+    if not isinstance(choice.method, Sampler):
+        return SOLVER_SWEEPS
+    return SWEEPS if begun is None else max(SWEEPS, begun.recorded)
+
+
+def _burn_in(choice: Choice, asked: Request, begun: Begun | None) -> int:
+    """None for annealing, which is all burn-in, and for solvers."""
+    if not isinstance(choice.method, Sampler):
+        return 0
+    if is_annealed(choice.method):
+        if asked.burn_in:
+            raise MethodError(
+                "expected no burn_in for the best state, which is searched for by annealing: drop "
+                "it"
+            )
+        return 0
+    if asked.burn_in is not None:
+        return asked.burn_in
+    if begun is not None:
+        return begun.burn_in
+    if choice.burn_in is not None:
+        return choice.burn_in
+    if asked.seconds is not None:
+        return BURN_IN_OF_SECONDS
+    return min(MOST_BURN_IN, (asked.sweeps or SWEEPS) // 10)
+
+
+def _resumed(model: Model, asked: Request, begun: Begun) -> Choice:
+    """What a run that has begun was begun with; another seed is refused by whoever resumes it."""
+    reason = "a run that has begun goes on"
+    method = read_method(begun.method)
+    if method is None:
+        suited = suited_weights(model, seed=asked.seed, max_memory=asked.max_memory)
+        return Choice("herded", suited, reason)
+    same = replace(method, seed=asked.seed)
+    planned = begun.burn_in if begun.herd > 1 else None  # for so many updates of all members
+    return Choice(sampler_name(method), same, reason, burn_in=planned)
+
+
+# -- do it -----------------------------------------------------------------------------------------
+
+
+def infer_by_name(model: Model, name: str, kept: dict[type, Any], **options: Any) -> Result:
+    """Plan the run that `name` stands for, and do it.
+
+    `options` are those of `infer`, `kept` what is to be kept by its kind.
+    """
+    if name == "auto" and options["layout"] is not None:
+        raise MethodError("expected a method with layout=, got none: name the method, too")
+    length = {key: options.pop(key) for key in ("sweeps", "seconds", "burn_in", "chains")}
+    asked = Request(
+        task="map" if kept.keys() == {BestState} else "mar",
+        max_memory=options["max_memory"],
+        checkpoint=options["checkpoint"],
+        why_sample=_why_sample(model, kept, options["start"]),
+        **length,
+    )
+    plan = plan_run(model, name, asked)
+    if name == "auto" and not plan.samples:  # which has no use for them
+        options |= {"checkpoint": None, "executor": None}
+    elif not plan.samples and length["chains"] is not None:
+        plan = replace(plan, chains=length["chains"])  # to be refused
+    return infer_planned(model, plan, length["seconds"], **options)
+
+
+def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **options: Any) -> Result:
+    """Do what was planned; `options` are the others of `infer`."""
+    if options.get("layout") is None:
+        options["layout"] = plan.layout
+    if plan.samples and options.get("keep") is None:
+        options["keep"] = [Marginals(rao_blackwell=True)]
+
+    def run(method: Method, **length: Any) -> Result:
+        return infer(model, method, chains=plan.chains, **length, **options)
+
+    if seconds is not None and plan.sweeps is None and is_annealed(plan.method):
+        if options.get("checkpoint") is not None:
+            raise MethodError(
+                "expected sweeps= with checkpoint= for the best state, got seconds=: rounds of "
+                "annealing that the clock ends cannot be resumed"
+            )
+        result = anneal_in_rounds(run, plan.method, seconds)
+    else:
+        result = run(plan.method, sweeps=plan.sweeps, seconds=seconds, burn_in=plan.burn_in)
+    return replace(result, reason=plan.reason)
+
+
+def _why_sample(model: Model, keep: dict[type, Any], start: object) -> str:
+    """Why only a sampler will do, if so."""
+    if start is not None:
+        return "a start is for a sampler"
+    for kind, choice in keep.items():
+        if kind not in SOLVED or not _solved(model, choice):
+            return f"{kind.__name__} asks for a sampler"
+    return ""
+
+
+def _solved(model: Model, choice: Any) -> bool:
+    """Whether exact inference gives just what is to be kept: pairs of neighbours, small joints."""
+    if isinstance(choice, PairMarginals) and choice.edges is not None:
+        pairs = np.sort(edge_array("edges", choice.edges), axis=1)
+        known = {tuple(pair) for pair in neighbour_pairs(model).tolist()}
+        return all(tuple(pair) in known for pair in pairs.tolist())
+    if isinstance(choice, Joint):
+        return count_joint_states(model.cardinalities, MAX_JOINT) is not None
+    return True

@@ -1,0 +1,38 @@
+"""Fill a time with annealing: round after round, and the best state of all of them counts."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from herded.run.result import Result
+
+FIRST_ROUND = 1000  # sweeps
+
+
+def anneal_in_rounds(anneal: Callable[..., Result], method: Any, seconds: float) -> Result:
+    """The result of the round with the best state; `anneal(method, sweeps=, seconds=)` does one.
+
+    A temperature falls over a known number of sweeps, so each round is twice as long as the one
+    before, and has other draws.
+    """
+    began, best, sweeps = time.perf_counter(), None, FIRST_ROUND
+    done, k = 0, 0
+    while True:
+        left = seconds - (time.perf_counter() - began)
+        if best is not None and left <= 0:
+            return _in_all(best, done, time.perf_counter() - began)
+        other = replace(method, seed=method.seed + k)
+        result = anneal(other, sweeps=sweeps, seconds=max(left, 1e-3))
+        done += result.sweeps
+        if result.sweeps and (best is None or result.best.log_score > best.best.log_score):
+            best = result
+        if result.provenance["interrupted"]:
+            return _in_all(best or result, done, time.perf_counter() - began, interrupted=True)
+        sweeps, k = 2 * sweeps, k + 1
+
+
+def _in_all(result: Result, sweeps: int, seconds: float, interrupted: bool = False) -> Result:
+    """The best round's result, with what all rounds took."""
+    facts = {"sweeps": sweeps, "seconds": seconds, "interrupted": interrupted}
+    return replace(result, sweeps=sweeps, provenance={**result.provenance, **facts})

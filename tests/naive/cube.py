@@ -1,0 +1,101 @@
+"""Binary lattices of any dimension with equal couplings: a plain checkerboard, and herds on it.
+
+Sites are named as they lie packed: in rows along the last axis with a border at either end, in
+strips of whole layers of the first axis.
+"""
+
+import itertools
+import math
+
+import numpy as np
+
+from naive.choose import naive_choose, naive_pick
+from naive.conditional import SCALAR, naive_fixed_scalar
+from naive.grid_herd import COARSE, ORDERS, SMALL, WORD, naive_lane_bits, naive_order
+from naive.lattice import STRIP
+from naive.stream import naive_draw, naive_key
+from naive.weights import naive_start
+
+
+def naive_cube(model, *, weights, phases="random", seed=0, chain=0, x0, sweeps):
+    """Sites whose coordinates have an even sum, then the others; weights are "shared" or None."""
+    key, phase_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
+    random = phases == "random" or chain > 0
+    contexts = 7 if len(model.shape) <= 3 else 15
+    x, tally, w, samples = list(map(int, x0)), [0] * model.n_variables, {}, []
+    sites, strips, places = packed_sites(model.shape)
+    for sweep in range(sweeps):
+        for i, part, place in sites:
+            ones = sum(x[j] for j in model.neighbours(i).tolist())
+            p = _conditional(model, i, ones)
+            if weights is None:
+                counter = (sweep * 2 * strips + part) * places + place
+                x[i] = naive_pick(p, naive_draw(key, counter))
+            else:
+                name = (part * places + place) * contexts + ones
+                old = w.get((i, ones), naive_start(phase_key if random else None, name, 0))
+                x[i], w[i, ones] = naive_choose(old, p)
+            tally[i] += p
+        samples.append(list(x))
+    return np.array(samples), np.array(tally).reshape(-1, 1)
+
+
+def naive_cube_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
+    """(sweeps, members, N) samples, the sums of conditionals (N,), and the phases that are left."""
+    words = math.ceil(members / WORD)
+    key, order_key = naive_key(seed, chain, 4), naive_key(seed, chain, ORDERS)
+    start_key = naive_key(seed, chain, 2)
+    x = np.array(x0, dtype=int).tolist()
+    tally, phases, samples = [0] * model.n_variables, {}, []
+    sites, strips, places = packed_sites(model.shape)
+    for sweep in range(sweeps):
+        for i, part, place in sites:
+            clock, near = sweep * 2 * strips + part, model.neighbours(i).tolist()
+            if kept:
+                names = [2 * (part * places + place) + high for high in (0, 1)]
+                phi = phases.get(i, [naive_draw(start_key, name) >> 49 for name in names])
+            else:
+                bits = naive_draw(key, clock)
+                both = naive_lane_bits(bits >> 32, bits & SMALL, place)
+                phi = [both >> 17, both % 2**15]
+            for k in naive_order(naive_draw(order_key, clock), place, words, members):
+                p = _coarse(_conditional(model, i, sum(x[k][j] for j in near)))
+                tally[i] += p * COARSE
+                which = p >= 2**14  # conditionals of 1/2 and more have a phase of their own
+                x[k][i], phi[which] = divmod(phi[which] + p, SCALAR // COARSE)
+            phases[i] = phi
+        samples.append(np.array(x))
+    return np.array(samples), np.array(tally), np.array([phases[i] for i in sorted(phases)])
+
+
+def packed_sites(shape):
+    """Sites in the order of a sweep, with strip and place; how many of both there are."""
+    layer, wide = math.prod(shape[1:-1]), (shape[-1] + 1) // 2 + 2
+    layers = shape[0] if len(shape) > 1 else 1
+    rows = layer * min(layers, math.ceil(STRIP / (layer * (wide - 2))))
+    strips = math.ceil(layer * layers / rows)
+    sites = []
+    for i, at in enumerate(itertools.product(*map(range, shape))):
+        row, j = divmod(i, shape[-1])
+        colour = sum(at) % 2
+        sites.append((i, colour * strips + row // rows, row % rows * wide + j // 2 + 1))
+    return sorted(sites, key=lambda site: site[1] // strips), strips, rows * wide
+
+
+def _conditional(model, i, ones):
+    """P(x = 1) where so many neighbours are 1; it does not matter which: take the first."""
+    if model.evidence[i] >= 0:
+        return SCALAR * int(model.evidence[i])
+    logits = model.log_unary.reshape(-1, 2)[i].tolist()
+    for n in range(len(model.neighbours(i))):
+        up, coupling = int(n < ones), float(model.all_couplings[0])
+        logits[up] += coupling
+        logits[1 - up] += coupling * model.unlike
+    return naive_fixed_scalar(*logits)
+
+
+def _coarse(p):
+    """At scale 2^15, where only what is certain is 0 or 1."""
+    if 0 < p < SCALAR:
+        return min(max(math.floor(p / COARSE + 0.5), 1), SCALAR // COARSE - 1)
+    return p // COARSE
