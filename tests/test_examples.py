@@ -32,10 +32,17 @@ def ising_grid(out):
     assert all(3 * h < g for h, g in zip(herded[1:], gibbs[1:], strict=True))
 
 
-def denoise_picture(out):
+def page_of_text(out):
     [alone] = numbers(one_line(out, "wrong pixels, each"))
-    [together] = numbers(one_line(out, "wrong pixels, herded"))
-    assert alone > 8 and together < 1.5
+    [together] = numbers(one_line(out, "wrong pixels, restored"))
+    assert alone > 9 and together < alone / 3
+    assert "levels (0.0, 1.0), sigma 0.3" in out
+
+
+def grey_picture(out):
+    before, after = numbers(one_line(out, "noisy"))
+    assert before < 20.2 and after > before + 8
+    assert 'levels="grey"' in one_line(out, "with two levels")
 
 
 def names_in_text(out):
@@ -56,7 +63,15 @@ def own_sampler(out):
 
 CHECKS = {
     check.__name__: check
-    for check in (bayes_net, ising_grid, denoise_picture, names_in_text, max_cut, own_sampler)
+    for check in (
+        bayes_net,
+        ising_grid,
+        page_of_text,
+        grey_picture,
+        names_in_text,
+        max_cut,
+        own_sampler,
+    )
 }
 
 

@@ -187,7 +187,8 @@ def restore(
 def _restore_two(chosen: Choices, runs: "_Runs", two_valued: bool) -> Denoised:
     noisy = chosen.noisy
     starts = _starts(chosen)
-    if np.ptp(noisy) == 0:  # nothing to fit to
+    known = chosen.coupling is not None and starts[0].known
+    if known or np.ptp(noisy) == 0:  # nothing to fit, or to fit to
         noise, strength = starts[0], chosen.coupling_or(1.0)
     else:
         noise, strength, _, _ = fit(noisy, starts, chosen.coupling)

@@ -41,6 +41,11 @@ class Flip:
         """The same noise with another rate."""
         return replace(self, rate=min(max(rate, LEAST_RATE), MOST_RATE))
 
+    @property
+    def known(self) -> bool:
+        """Whether there is nothing left to fit."""
+        return self.rate_known
+
     def usual(self) -> "tuple[Flip, ...]":
         """No other levels: they are those of the noisy picture."""
         return ()
@@ -56,7 +61,7 @@ class Flip:
 
         The levels are where they are: those that the noisy picture has.
         """
-        if self.rate_known:
+        if self.known:
             return self
         seen = noisy > (self.levels[0] + self.levels[1]) / 2
         rate = float(np.where(seen, 1.0 - bright, bright).mean())
@@ -91,6 +96,11 @@ class Gauss:
             return self
         return replace(self, levels=(low, high), sigma=max(sigma, LEAST_SIGMA * (high - low) / 2))
 
+    @property
+    def known(self) -> bool:
+        """Whether there is nothing left to fit."""
+        return self.levels_known and self.sigma_known
+
     def usual(self) -> "tuple[Gauss, ...]":
         """The same noise with levels that such a picture usually has: its ends, or 0 and 1."""
         if self.levels_known:
@@ -122,7 +132,7 @@ class Gauss:
         A picture that is cut off is fitted by EM: what lies beyond an end is replaced by what is
         expected of it (Dempster, Laird and Rubin 1977, section 4.2).
         """
-        if self.levels_known and self.sigma_known:
+        if self.known:
             return self
         middle = (self.levels[0] + self.levels[1]) / 2  # sums of squares far from 0 lose digits
         centred = noisy - middle
@@ -132,7 +142,8 @@ class Gauss:
         sigma = self.sigma
         for _ in range(ROUNDS if any(part.below + part.above for part in sums) else 1):
             means, sigma = self._step(sums, means, sigma, ends)
-        return self.at(means[0] + middle, means[1] + middle, sigma)
+        levels = self.levels if self.levels_known else (means[0] + middle, means[1] + middle)
+        return self.at(*levels, sigma)
 
     def _step(
         self, sums: "list[Sums]", means: list[float], sigma: float, ends: tuple[float, float]
