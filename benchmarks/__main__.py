@@ -7,6 +7,7 @@ written by hand. `--out DIR` also writes DIR/benchmarks.md, where the
 sections that were not run stay as they are, and DIR/peers.csv. No number here is a promise;
 `python -m benchmarks --out docs` makes that page, and
 `python -m benchmarks --only uai --models DIR > docs/models.md` the one on models from files.
+`--updates`, `--rows`, `--every`, `--scores` and `--others` are for `--only herds`, which says more.
 """
 
 import argparse
@@ -88,12 +89,24 @@ def lines(chosen: argparse.Namespace, noted: book.Book) -> Iterator[str]:
     yield ""
     parts = {**PARTS, **WITHIN, **APART}
     for name in [chosen.only] if chosen.only else PARTS:
-        if name in parts:
+        if name == "herds":
+            yield from herds.lines(chosen.quick, wanted(chosen))
+        elif name in parts:
             yield from parts[name].lines(chosen.quick)
             yield ""
     if chosen.peers or chosen.only in PEERS:
         only = chosen.only if chosen.only in beside.SECTIONS else None
         yield from beside.lines(chosen.quick, chosen.peers, noted, only)
+
+
+def wanted(chosen: argparse.Namespace) -> herds.Wanted:
+    """What is asked for of the comparison of herds."""
+    rows = None if chosen.rows is None else tuple(chosen.rows)
+    return herds.Wanted(chosen.updates, rows, chosen.every, chosen.scores, chosen.others)
+
+
+def whole_numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(float(number)) for number in text.split(","))
 
 
 def main() -> None:
@@ -106,6 +119,11 @@ def main() -> None:
     options.add_argument("--peers", action="store_true", help="also the same work by others")
     options.add_argument("--only", choices=[*PARTS, *WITHIN, *APART, *PEERS])
     options.add_argument("--models", metavar="DIR", help="UAI models; or set HERDED_UAI")
+    options.add_argument("--updates", type=whole_numbers, help="lengths of runs: 10000,100000")
+    options.add_argument("--rows", nargs="+", help="rows whose names begin so: recommend Gibbs")
+    options.add_argument("--every", type=int, default=1, help="every so many-th model")
+    options.add_argument("--scores", metavar="FILE", help="scores of runs, to go on from")
+    options.add_argument("--others", action="store_true", help="models that nothing was chosen on")
     options.add_argument("--out", metavar="DIR", help="where to write benchmarks.md, peers.csv")
     chosen = options.parse_args()
     if chosen.models:

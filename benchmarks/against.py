@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 
 HERE = Path(__file__).parents[1]
@@ -90,9 +91,9 @@ def times(page: Iterable[str], names: Mapping[str, str] | None = None) -> Times:
         elif not titles:
             titles = _cells(line)
         else:
-            row = [CELL.match(cell) for cell in _cells(line)]
-            words = [cell for cell, time in zip(_cells(line), row, strict=True) if not time]
-            for title, time in zip(titles, row, strict=True):
+            cells = _cells(line)
+            words = tuple(takewhile(lambda cell: not CELL.match(cell), cells))
+            for title, time in zip(titles, map(CELL.match, cells), strict=True):
                 if time and not RATIO.search(title):
                     value = float(time[1].replace(",", "")) * SECONDS.get(time[2], 1.0)
                     found[titles[0], *words, title] = value

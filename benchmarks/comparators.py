@@ -5,10 +5,8 @@
                  period and d numbers to a sweep, P sweeps use every run of d successive numbers
                  once, as a quadrature rule would. A random shift of each coordinate.
     antithetic   pairs of chains, one of which takes u where the other takes 1 - u
-    restless     an update leaves the old state as often as it can (Suwa and Todo 2010); for two
-                 states this is Metropolised Gibbs sampling (Liu 1996)
-    plain        Gibbs sampling by the same code
 
+`benchmarks.restless` has updates that seldom stay, `benchmarks.binned` herding with few weights.
 All record averages of conditionals (Rao-Blackwell). They take W updates of each variable in
 all, burn-in included; `driven` takes what one period has, which is up to a thousandth less.
 """
@@ -22,7 +20,6 @@ from herded.models.factor_graph import as_graph
 from herded.system.jit import jit
 from herded.system.stream import draw, stream_key
 
-PLAIN, RESTLESS = 0, 1
 UNIT = 2.0**-53
 _11 = np.uint64(11)
 
@@ -81,16 +78,6 @@ def arrays(model: hd.FactorGraph, seed: int) -> Arrays:
     )
 
 
-def plain(model: hd.FactorGraph, updates: int, seed: int) -> np.ndarray:
-    """Marginals (N, K) by Gibbs sampling."""
-    return _random(model, updates, seed, PLAIN)
-
-
-def restless(model: hd.FactorGraph, updates: int, seed: int) -> np.ndarray:
-    """Marginals (N, K) by updates that stay where they are as seldom as they can."""
-    return _random(model, updates, seed, RESTLESS)
-
-
 def antithetic(model: hd.FactorGraph, updates: int, seed: int) -> np.ndarray:
     """Marginals (N, K) by one pair of chains."""
     of = arrays(model, seed)
@@ -99,7 +86,7 @@ def antithetic(model: hd.FactorGraph, updates: int, seed: int) -> np.ndarray:
     burn_in = sweeps // 10
     other = arrays(model, seed + 1).start
     pair_sweeps(of.told, of.start, other, sweeps, burn_in, stream_key(seed, 0, 77), kept)
-    return _shares(of, kept)
+    return shares(of, kept)
 
 
 def driven(model: hd.FactorGraph, updates: int, seed: int) -> np.ndarray:
@@ -111,7 +98,7 @@ def driven(model: hd.FactorGraph, updates: int, seed: int) -> np.ndarray:
     skip = coprime(len(of.free), modulus - 1) - len(of.free)
     sweeps = modulus - 1
     driven_sweeps(of.told, of.start, sweeps, sweeps // 10, modulus, multiplier, skip, shift, kept)
-    return _shares(of, kept)
+    return shares(of, kept)
 
 
 def generator(sweeps: int) -> tuple[int, int]:
@@ -170,15 +157,7 @@ def _prime_factors(n: int) -> list[int]:
     return found
 
 
-def _random(model: hd.FactorGraph, updates: int, seed: int, how: int) -> np.ndarray:
-    of = arrays(model, seed)
-    kept = np.zeros((len(of.cards), of.cards.max()))
-    key = stream_key(seed, 0, 77)
-    random_sweeps(of.told, of.start, updates, updates // 10, key, how, kept)
-    return _shares(of, kept)
-
-
-def _shares(of: Arrays, kept: np.ndarray) -> np.ndarray:
+def shares(of: Arrays, kept: np.ndarray) -> np.ndarray:
     marginals: np.ndarray = kept / np.maximum(kept.sum(axis=1, keepdims=True), 1e-300)
     known = np.setdiff1d(np.arange(len(of.cards)), of.free)
     marginals[known] = 0.0
@@ -222,51 +201,6 @@ def pick(p, states, u):
             if u < upto:
                 return s
     return last
-
-
-@jit
-def leave(p, states, now, flow):
-    """Fill flow with Suwa and Todo's transition probabilities from state `now`.
-
-    The states are laid end to end round a circle, the most probable one first, and once more moved
-    on by its length; where a state's new piece lies over old ones, probability flows.
-    """
-    top = 0
-    for s in range(1, states):
-        if p[s] > p[top]:
-            top = s
-    upto, total = 0.0, 0.0  # the end of `now`, in the order top, 0, 1, ..
-    for k in range(states):
-        s = top if k == 0 else (k - 1 if k - 1 < top else k)
-        total += p[s]
-        if s == now:
-            upto = total
-    before = total  # S_0 = S_n
-    for k in range(states):
-        s = top if k == 0 else (k - 1 if k - 1 < top else k)
-        gap = upto - before + p[top]
-        over = min(min(gap, p[now] + p[s] - gap), min(p[now], p[s]))
-        flow[s] = max(0.0, over) / p[now]
-        before = p[s] if k == 0 else before + p[s]
-
-
-@jit
-def random_sweeps(told, start, sweeps, burn_in, key, how, kept):
-    cards, free = told[0], told[1]
-    x, p, flow, count = start.copy(), np.empty(cards.max()), np.empty(cards.max()), np.uint64(0)
-    for t in range(sweeps):
-        for i in free:
-            conditional(told, i, x, p)
-            count += np.uint64(1)
-            u = np.float64(draw(key, count) >> _11) * UNIT
-            if how == RESTLESS:
-                leave(p, cards[i], x[i], flow)
-                x[i] = pick(flow, cards[i], u)
-            else:
-                x[i] = pick(p, cards[i], u)
-            if t >= burn_in:
-                for s in range(cards[i]):
-                    kept[i, s] += p[s]
 
 
 @jit

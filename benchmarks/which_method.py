@@ -13,7 +13,8 @@ import numpy as np
 
 import herded as hd
 from benchmarks.herd_models import families
-from benchmarks.herds import COMPILE, LEAST, MOST_FASTER, USABLE, Answer, Run, ours, score
+from benchmarks.herds import COMPILE, LEAST, MOST_FASTER, USABLE
+from benchmarks.scores import Answer, Run, ours, recommended, score
 
 TITLE = "# Which method wins where"
 SEEDS = {10_000: 2, 100_000: 1}  # updates of each variable, and runs of each
@@ -42,6 +43,7 @@ def contenders() -> dict[str, Run]:
     for method in (hd.Gibbs, hd.HerdedGibbs):
         name = f"{method.__name__}(herd=64)"
         found[name] = ours(lambda _, seed, of=method: of(seed=seed, herd=64))
+    found["recommend"] = recommended
     found[SOLVED] = propagated
     return found
 

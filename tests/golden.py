@@ -1,6 +1,7 @@
 """Runs whose bits are written down: `python -m tests.golden` compares, `--write` writes anew.
 
-After `python -m tests.golden`, a number n asks for every n-th run, and `few` for those of `FEW`.
+`python -m tests.golden few` asks for the runs of `FEW`, and `short` for every fourth run of single
+chains and the short runs of herds: what takes seconds where nothing is compiled.
 
 Models have log-potentials that are multiples of 1/64, which every machine writes alike. A run is
 named by its model, layout and method; its hashes are of the tables, the last states and the
@@ -111,6 +112,10 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     for name, method, kind, chains in runs:
         label = f"{name} | {kind or 'auto'} | {described(method)} | {chains}"
         yield label, lambda n=name, m=method, k=kind, c=chains: fingerprint(known[n], m, k, c)
+    for name, kind in SHORT_HERDS:
+        method = gibbs(herd=20, seed=4)
+        label = f"{name} | {kind} | {described(method)} | 1 | {SHORT} sweeps"
+        yield label, lambda n=name, m=method, k=kind: fingerprint(known[n], m, k, 1, SHORT)
 
 
 def herds() -> list[tuple[str, Any, str | None, int]]:
@@ -129,12 +134,20 @@ def herds() -> list[tuple[str, Any, str | None, int]]:
 
 
 PAIRED = ("table", "field")
+SHORT = 10  # sweeps of runs of herds that are also run without a compiler: every kind of kernel
+SHORT_HERDS = (
+    ("ring of rows", "grid"),
+    ("Potts", "grid"),
+    ("binary graph", "field"),
+    ("binary graph", "dense"),
+    ("binary graph", "table"),
+    ("mixed with evidence", "factor"),
+)
 FEW = (  # every layout and every method, where all runs would take long to compile
     "grid | auto | HerdedGibbs() | 1",
     "Potts | auto | Gibbs() | 2",
     "binary graph | table | HerdedGibbs() | 1",
     "binary graph | field | Gibbs() | 9",
-    "binary graph | auto | Gibbs(schedule='linear') | 1",
     "three states | pairs | Gibbs() | 1",
     "chain | auto | MeanField() | 1",
     "chain | auto | BeliefPropagation() | 1",
@@ -170,14 +183,16 @@ def annealed() -> list[Any]:
     return [hd.Gibbs(schedule="linear"), lazy, pooled]
 
 
-def fingerprint(model: Any, method: Any, kind: str | None, chains: int) -> dict[str, str]:
+def fingerprint(
+    model: Any, method: Any, kind: str | None, chains: int, sweeps: int = SWEEPS
+) -> dict[str, str]:
     """Hashes of what a run found."""
     solver = not hasattr(method, "seed")
     options: dict[str, Any] = {} if solver else {"burn_in": BURN_IN, "chains": chains}
     keep = [hd.Marginals(rao_blackwell=not solver), hd.BestState()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = hd.infer(model, method, sweeps=SWEEPS, keep=keep, layout=kind, **options)
+        result = hd.infer(model, method, sweeps=sweeps, keep=keep, layout=kind, **options)
     found = {"tables": result.provenance["tables"]}
     if result.kept.get("chain_marginals") is not None:
         found["marginals"] = hash_of(result.kept["chain_marginals"])
@@ -208,8 +223,11 @@ def main(words: list[str]) -> int:
         FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
         print(f"{len(found)} runs written to {FILE.name}")
         return 0
-    stride = int(words[0]) if words and words != ["few"] else 1
-    labels = wrong(FEW if words == ["few"] else [label for label, _ in cases()][::stride])
+    every = [label for label, _ in cases()]
+    single = [label for label in every if "herd=" not in label]
+    short = [label for label in every if label.endswith("sweeps")]
+    asked = {"": every, "few": FEW, "short": single[::4] + short}
+    labels = wrong(asked["".join(words)])
     print("\n".join(labels) or "all bits are those on file")
     return bool(labels)
 

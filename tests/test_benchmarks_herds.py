@@ -8,7 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import herded as hd
-from benchmarks import comparators, herd_models, herd_orders, herds, which_method
+from benchmarks import (
+    binned,
+    comparators,
+    herd_models,
+    herd_orders,
+    herds,
+    other_models,
+    restless,
+    scores,
+    which_method,
+)
 from herded.system.stream import draw, stream_key
 
 MIXED = hd.FactorGraph(
@@ -60,12 +70,86 @@ def test_restless_flows_keep_the_distribution_and_stay_as_seldom_as_they_can(who
     found = np.zeros((len(p), len(p)))
     for now in np.flatnonzero(p):
         row = np.empty(len(p))
-        comparators.leave(p, len(p), now, row)
+        restless.circle(p, len(p), now, row)
         assert row.sum() == pytest.approx(1)
         found[now] = p[now] * row
     assert np.allclose(found.sum(axis=0), p)
     assert np.trace(found) == pytest.approx(max(0.0, 2 * p.max() - 1))
     assert np.allclose(found, flows(p))
+
+
+@settings(max_examples=60, deadline=None)
+@given(weights)
+def test_zero_self_flows_are_reversible_and_stay_as_seldom_as_they_can(whole):
+    p = np.array(whole, float) / sum(whole)
+    found = np.zeros((len(p), len(p)))
+    for now in np.flatnonzero(p):
+        row = np.empty(len(p))
+        restless.nested(p, len(p), now, row, np.empty(len(p), np.int64))
+        assert row.sum() == pytest.approx(1)
+        found[now] = p[now] * row
+    assert np.allclose(found, found.T) and (found > -1e-12).all()
+    assert np.trace(found) == pytest.approx(max(0.0, 2 * p.max() - 1))
+
+
+def test_zero_self_flows_of_known_numbers():
+    """Three states have one such matrix; of four, the second and the rest get just as much."""
+    expected = {
+        (0.4, 0.35, 0.25): [[0, 0.25, 0.15], [0.25, 0, 0.1], [0.15, 0.1, 0]],
+        (0.6, 0.3, 0.1): [[0.2, 0.3, 0.1], [0.3, 0, 0], [0.1, 0, 0]],
+        (0.25, 0.25, 0.25, 0.25): ((1 - np.eye(4)) / 12).tolist(),
+    }
+    for p, flow in expected.items():
+        row = np.empty(len(p))
+        for now in range(len(p)):
+            restless.nested(np.array(p), len(p), now, row, np.empty(len(p), np.int64))
+            assert np.allclose(p[now] * row, flow[now])
+
+
+@pytest.mark.parametrize("rule", ["circle", "nested"])
+def test_restless_sweeps_keep_the_exact_joint(rule):
+    """The matrix of a sweep over all 24 joint states: no other distribution is kept."""
+    pi, shape = hd.theory.target(MIXED), (2, 3, 4)
+    states = list(np.ndindex(shape))
+    sweep = np.eye(len(states))
+    for i in range(3):
+        move = np.zeros_like(sweep)
+        for a, x in enumerate(states):
+            p = np.array(conditional(MIXED, i, x))
+            row, order = np.empty(len(p)), np.empty(len(p), np.int64)
+            if rule == "circle":
+                restless.circle(p, len(p), x[i], row)
+            else:
+                restless.nested(p, len(p), x[i], row, order)
+            for k, share in enumerate(row):
+                y = list(x)
+                y[i] = k
+                move[a, np.ravel_multi_index(y, shape)] += share
+        sweep = sweep @ move
+    assert np.allclose(pi.ravel() @ sweep, pi.ravel())
+    assert np.allclose(np.linalg.matrix_power(sweep, 400)[0], pi.ravel())
+
+
+@pytest.mark.parametrize(
+    ("how", "off"), [(binned.CENTRED, 0.2), (binned.EXACTLY, 0.02), (binned.ROUNDED, 0.02)]
+)
+def test_binned_herding_beside_the_exact_joint(how, off):
+    """Total variation after 20,000 sweeps: the centres of bins are wrong, and stay so."""
+    pi = hd.theory.target(MIXED).ravel()
+    met = binned.run(MIXED, 20_000, 0, how, joint=True)[1]
+    distance = np.abs(met / met.sum() - pi).sum() / 2
+    assert distance < off and (how != binned.CENTRED or distance > 0.05)
+
+
+SAMPLERS = {
+    "plain": restless.plain,
+    "restless": restless.restless,
+    "zero_self": restless.zero_self,
+    "antithetic": comparators.antithetic,
+    "driven": comparators.driven,
+    "exactly": binned.exactly,
+    "rounded": binned.rounded,
+}
 
 
 @pytest.mark.parametrize("sampler", ["plain", "restless", "antithetic", "driven"])
@@ -116,15 +200,15 @@ def test_each_sampler_has_the_averages_of_its_twin(sampler):
                 x[i] = pick(list(rule), uniform(count))
                 if t >= updates // 10:
                     record(i, p)
-    found = getattr(comparators, sampler)(MIXED, updates, seed)
+    found = SAMPLERS[sampler](MIXED, updates, seed)
     assert np.allclose(found, kept / kept.sum(axis=1, keepdims=True), rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("sampler", ["plain", "restless", "antithetic", "driven"])
+@pytest.mark.parametrize("sampler", SAMPLERS)
 def test_samplers_come_to_the_exact_marginals(sampler):
     model = MIXED.given({2: 1})
     truth = hd.infer(model, hd.Exact()).marginals
-    found = getattr(comparators, sampler)(model, 20_000, 0)
+    found = SAMPLERS[sampler](model, 20_000, 0)
     assert np.abs(found - truth).max() < 0.02
     assert found[2].tolist() == [0, 1, 0, 0]
 
@@ -167,26 +251,61 @@ def test_models_of_all_families_are_small_and_the_same_each_time():
         assert one.content_hash == other.content_hash and one.n_variables <= 100, name
 
 
+def test_other_models_are_small_and_the_same_each_time():
+    kinds = [make for of in other_models.KINDS.values() for make in of]
+    found, again = (list(other_models.families(len(kinds), 5)) for _ in range(2))
+    assert [kind for kind, _, _ in found] == [kind for kind, _, _ in again]
+    for (_, name, one), (_, _, other) in zip(found, again, strict=True):
+        assert one.content_hash == other.content_hash and one.n_variables <= 100, name
+
+
+def test_rows_are_asked_for_by_their_beginnings():
+    assert list(herds.chosen_rows(("recommend",))) == ["Gibbs", "recommend"]
+    assert set(herds.HAND) < set(herds.chosen_rows(None))
+    with pytest.raises(hd.HerdedError, match="expected --rows"):
+        herds.chosen_rows(("recomend",))
+
+
+def test_a_book_is_gone_on_with(tmp_path):
+    """What it has is not run again."""
+    path = tmp_path / "scores"
+    told = herds.Wanted((500,), ("Gibbs, 4",), scores=str(path))
+    first = list(herds.lines(True, told))
+    kept = path.read_text()
+    assert list(herds.lines(True, told)) == first and path.read_text() == kept
+    book = scores.Book(str(path))
+    assert len(book.scores) == len(kept.splitlines()) and not book.lacks(*next(iter(book.scores)))
+    assert any(line.startswith("| Gibbs, 4 chains |") for line in first)
+
+
+def test_a_fair_share_is_what_the_time_allows():
+    def of(cpu):
+        return [[scores.Score(0.1, None, None, cpu), scores.Score(0.1, None, None, 2 * cpu)]]
+
+    table = {"Gibbs": of(1.0), "half": of(2.0), "fast": of(1e-9)}
+    assert [herds.fair_share(table, name, 0, 1000) for name in table] == [1000, 500, 50_000]
+
+
 def test_a_score_of_known_numbers():
     model = hd.FactorGraph([2, 3], [((0,), np.zeros(2)), ((1,), np.zeros(3))])
     truth = np.array([[0.5, 0.5, 0.0], [0.25, 0.25, 0.5]])
     off = np.array([[0.1, -0.1, 0.0], [0.0, 0.2, -0.2]])
     spread = np.full((2, 3), 0.05)
-    found = herds.score(model, herds.Answer(truth + off, spread, False, 1.0), truth)
+    found = scores.score(model, scores.Answer(truth + off, spread, False, 1.0), truth)
     assert found.error == pytest.approx(0.6 / 5)
     assert found.covered == pytest.approx(3 / 5)  # 3.18 times 0.05 is 0.159
     assert found.squares == pytest.approx((0.1 / 5, 0.0025))
-    silent = herds.score(model, herds.Answer(truth + off, spread, True, 1.0), truth)
+    silent = scores.score(model, scores.Answer(truth + off, spread, True, 1.0), truth)
     assert silent.covered is None and silent.error == found.error
 
 
 def test_rows_are_ratios_to_gibbs():
     def of(*errors):
-        return [[herds.Score(e, 0.95, (4.0, 1.0), 2.0)] for e in errors]
+        return [[scores.Score(e, 0.95, (4.0, 1.0), 2.0)] for e in errors]
 
-    scores = {"Gibbs": of(0.01, 0.02, 0.3, 0.02), "other": of(0.02, 0.005, 9.0, 0.0)}
+    table = {"Gibbs": of(0.01, 0.02, 0.3, 0.02), "other": of(0.02, 0.005, 9.0, 0.0)}
     cells = "| 0.17 | 0.25 | 0.33 | 2.0 | 0.950 | 2.00 | 1.00 |"  # 0.17: the root of 2 / 4 / 100
-    assert herds._row("other", scores, [0, 1, 3]) == f"| other {cells}"
+    assert herds._row("other", table, [0, 1, 3]) == f"| other {cells}"
 
 
 def test_tables_by_family():

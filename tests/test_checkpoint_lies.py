@@ -1,6 +1,7 @@
 """Checkpoints that say what cannot be: kernels believe their arrays, so lies must not pass."""
 
 import contextlib
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -101,3 +102,22 @@ def test_hash_tables_that_are_full_are_refused(tmp_path):
     tampered(path, set_to("state/keys", 5))
     with pytest.raises(hd.HerdedError, match="hashed weights"):
         hd.infer(model, method, sweeps=40, checkpoint=path)
+
+
+def test_a_checkpoint_takes_no_more_memory_than_its_file(tmp_path):
+    """A thousandth of what it unpacks to: such a file is not ours, and nothing is unpacked."""
+    path = tmp_path / "run.ckpt"
+    np.savez_compressed(path.with_suffix(".npz"), header=np.zeros(2**25, np.uint8))
+    path.with_suffix(".npz").rename(path)
+    tracemalloc.start()
+    with pytest.raises(hd.CheckpointError, match="got something unreadable"):
+        checkpoint.read(path)
+    assert tracemalloc.get_traced_memory()[1] < 2**22
+    tracemalloc.stop()
+
+
+def test_a_checkpoint_larger_than_the_memory(tmp_path, monkeypatch):
+    checkpoint.write(tmp_path / "run.ckpt", {}, {"x": np.zeros(2**20)})
+    monkeypatch.setattr("herded.system.memory.available", lambda: 2**20)
+    with pytest.raises(hd.MemoryLimitError, match="expected the arrays of the checkpoint at"):
+        checkpoint.read(tmp_path / "run.ckpt")

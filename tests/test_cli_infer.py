@@ -184,7 +184,7 @@ def test_a_solver_that_does_not_converge_is_doubted(capsys):
     answer = found(capsys, "infer", "grid.uai", "--method", "bp", "--sweeps", 2)
     assert "did not converge in 2 sweeps" in answer["warnings"][0]
     _, out, _ = run(capsys, "infer", "grid.uai", "--method", "bp", "--sweeps", 2)
-    assert "\nwarning    bp did not converge in 2 sweeps" in out
+    assert "\nwarning    belief propagation did not converge in 2 sweeps" in out
 
 
 def test_warnings_of_a_result_are_passed_on(capsys, monkeypatch):

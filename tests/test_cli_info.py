@@ -10,6 +10,7 @@ import pytest
 
 import herded as hd
 from herded.cli import compare as comparing
+from herded.cli.main import UNFINISHED
 from tests.command import fails, run, small_grid, start, weather
 from tests.patience import HANGS, ticking
 
@@ -209,5 +210,5 @@ def test_an_interrupted_comparison_writes_nothing(number, code):
     child.send_signal(number)
     _, err = child.communicate(timeout=HANGS)
     word = "interrupted" if code == 130 else "terminated"
-    assert child.returncode == code and err == f"herded: {word}\n"
+    assert child.returncode == code and err == f"herded: {word}{UNFINISHED}\n"
     assert os.listdir("out") == []

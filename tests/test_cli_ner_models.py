@@ -49,9 +49,8 @@ def test_eval(capsys, tmp_path, recogniser):
         "PERSON": ["1.0000", "1.0000", "1.0000", "1"],
         "all": ["0.5000", "0.3333", "0.4000", "3"],
     }
-    assert re.fullmatch(
-        r"1 document, 9 words, viterbi: .* s, \d+ words per second", out.split("\n")[5]
-    )
+    said_last = r"1 document, 9 words, viterbi: .* s of CPU time, \d+ words per second of it"
+    assert re.fullmatch(said_last, out.split("\n")[5])
     assert recogniser.calls[-1][1] == {
         "decoder": "viterbi", "skip": False, "sweeps": 400, "seed": 0,
     }  # fmt: skip
@@ -65,15 +64,29 @@ def test_eval_with_an_interval(capsys, tmp_path):
     assert "icm" in out
 
 
+def test_an_interval_without_documents(capsys, tmp_path):
+    """Where none begins, sentences are drawn: a hundred of them, or none."""
+    sentences = COLUMNS.partition("\n\n")[2] + "\n"  # two of them
+    for copies, wanted in ((49, None), (50, "sentences")):
+        (tmp_path / "plain.conll").write_text(sentences * copies)
+        value = json.loads(said(capsys, "eval", "plain.conll", "--json"))
+        assert value["documents"] == 1 and value["resampled"] == wanted
+        assert (value["f1_interval"] is None) == (wanted is None)
+    low, high = value["f1_interval"]
+    assert low < value["f1"] < high
+    assert "95 % of resamples of the sentences" in said(capsys, "eval", "plain.conll")
+
+
 def test_eval_as_json(capsys, tmp_path):
     out = said(capsys, "eval", labelled(tmp_path, 5), "--json", "--skip", "--sweeps", "9")
     value = json.loads(out)
     assert value["documents"] == 5 and value["words"] == 45 and value["corpus"] == "news.conll"
     assert value["f1"] == pytest.approx(0.4) and value["f1_interval"] == pytest.approx([0.4, 0.4])
     assert value["kinds"]["PERSON"] == {"precision": 1, "recall": 1, "f1": 1, "support": 5}
-    assert (value["decoder"], value["skip"], value["sweeps"]) == ("annealed-herded", True, 9)
-    assert value["words_per_second"] == pytest.approx(45 / value["seconds"])
+    assert (value["decoder"], value["skip"], value["sweeps"]) == ("viterbi", True, 9)
+    assert value["words_per_second"] == pytest.approx(45 / value["cpu_seconds"])
     assert json.loads(said(capsys, "eval", labelled(tmp_path), "--json"))["f1_interval"] is None
+    assert value["resampled"] == "documents"
 
 
 def test_eval_by_another_column(capsys, tmp_path):

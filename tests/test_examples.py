@@ -1,9 +1,12 @@
 """Each script in examples/ runs by itself, and prints what it says it shows."""
 
+import ast
+import io
 import os
 import re
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -21,9 +24,25 @@ def one_line(out, start):
 
 
 def bayes_net(out):
-    before, seen, herded = numbers(one_line(out, "rain "))
-    assert (before, seen) == (0.5, 0.7048) and abs(herded - seen) < 0.002
-    assert numbers(one_line(out, "P(wet grass)")) == [0.65]
+    before, seen, herd = numbers(one_line(out, "rain "))
+    assert (before, seen) == (0.5, 0.7048) and abs(herd - seen) < 0.002
+    assert one_line(out, "P(wet grass)").startswith("P(wet grass) = 0.6500, by Exact(): ")
+    assert "'rain': 'yes'" in one_line(out, "the most probable")
+
+
+def ising_observables(out):
+    """The energy is that of its pairs, two or three for each spin."""
+    energies = [line for line in out.splitlines() if "energy of a spin" in line]
+    pairs = [line for line in out.splitlines() if "correlation at" in line]
+    for energy, pair, strength in zip(energies, pairs, (2 * 0.38, 3 * 0.2), strict=True):
+        mean, low, high = (-number for number in numbers(energy))
+        assert low < mean < high and high - low < 0.01
+        assert abs(mean + strength * numbers(pair)[3]) < 0.001
+
+
+def long_run(out):
+    assert "interrupted: True; resumed to 4000 sweeps" in out
+    assert "the same energies to the last bit: True" in out
 
 
 def ising_grid(out):
@@ -57,6 +76,13 @@ def max_cut(out):
 
 
 def own_sampler(out):
+    metropolis, exact = (numbers(one_line(out, name)) for name in ("Metropolis ", "exact "))
+    assert (
+        len(exact) == 4 and max(abs(a - b) for a, b in zip(metropolis, exact, strict=True)) < 0.05
+    )
+
+
+def tree_sampler(out):
     [trees], [gibbs] = (numbers(one_line(out, name)) for name in ("TreeGibbs ", "Gibbs "))
     assert 5 * trees < gibbs
 
@@ -65,18 +91,42 @@ CHECKS = {
     check.__name__: check
     for check in (
         bayes_net,
-        ising_grid,
-        page_of_text,
         grey_picture,
-        names_in_text,
+        ising_grid,
+        ising_observables,
+        long_run,
         max_cut,
+        names_in_text,
         own_sampler,
+        page_of_text,
+        tree_sampler,
     )
 }
+LONGEST = 30  # lines of code
+LONGER = {"tree_sampler"}  # which a page of the docs goes through
 
 
 def test_every_example_is_checked():
     assert CHECKS.keys() == {path.stem for path in FOLDER.glob("*.py")}
+
+
+@pytest.mark.parametrize("name", sorted(CHECKS.keys() - LONGER))
+def test_examples_are_short(name):
+    assert 0 < lines_of_code((FOLDER / f"{name}.py").read_text(encoding="utf-8")) < LONGEST
+
+
+def lines_of_code(text):
+    """Without blank lines, comments and docstrings."""
+    told = set()
+    for node in ast.walk(ast.parse(text)):
+        is_body = isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+        if is_body and ast.get_docstring(node) is not None:
+            told |= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    lines = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.string.strip() and token.type != tokenize.COMMENT:
+            lines |= set(range(token.start[0], token.end[0] + 1))
+    return len(lines - told)
 
 
 @pytest.mark.parametrize("name", CHECKS)

@@ -11,6 +11,7 @@ from pages import transcripts
 
 import herded as hd
 from herded.errors import MethodError, NotKeptError
+from herded.run.results import in_full
 
 pandas = pytest.importorskip("pandas", reason="tables are pandas's")
 xarray = pytest.importorskip("xarray", reason="trees are xarray's")
@@ -159,7 +160,7 @@ def test_attributes_say_where_it_came_from(result):
     assert json.loads(json.dumps(attributes)) == attributes
     assert all(type(value) in (str, int, float) for value in attributes.values())
     assert attributes["model"] == NAMED.content_hash
-    assert attributes["method"] == repr(hd.HerdedGibbs()) and attributes["burn_in"] == 7
+    assert attributes["method"] == in_full(hd.HerdedGibbs()) and attributes["burn_in"] == 7
     assert attributes["inference_library"] == "herded"
     assert attributes["numpy_version"] == np.__version__ and attributes["interrupted"] == 0
 

@@ -26,7 +26,7 @@ def test_bits(label):
 @pytest.mark.parametrize(
     ("settings", "which"),
     [
-        ({"NUMBA_DISABLE_JIT": "1"}, "4"),  # every fourth; test_kernels.py has the twins
+        ({"NUMBA_DISABLE_JIT": "1"}, "short"),  # test_kernels.py has the twins
         ({"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}, "few"),
     ],
     ids=["uncompiled", "generic"],

@@ -36,6 +36,7 @@ def test_records_are_those_of_the_samples(method, name, monkeypatch):
         result.pair_marginals.edges, result.pair_marginals.tables, strict=True
     ):
         expected = np.einsum("csa,csb->ab", onehot[:, :, i] * 1.0, onehot[:, :, j] * 1.0) / 120
+        expected = expected[: model.cardinalities[i], : model.cardinalities[j]]
         np.testing.assert_allclose(table, expected, atol=1e-12)
         np.testing.assert_allclose(result.pair_marginals[j, i], expected.T, atol=1e-12)
     joint = np.zeros(model.cardinalities)
@@ -130,7 +131,7 @@ def test_evidence_parts_a_lattice():
 
 def test_pairs_by_name_of_the_pair():
     result = hd.infer(SMALL, hd.Gibbs(), sweeps=10, keep=[hd.PairMarginals(edges=[(2, 0)])])
-    assert result.pair_marginals[2, 0].shape == (3, 3)
+    assert result.pair_marginals[2, 0].shape == tuple(SMALL.cardinalities[[2, 0]])
     assert (result.pair_marginals[0, 2] == result.pair_marginals[2, 0].T).all()
     with pytest.raises(KeyError, match="not kept"):
         result.pair_marginals[0, 1]

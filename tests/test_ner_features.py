@@ -157,7 +157,7 @@ def test_words_near_by_are_one_feature_wherever_they_are():
 
 
 lists_of_names = st.lists(
-    st.lists(st.lists(names, min_size=1, max_size=5).map(" ".join), max_size=5), max_size=4
+    st.lists(st.lists(names, min_size=1, max_size=5).map(" ".join), max_size=5), max_size=8
 )
 
 
@@ -204,13 +204,15 @@ def test_phrases_of_one_to_four_words():
     batch = encode([[sentence, ["New"], ["York"]]], Vocabulary(), Lexicon.from_lists(lists))
     found = batch.places[:, 2].tolist()
     assert found == [*naive_look_up(sentence, [["New York"], lists[1]]), 2, 0]
-    # begins: 16, goes on: 256, alone: 1; the second list counts twice
-    assert found[:6] == [32, 512, 512, 512, 16 + 2, 256] and not any(found[6:11])
+    # begins: 2^8, goes on: 2^16, alone: 1; the second list counts twice
+    assert found[:6] == [2 << 8, 2 << 16, 2 << 16, 2 << 16, (1 << 8) + 2, 1 << 16] and not any(
+        found[6:11]
+    )
 
 
 def test_lists_are_checked():
-    with pytest.raises(CorpusError, match="at most 4 lists of names, got 5"):
-        Lexicon.from_lists([["a"]] * 5)
+    with pytest.raises(CorpusError, match="at most 8 lists of names, got 9"):
+        Lexicon.from_lists([["a"]] * 9)
     with pytest.raises(CorpusError, match="expected lists of names, got 'Paris'"):
         Lexicon.from_lists(["Paris"])
     with pytest.raises(CorpusError, match="expected lists of names"):

@@ -1,4 +1,4 @@
-"""Names in text: the bundled model, any text at all, batches, repaired labels, and the recipe."""
+"""Names in text: the bundled model, any text at all, batches, and the recipe."""
 
 import itertools
 from pathlib import Path
@@ -15,7 +15,6 @@ from herded.errors import CorpusError, HerdedError, MethodError
 from herded.ner import DECODERS, Document, Recogniser, Sentence, document_of, load, read_conll
 from herded.ner.batch import encode
 from herded.ner.chain import Chain, first_transitions
-from herded.ner.english import repair
 from herded.ner.labels import spans, to_bio
 from herded.ner.recipe import train
 from herded.ner.skip import Ties
@@ -235,42 +234,3 @@ def test_the_recipe_with_few_documents_and_a_development_set(tmp_path):
     with pytest.raises(CorpusError, match="expected to write"):
         train([few], out=tmp_path / "nowhere" / "m.npz")
     assert out.read_bytes() == before and len(list(tmp_path.iterdir())) == 3
-
-
-def documents_of(*sentences):
-    """One document; "Paris/LOCATION" is a word with its label."""
-    pairs = [[item.partition("/") for item in sentence.split()] for sentence in sentences]
-    parts = [
-        Sentence(tuple(w for w, _, _ in pair), tuple(label or "O" for _, _, label in pair))
-        for pair in pairs
-    ]
-    return [Document("d", tuple(parts))]
-
-
-def repaired(*sentences):
-    (document,) = repair(documents_of(*sentences))
-    assert [part.words for part in document.sentences] == [
-        part.words for part in documents_of(*sentences)[0].sentences
-    ]
-    return [" ".join(part.labels) for part in document.sentences]
-
-
-@pytest.mark.parametrize("prefix", ["", "B-"])
-def test_repair(prefix):
-    assert repaired("President/PERSON Bush/PERSON spoke") == ["O B-PERSON O"]
-    assert repaired("the President/PERSON said") == ["O O O"]
-    assert repaired("Foreign/PERSON Minister/PERSON of/PERSON Ann/PERSON") == ["O O O B-PERSON"]
-    assert repaired("Bank/ORGANIZATION General/ORGANIZATION") == ["B-ORGANIZATION I-ORGANIZATION"]
-    many = ["South/LOCATION Korea/LOCATION won"] * 20
-    assert repaired(*many, "the South lost")[-1] == "O O O"
-    assert repaired("a U.S. layout", "U.S./ORGANIZATION") == ["O B-LOCATION O", "B-LOCATION"]
-    assert repaired("the U.S./ORGANIZATION Army/ORGANIZATION") == [
-        "O B-ORGANIZATION I-ORGANIZATION"
-    ]
-    place = f"in Iraq/{prefix}LOCATION"
-    assert repaired(*[place] * 6, "Iraq won", "Iraq Daily/ORGANIZATION") == [
-        *["O B-LOCATION"] * 6, "B-LOCATION O", "O B-ORGANIZATION",
-    ]  # fmt: skip
-    assert repaired(*[place] * 5, "Iraq won")[-1] == "O O"  # too few to be sure
-    assert repaired(*[place] * 6, *["Iraq/PERSON"] * 6, "Iraq won")[-1] == "O O"
-    assert repaired(*["in iraq/LOCATION"] * 6, "iraq won")[-1] == "O O"

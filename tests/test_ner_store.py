@@ -105,7 +105,7 @@ def parts():
     chain = make_chain()
     present = chain.weights.any(axis=1)
     header = {
-        "format": 1,
+        "format": 2,
         "labels": LABELS,
         "scale": 1.0,
         "rows": 256,
@@ -153,7 +153,7 @@ HEADERS = {
         ["O", "", "A"], ["O", "B-", "A"], [["O"], "A", "C"], {"O": 1}, ["O", "O", "A"],
     ],
     "scale": [NAN, float("inf"), -1.0, 0.0, "1", None, 1e300, [1.0]],
-    "format": [2, None, "1"],
+    "format": [1, None, "2"],
 }  # fmt: skip
 
 

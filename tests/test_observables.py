@@ -185,9 +185,10 @@ def len_of(states):
         hd.ising_grid(RNG.integers(-8, 9, (5, 7)) / 8, 0.375),
         hd.ising_grid(RNG.integers(-8, 9, (4, 6)) / 8, -0.25, periodic=True),
         hd.potts_grid(RNG.integers(-8, 9, (5, 3, 4)) / 8, 0.5),
+        hd.ising_grid(RNG.integers(-8, 9, (3, 4, 5)) / 8, 0.5, periodic=(True, False, True)),
         hd.potts_grid(np.where(RNG.random((4, 4, 2)) < 0.2, [0.5, -np.inf], 0.25), 0.5),
     ],
-    ids=["free", "periodic", "potts", "zeros"],
+    ids=["free", "periodic", "potts", "3D", "zeros"],
 )
 def test_ready_made_of_lattices(model):
     """Numbers with few digits have sums without error: bit for bit."""
@@ -235,10 +236,25 @@ def test_correlations_pair_by_pair():
     down = [alike(x[:, 0, c], x[:, 2, c]) for c in range(4)]
     expected = np.mean(across + down, axis=0)
     np.testing.assert_allclose(hd.Correlations([1, 2])(x, free)[:, 1], expected)
+    cube = hd.ising_grid(np.zeros((3, 4, 5)), periodic=(True, False, False))
+    y = RNG.integers(0, 2, (3, 4, 5))
+    last = [alike_spins(y, y[:, :, [2, 3, 4, 0, 1]]), alike_spins(y[:, :2], y[:, 2:])]
+    last.append(alike_spins(y[:1], y[2:]))
+    expected = np.concatenate([part.ravel() for part in last]).mean()
+    np.testing.assert_allclose(hd.Correlations([2])(y, cube), [expected])
     pairs = hd.Correlations([(0, 11), (3, 4)])(x, free)
     flat = x.reshape(5, -1)
     np.testing.assert_allclose(pairs[:, 0], alike(flat[:, 0], flat[:, 11]))
     np.testing.assert_allclose(pairs[:, 1], alike(flat[:, 3], flat[:, 4]))
+
+
+def alike_spins(a, b):
+    return np.where(a == b, 1.0, -1.0)
+
+
+def test_without_a_method_a_sampler_runs():
+    result = hd.infer(GRID, keep=[hd.Observable(hd.energy)])
+    assert result.observables["energy"].interval[0] < result.observables["energy"].mean
 
 
 # -- mistakes ---------------------------------------------------------------------------------

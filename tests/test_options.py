@@ -7,6 +7,7 @@ from naive.joint import naive_joint, naive_viterbi
 
 import herded as hd
 from herded.errors import MethodError, ModelError, NotKeptError
+from tests.patience import ending
 
 # -- options ----------------------------------------------------------------------------------
 
@@ -184,7 +185,7 @@ def test_exact_through_infer():
             np.testing.assert_allclose(flat[i, :k], joint.sum(axis=axes), atol=1e-12)
         for i, j in result.pair_marginals.edges:
             axes = tuple(a for a in range(model.n_variables) if a not in (i, j))
-            table = result.pair_marginals[i, j][: model.cardinalities[i], : model.cardinalities[j]]
+            table = result.pair_marginals[i, j]
             np.testing.assert_allclose(table, joint.sum(axis=axes), atol=1e-12)
         assert result.converged and np.isfinite(result.log_z)
 
@@ -238,3 +239,15 @@ def test_shared_weights_without_coupling_are_one_weight_per_pixel():
     lattice = hd.ising_grid(np.zeros((3, 3)), 0.0)
     layout = hd.HerdedGibbs(weights="shared").compile(lattice)
     assert (layout.kind, layout.contexts.size) == ("table", 9)
+
+
+def test_a_variable_of_a_hundred_thousand_states():
+    """Nothing is the square of its states large, and nothing loops over them in Python."""
+    states = 100_000
+    model = hd.FactorGraph([states, 2], [((0,), np.zeros(states)), ((0, 1), np.zeros((states, 2)))])
+    exact = hd.infer(model, hd.Exact())
+    assert exact.pair_marginals[1, 0].shape == (2, states)
+    with ending():
+        hd.infer(model, hd.Gibbs(herd=4), sweeps=2)
+    with pytest.raises(hd.MemoryLimitError, match="expected tables of pairs of states of at most"):
+        hd.infer(model, hd.Gibbs(), sweeps=2, keep=[hd.PairMarginals()])

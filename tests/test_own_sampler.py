@@ -9,8 +9,8 @@ import pytest
 
 import herded as hd
 
-PATH = Path(__file__).parent.parent / "examples" / "own_sampler.py"
-SPEC = importlib.util.spec_from_file_location("own_sampler", PATH)
+PATH = Path(__file__).parent.parent / "examples" / "tree_sampler.py"
+SPEC = importlib.util.spec_from_file_location("tree_sampler", PATH)
 own = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(own)
 

@@ -1,6 +1,8 @@
 """One reader for every kind of file, by its name or by what is in it."""
 
 import gzip
+import os
+import threading
 
 import numpy as np
 import pytest
@@ -97,3 +99,21 @@ def test_the_limit_reaches_the_reader(tmp_path):
     path = written("uai", tmp_path)
     with pytest.raises(hd.MemoryLimitError, match="raise max_memory="):
         read_model(path, max_memory=100)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "packed"])
+def test_a_pipe_is_read_once(tmp_path, pack):
+    path = written("uai", tmp_path)
+    content = pack(path.read_bytes())
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(content,))
+    writer.start()
+    assert hd.read_model(tmp_path / "pipe").content_hash == read_model(path).content_hash
+    writer.join()
+
+
+def test_a_file_without_a_telling_name_is_held_against_the_limit(tmp_path):
+    written("uai", tmp_path).rename(tmp_path / "model")
+    with pytest.raises(hd.MemoryLimitError, match=r"expected at most .* in .*model, as reading"):
+        hd.read_model(tmp_path / "model", max_memory=200)

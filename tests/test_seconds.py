@@ -134,6 +134,11 @@ def test_annealing_by_sweeps_and_seconds():
     assert result.sweeps == 50 and result.best.log_score == whole.best.log_score
 
 
+def run_with(**options):
+    start = {"done": 0, "seconds": 0.0, "interrupted": None, "first": 1, "least": 1}
+    return SimpleNamespace(**{**start, **options})
+
+
 def test_pace_of_a_block_that_took_no_time(monkeypatch):
     """The next is as long as may be, and with little time left the next has one sweep."""
     little = 2.0**-10
@@ -141,7 +146,7 @@ def test_pace_of_a_block_that_took_no_time(monkeypatch):
     clock = SimpleNamespace(perf_counter=lambda: now[0])
     now, asked = [0.0], []
     monkeypatch.setattr(herded.run.loop, "time", clock)
-    run = SimpleNamespace(done=0, seconds=1.0, interrupted=None, most=1000)  # has had a second
+    run = run_with(seconds=1.0, most=1000)  # has had a second
     run.is_finished = lambda: False
 
     def advance(most):
@@ -157,7 +162,7 @@ def test_pace_of_a_block_that_took_no_time(monkeypatch):
 def test_blocks_grow_with_what_workers_can_do():
     """Where no clock ends a run, its blocks are as long as it says before each."""
     asked = []
-    run = SimpleNamespace(done=0, seconds=0.0, interrupted=None, most=1)
+    run = run_with(most=1)
 
     def advance(most):
         asked.append(most)
@@ -167,6 +172,23 @@ def test_blocks_grow_with_what_workers_can_do():
     run.advance, run.is_finished = advance, lambda: len(asked) == 4
     run_all(run, interruptible())
     assert asked == [1, 8, 64, 512]
+
+
+@pytest.mark.parametrize(("least", "expected"), [(1, [64, 2, 2]), (16, [64, 16, 16])])
+def test_blocks_are_short_where_sweeps_are_slow(monkeypatch, least, expected):
+    """A signal, a checkpoint or a bar waits for half a second, not for a block of any size."""
+    now, asked = [0.0], []
+    monkeypatch.setattr(herded.run.loop, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    run = run_with(most=10**6, first=64, least=least)
+
+    def advance(most):
+        asked.append(most)
+        now[0] += 0.25 * most
+        return most
+
+    run.advance, run.is_finished = advance, lambda: len(asked) == 3
+    run_all(run, interruptible())
+    assert asked == expected
 
 
 # -- callback ----------------------------------------------------------------------------------

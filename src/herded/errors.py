@@ -4,6 +4,16 @@ Each is also a built-in error (`ValueError`, `MemoryError`, ...), so that a call
 without importing this module.
 """
 
+LONGEST = 1000  # characters of a message
+TAIL = 300  # of them from its end, where it says what to do
+
+
+def shortened(message: str) -> str:
+    """A message without the middle of what it quotes, if that is very long."""
+    if len(message) <= LONGEST:
+        return message
+    return f"{message[: LONGEST - TAIL]} ... {message[-TAIL:]}"
+
 
 class HerdedError(Exception):
     """Any error that `herded` raises on purpose.
@@ -19,6 +29,9 @@ class HerdedError(Exception):
     ...     print(error)
     expected a non-empty array of 1 or more dimensions as field, got shape (1, 0)
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shortened(message))
 
 
 class ModelError(HerdedError, ValueError):

@@ -14,7 +14,7 @@ from naive.conditional import naive_fixed_scalar, naive_sigmoid
 from naive.model import Naive
 from naive.stream import naive_draw, naive_key
 
-LANES = 32
+LANES = 64
 
 
 @cache
@@ -93,7 +93,7 @@ def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
     blocks, size = len(row_start) - 1, len(alone)
     key, order_key = naive_key(draw.seed, chain, 4), naive_key(draw.seed, chain, 5)
     start = naive_key(draw.seed, chain, 2)
-    phases = [naive_draw(start, at) >> 48 & 0x7FFF for at in range(size)]
+    phases = [naive_draw(start, at) >> 48 & 0x7FFF for at in range(2 * size)]
     x = [[0] * members for _ in range(size + 1)]
     known = layout.model.evidence >= 0
     for i in np.flatnonzero(~known):
@@ -106,8 +106,10 @@ def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
             order, new = slot_order(visit, members), []
             for lane in range(LANES):
                 at, states = b * LANES + lane, [0] * members
+                low = 2 * b * LANES + lane  # and LANES behind it the phase of p from 1/2 on
                 if not draw.kept:
-                    phases[at] = naive_lane_bits(phase_key, lane) >> 16 & 0x7FFF
+                    both = naive_lane_bits(phase_key, lane)
+                    phases[low], phases[low + LANES] = both >> 16 & 0x7FFF, both & 0x7FFF
                 slots = members_in_slots(visit, lane, members)
                 for k in (slots[slot] for slot in order if slot < members):
                     field = alone[at]
@@ -118,8 +120,9 @@ def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
                         p = naive_coarse(field, layout.bits)
                     else:
                         p = naive_coarse(naive_cooled(field, betas[sweep], layout.bits), 10)
-                    states[k] = (phases[at] + p) >> 15
-                    phases[at] = (phases[at] + p) & 0x7FFF
+                    own = low if p < 2**14 else low + LANES
+                    states[k] = (phases[own] + p) >> 15
+                    phases[own] = (phases[own] + p) & 0x7FFF
                     tally[at] += p << 16
                 new.append(states)
             x[b * LANES : (b + 1) * LANES] = new

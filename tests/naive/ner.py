@@ -151,9 +151,9 @@ def naive_look_up(sentence, lists):
         if last - first == 1:
             found[first] |= kind
         else:
-            found[first] |= 16 * kind
+            found[first] |= kind << 8
             for at in range(first + 1, last):
-                found[at] |= 256 * kind
+                found[at] |= kind << 16
     return found
 
 

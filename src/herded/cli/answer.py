@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from herded.cli import models
-from herded.cli.printing import and_more, columns, facts, finite, safe
+from herded.cli.printing import after_infer, and_more, columns, facts, finite, safe
 from herded.cli.reference import Errors, Reference
 from herded.cli.setup import Setup
 from herded.errors import MethodError
@@ -95,7 +95,9 @@ class Answered:
                 )
             )
         told = [text for text in self.warnings if text is not ALONE]  # as `UNKNOWN` says
-        return named + [("warning", safe(text, len(text))) for text in told]
+        named += [("warning", safe(text, len(text))) for text in told]
+        then = after_infer(self.options, self)
+        return named + ([("next", safe(then, len(then)))] if then else [])
 
     def _free(self, table: np.ndarray) -> np.ndarray:
         """The entries that stand for something unknown."""

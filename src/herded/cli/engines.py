@@ -1,5 +1,6 @@
 """`--engine` and `--workers` as an executor: Dask's, or processes of this machine."""
 
+import logging
 import multiprocessing
 import re
 import signal
@@ -36,11 +37,12 @@ def executor_of(engine: str | None, workers: int | None) -> Iterator[Any]:
     """An executor for the time of the block, or None where work stays in this process."""
     check(engine, workers)
     if engine is not None:
-        client = _connect(engine, workers or 1)
-        try:
-            yield client.get_executor(pure=False)
-        finally:
-            client.close()
+        with _no_logging():
+            client = _connect(engine, workers or 1)
+            try:
+                yield client.get_executor(pure=False)
+            finally:
+                client.close()
     elif workers is not None:
         # Ctrl-C goes to all processes of a terminal: the first one decides what it means.
         pool = ProcessPoolExecutor(
@@ -55,6 +57,17 @@ def executor_of(engine: str | None, workers: int | None) -> Iterator[Any]:
             pool.shutdown(cancel_futures=True)
     else:
         yield None
+
+
+@contextmanager
+def _no_logging() -> Iterator[None]:
+    """A scheduler that dies is told of in a sentence, not in the tracebacks that Dask logs."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def _connect(engine: str, workers: int) -> Any:

@@ -18,7 +18,7 @@ from herded.cli.answer import Answered, answered
 from herded.cli.printing import count, facts, safe, say
 from herded.cli.reference import Reference
 from herded.cli.setup import Setup, set_up
-from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
+from herded.errors import CheckpointError, FileError, HerdedError, HerdedWarning, MethodError
 from herded.models.protocol import Model
 from herded.run.begun import Begun
 from herded.run.keep import BestState
@@ -62,6 +62,11 @@ def infer(options: argparse.Namespace) -> int:
         say(f"wrote {options.out}")
     if found.interrupted:
         raise KeyboardInterrupt(_so_far(options, setup, result, shown))
+    if result.provenance.get("saved") is False:
+        raise CheckpointError(
+            f"expected to write the checkpoint {options.checkpoint}, but it could not be written: "
+            "the answer is whole, and the run cannot be continued"
+        )
     return 0
 
 

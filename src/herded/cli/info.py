@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from herded.cli import models
 from herded.cli.infer_arguments import WEIGHTS
-from herded.cli.printing import columns, count, facts, finite, say
+from herded.cli.printing import after_info, columns, facts, finite, say
 from herded.errors import HerdedError, InfeasibleError, MemoryLimitError
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.scan import components
@@ -21,6 +19,7 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Method
+from herded.models import summary
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
 from herded.models.support import check_support, start_state
@@ -73,6 +72,8 @@ def info(options: argparse.Namespace) -> int:
     say(*facts(_lines(options, model, facts_of_it, order)), "")
     say(*columns([("method", "can run", "memory", ""), *map(_row, verdicts)], left=4), "")
     say(*facts([("auto", f"{name}: {reason}" if name else reason)]))
+    if name:
+        say(*facts([("next", after_info(options))]))
     return 0
 
 
@@ -89,26 +90,12 @@ def _auto(model: Model, max_memory: Size | None) -> tuple[str | None, str]:
 def _features(model: Model) -> dict[str, Any]:
     """Plain numbers that describe a model."""
     graph = as_graph(model)
-    free = graph.evidence < 0
-    arity, degree = np.diff(graph.factor_start), np.diff(graph.adjacency[0])
+    parts = components(compile_factors(graph), graph.evidence < 0)
     return {
-        "variables": graph.n_variables,
-        "observed": int((~free).sum()),
-        "factors": graph.n_factors,
-        "arities": {str(a): int((arity == a).sum()) for a in np.unique(arity)},
-        "entries": len(graph.log_tables),
-        "cardinalities": {str(k): int(c) for k, c in _counts(graph.cardinalities)},
-        "degree": {"mean": float(degree.mean()), "max": int(degree.max())},
+        **summary.features(graph),
         "largest_blanket": largest_blanket(model),
-        "zeros": float(np.isneginf(graph.log_tables).mean()) if len(graph.log_tables) else 0.0,
-        "components": int(components(compile_factors(graph), free).max(initial=-1)) + 1,
-        "named": graph.names is not None,
+        "components": int(parts.max(initial=-1)) + 1,
     }
-
-
-def _counts(values: np.ndarray) -> Iterator[tuple[int, int]]:
-    found, counts = np.unique(values, return_counts=True)
-    return zip(found.tolist(), counts.tolist(), strict=True)
 
 
 def _order(model: Model) -> EliminationOrder | None:
@@ -123,20 +110,9 @@ def _lines(
     options: argparse.Namespace, model: Model, found: dict[str, Any], order: EliminationOrder | None
 ) -> Iterator[tuple[str, str]]:
     yield "model", models.describe(options, model)
-    yield (
-        "factors",
-        ", ".join(f"{n:,} of {count(int(a), 'variable')}" for a, n in found["arities"].items())
-        or "none",
-    )
-    zeros = f"{found['zeros']:.1%}" if found["zeros"] else "none"
-    yield "entries", f"{found['entries']:,} in tables, {zeros} of them zero"
-    yield "states", ", ".join(f"{n:,} x {k}" for k, n in list(found["cardinalities"].items())[:8])
-    degree, blanket = found["degree"], found["largest_blanket"]
-    yield (
-        "degree",
-        f"{degree['mean']:.3g} on average, {degree['max']:,} at most; a variable has at most "
-        f"{blanket:.4g} contexts",
-    )
+    for name, text in summary.facts(found):
+        contexts = f"; a variable has at most {found['largest_blanket']:.4g} contexts"
+        yield name, text + contexts * (name == "degree")
     yield "parts", f"{found['components']:,} that share no factor"
     if order is None:
         yield "treewidth", "over 63 in the order that was found: out of reach"

@@ -7,22 +7,24 @@ and SIGTERM both end a command in order, and the exit code tells which it was.
 import argparse
 import importlib
 import os
+import re
 import shlex
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from herded.cli.infer_arguments import add_compare, add_infer, add_info, add_many
 from herded.cli.ner_arguments import add_ner
 from herded.cli.remedies import in_options
-from herded.cli.spelling import Parser
 from herded.errors import CheckpointError, CorpusError, FileError, HerdedError, MemoryLimitError
 from herded.run.loop import interrupted_afterwards
+from herded.system.spelling import did_you_mean
 from herded.version import __version__
 
+CHOICE = re.compile(r"invalid choice: '?(?P<word>[^']*)'? \(choose from (?P<known>.*)\)")
 EXIT_CODES = """exit codes:
   0    done
   1    the input or an option makes no sense; the message says what to do
@@ -33,6 +35,37 @@ EXIT_CODES = """exit codes:
   141  whoever read the output went away
   143  terminated (SIGTERM), otherwise as 130
 """
+
+UNFINISHED = " before the end: no file was left half-written; run the same command again"
+
+
+class Parser(argparse.ArgumentParser):
+    """As argparse's, with suggestions; its commands are of this class too."""
+
+    def parse(self, words: Sequence[str]) -> argparse.Namespace:
+        """The options; one that is unknown is told by the command that does not know it."""
+        options, unknown = self.parse_known_args(words)
+        if unknown:
+            *_, command = self._commands(options)
+            hint = did_you_mean(unknown[0].split("=")[0], command._option_string_actions)
+            command.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return options
+
+    def _commands(self, options: argparse.Namespace) -> Iterator["Parser"]:
+        """This parser, and those of the commands that were given."""
+        yield self
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                chosen = action.choices.get(getattr(options, action.dest, None) or "")
+                if chosen is not None:
+                    yield from chosen._commands(options)
+
+    def error(self, message: str) -> NoReturn:
+        found = CHOICE.search(message)
+        if found:
+            known = [word.strip().strip("'") for word in found["known"].split(",")]
+            message += did_you_mean(found["word"], known)
+        super().error(message)
 
 
 def parser() -> Parser:
@@ -140,7 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return code
         except KeyboardInterrupt as why:
             signals.ignore()
-            print(f"herded: {signals.word}{why}", file=sys.stderr)
+            print(f"herded: {signals.word}{str(why) or UNFINISHED}", file=sys.stderr)
             return signals.code
         except HerdedError as error:
             print(f"herded: {in_options(error, options)}", file=sys.stderr)

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from herded.cli.printing import count, safe
+from herded.cli.printing import safe
 from herded.errors import FileError, ModelError
 from herded.io.models import read_model
 from herded.io.uai_evidence import read_evidences
+from herded.models import summary
 from herded.models.evidence import index_of, state_index
-from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
 
 
@@ -72,20 +73,8 @@ def _split(model: Model, text: str) -> tuple[str, str]:
 
 def describe(options: argparse.Namespace, model: Model) -> str:
     """One line on a model."""
-    graph = as_graph(model)
-    observed = int((graph.evidence >= 0).sum())
-    parts = [
-        f"{count(graph.n_variables, 'variable')} of {states(graph)}",
-        count(graph.n_factors, "factor"),
-        *([f"{observed:,} observed"] if observed else []),
-    ]
-    return f"{safe(options.model, 200)}: {', '.join(parts)}"
-
-
-def states(graph: FactorGraph) -> str:
-    """`2 states`, `2 to 4 states`."""
-    low, high = int(graph.cardinalities.min()), int(graph.cardinalities.max())
-    return count(high, "state") if low == high else f"{low} to {high} states"
+    line = summary.in_a_line(model, as_graph(model).n_factors)
+    return f"{safe(options.model, 200)}: {line}"
 
 
 def variable_name(model: Model, i: int) -> str:

@@ -22,6 +22,7 @@ from herded.ner.scoring import Interval, Score, bootstrap, score
 from herded.run.loop import interrupted_together
 
 ENOUGH = 5  # documents for an interval
+MANY = 100  # sentences for one where documents are too few
 TRAINING = ("dev", "column", "scheme", "epochs", "rate", "l2", "dropout", "seed", "bits")
 
 
@@ -88,19 +89,29 @@ def evaluate(options: argparse.Namespace) -> None:
     truth = [[sentence.labels or () for sentence in each.sentences] for each in documents]
     guess, seconds = _timed(recogniser, documents, _decoding(options))
     result = score(list(itertools.chain(*truth)), list(itertools.chain(*guess)))
-    interval = bootstrap(truth, guess) if len(documents) >= ENOUGH else None
+    unit, interval = _interval(truth, guess)
     words = sum(document.n_words for document in documents)
     if options.json:
-        print(json.dumps(_values(options, documents, words, seconds, result, interval)))
+        print(json.dumps(_values(options, documents, words, seconds, result, unit, interval)))
         return
     print(result)
     if interval is not None:
-        print(f"F1 {interval}: 95 % of resamples of the documents")
+        print(f"F1 {interval}: 95 % of resamples of the {unit}")
     print(
         f"{len(documents)} document{'s'[: len(documents) > 1]}, {words} words, "
-        f"{options.decoder}: {seconds:.2f} s, "
-        f"{words / seconds:.0f} words per second"
+        f"{options.decoder}: {seconds:.2f} s of CPU time, "
+        f"{words / seconds:.0f} words per second of it"
     )
+
+
+def _interval(truth: list[Any], guess: list[Any]) -> tuple[str | None, Interval | None]:
+    """What was drawn again, and the interval of F1: documents, or sentences if these are few."""
+    if len(truth) >= ENOUGH:
+        return "documents", bootstrap(truth, guess)
+    apart = [[labels] for document in truth for labels in document]
+    if len(apart) < MANY:
+        return None, None
+    return "sentences", bootstrap(apart, [[labels] for document in guess for labels in document])
 
 
 def _labelled(options: argparse.Namespace, kinds: Sequence[str]) -> list[Document]:
@@ -129,12 +140,12 @@ def _labelled(options: argparse.Namespace, kinds: Sequence[str]) -> list[Documen
 def _timed(
     recogniser: Recogniser, documents: list[Document], decoding: dict[str, Any]
 ) -> tuple[list[list[tuple[str, ...]]], float]:
-    """Labels by document and sentence, and the seconds they took."""
+    """Labels by document and sentence, and the seconds of CPU time they took."""
     list(recogniser.tag_documents(documents[:1], **decoding))  # compiling is not counted
-    began = time.perf_counter()
+    began = time.process_time()
     with interrupted_together():
         labels = list(recogniser.tag_documents(documents, **decoding))
-    return labels, max(time.perf_counter() - began, 1e-9)
+    return labels, max(time.process_time() - began, 1e-9)
 
 
 def _values(
@@ -143,6 +154,7 @@ def _values(
     words: int,
     seconds: float,
     result: Score,
+    unit: str | None,
     interval: Interval | None,
 ) -> dict[str, Any]:
     return {
@@ -150,10 +162,11 @@ def _values(
         **_decoding(options),
         "documents": len(documents),
         "words": words,
-        "seconds": seconds,
+        "cpu_seconds": seconds,
         "words_per_second": words / seconds,
         **_numbers(result),
         "f1_interval": None if interval is None else [interval.low, interval.high],
+        "resampled": unit,
         "kinds": {kind: _numbers(part) for kind, part in result.kinds.items()},
     }
 
@@ -164,7 +177,7 @@ def _numbers(part: Score) -> dict[str, float]:
 
 
 def _decoding(options: argparse.Namespace) -> dict[str, Any]:
-    options.decoder = chosen_decoder(options.decoder, options.skip)
+    options.decoder = chosen_decoder(options.decoder)
     return {name: getattr(options, name) for name in ("decoder", "skip", "sweeps", "seed")}
 
 

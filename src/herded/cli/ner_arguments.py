@@ -46,8 +46,9 @@ def _add_eval(actions: "Commands") -> None:
     evaluate = actions.add_parser(
         "eval",
         help="score a model on labelled documents",
-        description="Precision, recall and F1 over whole names, in all and for each kind; with 5 "
-        "documents or more also an interval that holds 95 % of resamples of the documents. "
+        description="Precision, recall and F1 over whole names, in all and for each kind; and an "
+        "interval that holds 95 % of resamples: of 5 documents or more, or else of 100 sentences "
+        "or more. Words per second are those of CPU time. "
         "Common names of the model's kinds (PER, ORG, GPE, ...) are understood; if it knows "
         "persons, organizations and locations only, other kinds are left out.",
     )
@@ -111,7 +112,7 @@ def _add_decoding(parser: argparse.ArgumentParser) -> None:
         "--decoder",
         metavar="NAME",
         help="viterbi, max-marginals, herded, gibbs, annealed, annealed-herded or icm; "
-        "default: viterbi, or annealed-herded with --skip",
+        "default: viterbi, with --skip sentence by sentence in rounds",
     )
     parser.add_argument(
         "--skip",

@@ -63,7 +63,12 @@ def marginal_rows(
     model: Model, marginals: np.ndarray, standard_error: np.ndarray | None
 ) -> Iterator[tuple[Any, ...]]:
     """A heading, and a row for each state of each variable."""
-    yield "variable", "state", "probability", *(() if standard_error is None else ("+-",))
+    yield (
+        "variable",
+        "state",
+        "probability",
+        *(() if standard_error is None else ("standard_error",)),
+    )
     for i, k in np.argwhere(np.arange(marginals.shape[1]) < model.cardinalities[:, None]).tolist():
         error = () if standard_error is None else (float(standard_error[i, k]),)
         yield _called(model, i), state_label(model, i, k), float(marginals[i, k]), *error

@@ -1,13 +1,24 @@
-"""Text for people: tables in columns, and names from files that cannot disturb a terminal."""
+"""Text for people: tables in columns, names that cannot disturb a terminal, the next command."""
 
+import argparse
 import io
 import math
+import os
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
+from herded.models.summary import count as count
+
+if TYPE_CHECKING:
+    from herded.cli.answer import Answered
+
 LONGEST_NAME = 40
+MORE = 10  # times as many sweeps
+SWEEPS = 10_000  # where none are asked for
 
 
 def say(*lines: str) -> None:
@@ -57,7 +68,59 @@ def _most(rows: Sequence[Sequence[str]]) -> int:
     return max((len(row) for row in rows), default=0)
 
 
-def count(n: int, what: str) -> str:
-    """`1 chain`, `10,000 sweeps`, `no factors`."""
-    plural = what if n == 1 else what + "s"
-    return f"{n:,} {plural}" if n else f"no {plural}"
+# -- the command that is likely to be wanted next: commands on models end with it ------------------
+
+
+def again(options: argparse.Namespace, *more: str) -> str:
+    """`herded infer` on the same model and evidence, with other options."""
+    words = ["herded", "infer", options.model]
+    if options.evidence is not None:
+        words += ["--evidence", options.evidence]
+    if options.sample is not None:
+        words += ["--sample", str(options.sample)]
+    for given in options.given:
+        words += ["--given", given]
+    if options.max_memory is not None:
+        words += ["--max-memory", _in_units(options.max_memory)]
+    return shlex.join([*words, *more])
+
+
+def _in_units(n_bytes: float) -> str:
+    """A size as it may be written: 2G, 500M."""
+    for unit, size in (("G", 2**30), ("M", 2**20), ("K", 2**10)):
+        if n_bytes % size == 0:
+            return f"{n_bytes / size:.0f}{unit}"
+    return f"{n_bytes:.0f}"
+
+
+def after_info(options: argparse.Namespace) -> str:
+    """To answer what was looked at."""
+    return again(options)
+
+
+def after_infer(options: argparse.Namespace, found: "Answered") -> str:
+    """To make more of an answer: a surer one where it was sampled, all of it where it is long.
+
+    Empty where nothing is missing.
+    """
+    if options.out is not None or options.task != "mar" or found.interrupted:
+        return ""
+    if found.setup.samples:
+        return _longer(options)
+    if found.setup.choice.name != "exact":
+        return again(options)  # what these approximate
+    name = os.path.splitext(os.path.basename(options.model).removesuffix(".gz"))[0]
+    return again(options, "--out", f"{name}.csv")
+
+
+def _longer(options: argparse.Namespace) -> str:
+    """The same command for ten times as long."""
+    words, kept = iter(shlex.split(options.command_line)), []
+    for word in words:
+        if word in ("--sweeps", "--seconds"):
+            next(words, None)
+        elif not word.startswith(("--sweeps=", "--seconds=")):
+            kept.append(word)
+    if options.seconds is not None:
+        return shlex.join([*kept, "--seconds", f"{MORE * options.seconds:g}"])
+    return shlex.join([*kept, "--sweeps", str(MORE * (options.sweeps or SWEEPS))])

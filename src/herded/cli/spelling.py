@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
+from herded.errors import shortened
 from herded.system.spelling import did_you_mean
 
 CHOICE = re.compile(r"invalid choice: '?(?P<word>[^']*)'? \(choose from (?P<known>.*)\)")
@@ -36,4 +37,4 @@ class Parser(argparse.ArgumentParser):
         if found:
             known = [word.strip().strip("'") for word in found["known"].split(",")]
             message += did_you_mean(found["word"], known)
-        super().error(message)
+        super().error(shortened(message))

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import BinaryIO, TextIO, cast
 
 from herded.errors import CorpusError
-from herded.ner.files import open_text
+from herded.ner.files import open_text, without_zeros
 from herded.ner.split import blocks
 from herded.system import atomic
 
@@ -35,7 +35,7 @@ def read_blocks(path: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _standard_input() -> Iterator[TextIO]:
-    """Read as files are: UTF-8, other bytes replaced, line ends as they are."""
+    """Read as files are: UTF-8, zeros and other bytes replaced, line ends as they are."""
     if sys.stdin is None:
         raise CorpusError("expected text on standard input, but it is closed")
     source = sys.stdin.buffer
@@ -44,9 +44,8 @@ def _standard_input() -> Iterator[TextIO]:
             raise CorpusError(
                 "expected text on standard input, got gzipped data: pipe it through zcat"
             )
-        file = io.TextIOWrapper(source, encoding="utf-8-sig", errors="replace", newline="")
-        yield file
-        file.detach()  # standard input stays open
+        text = without_zeros(cast(io.BufferedIOBase, source))
+        yield io.TextIOWrapper(text, encoding="utf-8-sig", errors="replace", newline="")
     except OSError as error:
         raise CorpusError(f"expected text on standard input, but: {error.strerror}") from error
 

@@ -7,8 +7,6 @@ that a file declares are checked against what it holds before memory is allocate
 import io
 import json
 import math
-import warnings
-import zipfile
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -24,6 +22,7 @@ from herded.models.protocol import Model
 from herded.system import atomic, memory
 from herded.system.atomic import FilePath
 from herded.system.memory import Size
+from herded.system.npz import read_arrays
 
 FORMAT = 1
 EXPANSION = 8  # bytes of memory per byte of an array, while it is read and checked
@@ -209,30 +208,13 @@ def _unpacked(path: FilePath, data: bytes, max_memory: Size | None) -> Arrays:
             raise ValueError("neither a zip nor safetensors")
         found: Arrays = _safetensors().load(data)
         return found
-    with zipfile.ZipFile(io.BytesIO(data)) as file:
-        members = file.infolist()
-        most = int(memory.limit(max_memory) / EXPANSION)
-        if sum(member.file_size for member in members) > most:
+    most = int(memory.limit(max_memory) / EXPANSION)
+
+    def check_size(size: int) -> None:
+        if size > most:
             raise too_large(path, most, EXPANSION)
-        return {member.filename.removesuffix(".npy"): _array(file, member) for member in members}
 
-
-def _array(file: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
-    """An array whose header says no more than its bytes hold."""
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError("others are unpacked without bounds")
-    with file.open(member) as source:
-        data = source.read(member.file_size + 1)  # at most that, whatever the real size is
-    stream = io.BytesIO(data)
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError("arrays of numbers have headers of version 1")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # numpy warns of headers that it should not read
-        shape, fortran, kind = np.lib.format.read_array_header_1_0(stream)
-    begin = stream.tell()
-    if kind.hasobject or fortran or len(data) - begin != math.prod(shape) * kind.itemsize:
-        raise ValueError("not the array it says")
-    return np.frombuffer(data, kind, offset=begin).reshape(shape)
+    return read_arrays(io.BytesIO(data), check_size)
 
 
 def _safetensors() -> Any:

@@ -1,8 +1,10 @@
 """Read and write files as bytes: unpack gzip, respect a memory limit, write all or nothing."""
 
 import gzip
+import os
 import zlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from herded.errors import FileError, MemoryLimitError
 from herded.system import atomic, memory
@@ -14,17 +16,34 @@ EXPANSION = 32  # bytes of memory per byte of a text: its words, its numbers, an
 BLOCK = 2**20
 
 
+@dataclass(frozen=True)
+class FileInMemory(os.PathLike[str]):
+    """A path and what was read there: a pipe gives its content only once."""
+
+    path: FilePath
+    content: bytes
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
 def read_bytes(path: FilePath, max_memory: Size | None = None, expansion: int = EXPANSION) -> bytes:
-    """The content of a file, unpacked if it is gzipped.
+    """The content of a file or a pipe, unpacked if it is gzipped.
 
     Refused where `expansion` times as much memory, which reading takes, is more than `max_memory`.
     """
     most = int(memory.limit(max_memory) / expansion)
+    if isinstance(path, FileInMemory):
+        if len(path.content) > most:
+            raise too_large(path, most, expansion)
+        return path.content
     target = atomic.target_path(path, FileError, "the path")
     try:
         with open(target, "rb") as file:
-            packed = file.read(len(GZIP)) == GZIP
-            file.seek(0)
+            packed = file.peek(len(GZIP)).startswith(GZIP)
             with gzip.open(file, "rb") if packed else file as source:
                 blocks, size = [], 0
                 while block := source.read(BLOCK):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from herded.errors import FileError
 from herded.io.arrays import load_model
 from herded.io.bif import read_bif
-from herded.io.files import read_bytes
+from herded.io.files import FileInMemory, read_bytes
 from herded.io.numbers import BOM
 from herded.io.uai import read_uai
 from herded.io.xmlbif import read_xmlbif
@@ -39,7 +39,8 @@ def read_model(
     ----------
     path : path-like
         A .uai, .bif, .xmlbif (also .xml and .bifxml), .npz or .safetensors file. A further .gz is
-        understood for the text formats. Other names are recognised by what is in the file.
+        understood for the text formats. Other names, and pipes such as /dev/stdin, are recognised
+        by what is in them.
     format : {"uai", "bif", "xmlbif", "npz", "safetensors"}, optional
         The format, where neither name nor content tell it.
     max_memory : int, float or str, optional
@@ -66,13 +67,16 @@ def read_model(
     if format is not None and format not in READERS:
         known = ", ".join(map(repr, READERS))
         raise FileError(f"expected format= as one of {known}, got {format!r}")
-    return READERS[format or _format_of(path, max_memory)](path, max_memory=max_memory)
+    format = format or _format_of_name(path)
+    if format is None:
+        path = FileInMemory(path, read_bytes(path, max_memory, expansion=1))
+        format = _format_of_content(path, path.content)
+    return READERS[format](path, max_memory=max_memory)
 
 
-def _format_of(path: FilePath, max_memory: Size | None) -> str:
+def _format_of_name(path: FilePath) -> str | None:
     name = os.fspath(path).lower() if isinstance(path, (str, os.PathLike)) else ""
-    suffix = os.path.splitext(str(name).removesuffix(".gz"))[1]
-    return SUFFIXES.get(suffix) or _format_of_content(path, read_bytes(path, max_memory))
+    return SUFFIXES.get(os.path.splitext(str(name).removesuffix(".gz"))[1])
 
 
 def _format_of_content(path: FilePath, data: bytes) -> str:

@@ -41,7 +41,7 @@ class FieldHerdState(NamedTuple):
     """What kernels change."""
 
     x: np.ndarray  # (n_stored * words,) uint64
-    phases: np.ndarray  # (blocks * LANES,) uint16 if they are kept, else empty
+    phases: np.ndarray  # (blocks * 2 * LANES,) uint16 if they are kept, else empty
     tally: np.ndarray
     ones: np.ndarray
 
@@ -132,8 +132,8 @@ class FieldHerdLayout(HerdLayout):
         """Nothing: samples are copies of the whole herd."""
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
-        places = len(self.arrays.alone)
-        return {"phases": (draws(key, places) >> np.uint64(48)).astype(np.uint16)}
+        phases = 2 * len(self.arrays.alone)
+        return {"phases": (draws(key, phases) >> np.uint64(48)).astype(np.uint16)}
 
     def sweep(
         self,

@@ -22,7 +22,7 @@ from herded.layouts.scan import colour
 from herded.system.arrays import aligned, lock, starts
 from herded.system.jit import jit
 
-LANES = 32  # variables of a block: a register of AVX-512, two of AVX2
+LANES = 64  # variables of a block: two registers of AVX-512, four of AVX2
 WORD = 64  # members of a word
 FINEST, COARSE = 14, 10  # bits behind the point of a field: at most, and at least if it is rounded
 COOLED = 10  # bits behind the point of a field times an inverse temperature: certain at both ends

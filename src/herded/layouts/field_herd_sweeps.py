@@ -1,9 +1,11 @@
 """Sweeps of a herd in which lanes are variables of one colour, and members are bits of words.
 
 A visit of a block finds the fields of sixteen members of all its lanes, looks their p up, and adds
-them to the phases of the lanes one member after another. Sums wrap at 2^16 and p is at scale 2^15:
-a carry is a change of the top bit, need not be taken away, and p = 1 exists. The carries tell the
-sum of all p: carries * 2^15 + last phase - first phase.
+them to the phases of the lanes one member after another. A lane has two phases: one for p below
+1/2 and one for the others. Members that expect the same make up for each other so, and energies
+have less noise than those of independent chains; with one phase they would have more. Sums wrap at
+2^16 and p is at scale 2^15: a carry is a change of the top bit, need not be taken away, and p = 1
+exists. The carries tell the sum of all p: carries * 2^15 + last phases - first phases.
 
 The members of a block come in an order that is drawn at each visit: words at random, then groups of
 sixteen, then members, all by `orders`. It is common to all lanes. So that lanes do not agree on
@@ -26,9 +28,10 @@ from herded.system.stream import draw
 
 I2, I4, U, U4, Z = np.int16, np.int32, np.uint16, np.uint32, np.uint64
 GROUP = 16  # members whose words are 16 bits
-L, L2, L3, L4, L5 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES), Z(5 * LANES)
+L, L2, L3, L4 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES)
+L5, L6, L7 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES)
 _0, _1, _2, _4, _8, _16, _32, _48 = Z(0), Z(1), Z(2), Z(4), Z(8), Z(16), Z(32), Z(48)
-PHASE = U(0x7FFF)
+PHASE, HALF = U(0x7FFF), U(0x4000)
 
 
 @jit
@@ -43,7 +46,7 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block):
         most = max(most, Z(row_start[b + 1] - row_start[b]) * L)
     near, halves = np.empty(most, Z), np.empty(_4 * most, U)
     f, p, bits = np.empty(GROUP * LANES, I2), np.empty(GROUP * LANES, U), np.empty(GROUP, U)
-    phase, begin, carries = np.empty(LANES, U), np.empty(LANES, U), np.empty(LANES, np.int64)
+    phase, begin, carries = np.empty(2 * LANES, U), np.empty(LANES, U), np.empty(LANES, np.int64)
     out, mix = np.empty(4 * LANES, U), np.empty(6 * LANES, Z)
     for s in range(len(block)):
         if betas is not None:
@@ -52,9 +55,10 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block):
             first, rows, here = Z(row_start[b]) * L, Z(row_start[b + 1] - row_start[b]), Z(b) * L
             name = Z(run.sweep + s) * Z(blocks) + Z(b)
             if len(phases):
-                keep_phases(phases, here, phase, begin)
+                load_phases(phases, _2 * here, phase)
             else:
-                fresh_phases(draw(run.key, name), phase, begin)
+                draw_phases(draw(run.key, name), phase)
+            add_phases(phase, begin)
             visit = draw(run.phase_key, name)
             r, q = order_rows(visit, len(of_words) // words, words)
             for j in range(L):
@@ -72,10 +76,11 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block):
                             out[g * L + j] = 0
                         continue
                     order_bits(draw(visit, words + words + word * _4 + g), of_members, bits)
-                    for i in range(_0, _16, _4):
+                    for i in range(_0, _16, _8):
                         fields(
                             f, i * L, halves, g * most, coupling, first, alone, here, rows,
                             bits[i], bits[i + _1], bits[i + _2], bits[i + Z(3)],
+                            bits[i + _4], bits[i + Z(5)], bits[i + Z(6)], bits[i + Z(7)],
                         )  # fmt: skip
                     if betas is not None:
                         cool(f, factor, shift)
@@ -83,34 +88,54 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block):
                     look_up(f, p, table, bits, live)
                     carry(p, phase, out, g * L, bits)
                 put(x, here, words, word, mix, out, carries)
-            for j in range(L):
-                last = np.int64(phase[j] & PHASE)
-                if len(phases):
-                    phases[here + j] = phase[j]
-                if len(ones):
+            if len(phases):
+                save_phases(phases, _2 * here, phase)
+            if len(ones):
+                for j in range(L):
                     count_ones(ones, width, here + j, np.int64(members), carries[j])
-                if len(tally):
-                    total = (carries[j] << 15) + last - np.int64(begin[j] & PHASE)
-                    tally[here + j] += total << 16
+            if len(tally):
+                add_up(tally, here, phase, begin, carries)
         for i in range(block.shape[1]):
             block[s, i] = x[i]
 
 
 @jit
-def fresh_phases(key, phase, begin):
-    """Uniform phases; their top bits do not matter."""
+def draw_phases(key, phase):
+    """Uniform phases, low ones and then high ones; their top bits do not matter."""
     a, b = U4(key), U4(key >> _32)
     for j in range(L):
-        phase[j] = U(lane_bits(a, b, U4(j)) >> U4(16))
-        begin[j] = phase[j]
+        both = lane_bits(a, b, U4(j))
+        phase[j] = U(both >> U4(16))
+        phase[L + j] = U(both)
 
 
 @jit
-def keep_phases(phases, here, phase, begin):
-    """The phases where they were left."""
+def load_phases(phases, at, phase):
+    """The phases of a block where they were left."""
+    for j in range(L2):
+        phase[j] = phases[at + j]
+
+
+@jit
+def save_phases(phases, at, phase):
+    """Keep the phases of a block."""
+    for j in range(L2):
+        phases[at + j] = phase[j]
+
+
+@jit
+def add_phases(phase, total):
+    """The sum of both phases of each lane."""
     for j in range(L):
-        phase[j] = phases[here + j]
-        begin[j] = phase[j]
+        total[j] = U(U(phase[j] & PHASE) + U(phase[L + j] & PHASE))
+
+
+@jit
+def add_up(tally, here, phase, begin, carries):
+    """Add the sums of the members' conditionals, at scale 2^31."""
+    for j in range(L):
+        last = np.int64(phase[j] & PHASE) + np.int64(phase[L + j] & PHASE)
+        tally[here + j] += ((carries[j] << 15) + last - np.int64(begin[j])) << 16
 
 
 @jit
@@ -170,14 +195,20 @@ def gather(x, words, word, neighbour, first, rows, mix, near, halves, most):
 
 
 @jit
-def fields(f, at, halves, group, coupling, first, alone, here, rows, k0, k1, k2, k3):
-    """Fields of four members, whose bits are k0 to k3, in all lanes: two rows at a time."""
+def fields(
+    f, at, halves, group, coupling, first, alone, here, rows, k0, k1, k2, k3, k4, k5, k6, k7
+):
+    """Fields of eight members, whose bits are k0 to k7, in all lanes: two rows at a time."""
     for j in range(L):
         h = alone[here + j]
         f[at + j] = h
         f[at + L + j] = h
         f[at + L2 + j] = h
         f[at + L3 + j] = h
+        f[at + L4 + j] = h
+        f[at + L5 + j] = h
+        f[at + L6 + j] = h
+        f[at + L7 + j] = h
     for row in range(_0, rows, _2):
         above, below = group + row * L, group + (row + _1) * L
         upper, lower = first + row * L, first + (row + _1) * L
@@ -188,6 +219,10 @@ def fields(f, at, halves, group, coupling, first, alone, here, rows, k0, k1, k2,
             f[at + L + j] = plus(f[at + L + j], y, z, c, d, k1)
             f[at + L2 + j] = plus(f[at + L2 + j], y, z, c, d, k2)
             f[at + L3 + j] = plus(f[at + L3 + j], y, z, c, d, k3)
+            f[at + L4 + j] = plus(f[at + L4 + j], y, z, c, d, k4)
+            f[at + L5 + j] = plus(f[at + L5 + j], y, z, c, d, k5)
+            f[at + L6 + j] = plus(f[at + L6 + j], y, z, c, d, k6)
+            f[at + L7 + j] = plus(f[at + L7 + j], y, z, c, d, k7)
 
 
 @jit
@@ -221,10 +256,13 @@ def look_up(f, p, table, bits, live):
 
 
 @jit
-def add(w, new, p, bit):
-    """One member, whose bit is `bit`: the phase and the word so far."""
-    after = U(w + p)
-    return after, U(new | (bit if I2(w ^ after) < I2(0) else U(0)))
+def add(low, high, new, p, bit):
+    """One member, whose bit is `bit`: the phases and the word so far."""
+    above = p >= HALF
+    a = low if above else U(low + p)
+    b = U(high + p) if above else high
+    moved = U(U(low ^ a) | U(high ^ b))
+    return a, b, U(new | (bit if I2(moved) < I2(0) else U(0)))
 
 
 @jit
@@ -233,23 +271,24 @@ def carry(p, phase, out, at, k):
     k0, k1, k2, k3, k4, k5, k6, k7 = k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7]
     k8, k9, ka, kb, kc, kd, ke, kf = k[8], k[9], k[10], k[11], k[12], k[13], k[14], k[15]
     for j in range(L):
-        w, new = add(phase[j], U(0), p[j], k0)
-        w, new = add(w, new, p[L + j], k1)
-        w, new = add(w, new, p[L2 + j], k2)
-        w, new = add(w, new, p[L3 + j], k3)
-        w, new = add(w, new, p[L4 + j], k4)
-        w, new = add(w, new, p[L5 + j], k5)
-        w, new = add(w, new, p[Z(6) * L + j], k6)
-        w, new = add(w, new, p[Z(7) * L + j], k7)
-        w, new = add(w, new, p[_8 * L + j], k8)
-        w, new = add(w, new, p[Z(9) * L + j], k9)
-        w, new = add(w, new, p[Z(10) * L + j], ka)
-        w, new = add(w, new, p[Z(11) * L + j], kb)
-        w, new = add(w, new, p[Z(12) * L + j], kc)
-        w, new = add(w, new, p[Z(13) * L + j], kd)
-        w, new = add(w, new, p[Z(14) * L + j], ke)
-        w, new = add(w, new, p[Z(15) * L + j], kf)
-        phase[j] = w
+        a, b, new = add(phase[j], phase[L + j], U(0), p[j], k0)
+        a, b, new = add(a, b, new, p[L + j], k1)
+        a, b, new = add(a, b, new, p[L2 + j], k2)
+        a, b, new = add(a, b, new, p[L3 + j], k3)
+        a, b, new = add(a, b, new, p[L4 + j], k4)
+        a, b, new = add(a, b, new, p[L5 + j], k5)
+        a, b, new = add(a, b, new, p[L6 + j], k6)
+        a, b, new = add(a, b, new, p[L7 + j], k7)
+        a, b, new = add(a, b, new, p[_8 * L + j], k8)
+        a, b, new = add(a, b, new, p[Z(9) * L + j], k9)
+        a, b, new = add(a, b, new, p[Z(10) * L + j], ka)
+        a, b, new = add(a, b, new, p[Z(11) * L + j], kb)
+        a, b, new = add(a, b, new, p[Z(12) * L + j], kc)
+        a, b, new = add(a, b, new, p[Z(13) * L + j], kd)
+        a, b, new = add(a, b, new, p[Z(14) * L + j], ke)
+        a, b, new = add(a, b, new, p[Z(15) * L + j], kf)
+        phase[j] = a
+        phase[L + j] = b
         out[at + j] = new
 
 

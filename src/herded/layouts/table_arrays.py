@@ -5,6 +5,7 @@
 This is the memory of Algorithm 1, exponential in the degree; `system.memory` estimates it first.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -19,6 +20,8 @@ from herded.system.jit import jit
 from herded.system.memory import Size
 
 NEAR = 8  # neighbours that are read without looking for the end of their list
+CHUNK = 2**20  # rows that are filled at once
+LONG = 2**29  # values of factors in tables that take ten seconds or more to fill
 
 
 class TableArrays(NamedTuple):
@@ -72,11 +75,12 @@ def compile_table(
     width = np.ones_like(rows) if scalar else factors.cardinalities
     row_start, entry_start = starts(rows), starts(rows * width)
     p = np.empty(entry_start[-1], np.uint32 if scalar else np.int32)
-    scratch = np.array(x)
-    if scalar:
-        _fill_scalar(factors, rows, entry_start, scratch, p)
-    else:
-        _fill_vector(factors, rows, entry_start, scratch, p)
+    _warn_of_large(factors, rows)
+    scratch, fill = np.array(x), _fill_scalar if scalar else _fill_vector
+    for begin in range(0, int(row_start[-1]), CHUNK):  # Ctrl-C is heard between two
+        end = min(begin + CHUNK, int(row_start[-1]))
+        first = int(np.searchsorted(row_start, begin, side="right")) - 1
+        fill(factors, row_start, entry_start, first, begin, end, scratch, p)
     n = len(rows) if scalar else 0
     near, near_mask = _near_neighbours(factors.neighbour_start, factors.neighbour, n)
     return lock(
@@ -94,6 +98,18 @@ def compile_table(
     )
 
 
+def _warn_of_large(factors: FactorArrays, rows: np.ndarray) -> None:
+    """Say before it is begun what will take long."""
+    work = float(rows @ np.diff(factors.entry_start))
+    if work > LONG:
+        warnings.warn(
+            f"tables of {float(rows.sum()):.2g} rows are filled before the first sweep, which may "
+            f"take {10 * work / LONG:.0f} seconds or more: Gibbs(herd=64) and "
+            'HerdedGibbs(weights="pooled") need none',
+            stacklevel=2,
+        )
+
+
 @jit
 def _near_neighbours(start, neighbour, n):
     """The first NEAR neighbours of n variables at the right ends of rows, and their masks."""
@@ -108,6 +124,7 @@ def _near_neighbours(start, neighbour, n):
 
 @jit
 def _set_neighbours(factors, i, row, x):
+    """The neighbours of variable `i` as in its row number `row`."""
     for n in range(factors.neighbour_start[i + 1] - 1, factors.neighbour_start[i] - 1, -1):
         j = factors.neighbour[n]
         x[j] = row % factors.cardinalities[j]
@@ -115,23 +132,41 @@ def _set_neighbours(factors, i, row, x):
 
 
 @jit
-def _fill_scalar(factors, rows, entry_start, x, p):
-    for i in range(len(rows)):
-        for row in range(rows[i]):
-            _set_neighbours(factors, i, row, x)
-            zero, one = log_conditional_pair(*factors[1:9], i, x)
-            p[entry_start[i] + row] = fixed_scalar(zero, one, 1.0)
+def _next_neighbours(factors, i, x):
+    """From one row to the next: as a counter goes on, its last digit first."""
+    for n in range(factors.neighbour_start[i + 1] - 1, factors.neighbour_start[i] - 1, -1):
+        j = factors.neighbour[n]
+        x[j] += 1
+        if x[j] < factors.cardinalities[j]:
+            return
+        x[j] = 0
 
 
 @jit
-def _fill_vector(factors, rows, entry_start, x, p):
+def _fill_scalar(factors, row_start, entry_start, i, begin, end, x, p):
+    """Rows `begin` to `end` among those of all variables; the first is one of variable `i`."""
+    while begin < end:
+        _set_neighbours(factors, i, begin - row_start[i], x)
+        last = min(end, row_start[i + 1])
+        for row in range(begin, last):
+            zero, one = log_conditional_pair(*factors[1:9], i, x)
+            p[entry_start[i] + row - row_start[i]] = fixed_scalar(zero, one, 1.0)
+            _next_neighbours(factors, i, x)
+        i, begin = i + 1, last
+
+
+@jit
+def _fill_vector(factors, row_start, entry_start, i, begin, end, x, p):
+    """The same for more than two states."""
     logits = np.empty(factors.cardinalities.max())
-    for i in range(len(rows)):
-        states = factors.cardinalities[i]
-        for row in range(rows[i]):
-            _set_neighbours(factors, i, row, x)
+    while begin < end:
+        _set_neighbours(factors, i, begin - row_start[i], x)
+        last, states = min(end, row_start[i + 1]), factors.cardinalities[i]
+        for row in range(begin, last):
             log_conditional(*factors[1:9], states, i, x, logits)
-            fixed_vector(logits, 1.0, states, p, entry_start[i] + row * states)
+            fixed_vector(logits, 1.0, states, p, entry_start[i] + (row - row_start[i]) * states)
+            _next_neighbours(factors, i, x)
+        i, begin = i + 1, last
 
 
 @jit

@@ -12,7 +12,7 @@ from herded.errors import MethodError
 from herded.layouts.factor_arrays import FactorArrays, compile_factors
 from herded.layouts.protocol import Layout
 from herded.layouts.scan import compile_scan
-from herded.methods.options import is_between
+from herded.methods.options import Options, is_between
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
 
@@ -47,7 +47,7 @@ class DampedState:
 
 
 @dataclass(frozen=True)
-class Damped:
+class Damped(Options):
     """A solver that takes damped steps until they are small."""
 
     damping: float = 1.0

@@ -27,6 +27,7 @@ from herded.methods.elimination_order import (
     elimination_order,
     fixed_states,
 )
+from herded.methods.options import Options
 from herded.methods.protocol import Answer, SolverLayout
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
@@ -242,7 +243,7 @@ class ExactState:
 
 
 @dataclass(frozen=True)
-class Exact:
+class Exact(Options):
     """All marginals, log Z and the most probable state by variable elimination.
 
     Raises

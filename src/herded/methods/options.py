@@ -2,8 +2,10 @@
 
 import operator
 from collections.abc import Sequence
+from dataclasses import fields
+from html import escape
 from numbers import Real
-from typing import TYPE_CHECKING, SupportsIndex, TypeGuard
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeGuard, cast
 
 from herded.errors import MethodError
 
@@ -11,6 +13,28 @@ if TYPE_CHECKING:
     from herded.layouts.scan import Scan
 
 MOST_MEMBERS = 2**16  # of a herd
+LONGEST = 60  # letters of an option that is shown
+
+
+class Options:
+    """A method's options, shown as it would be written: without those that are as usual."""
+
+    def __init_subclass__(cls) -> None:
+        cls.__repr__ = Options.__repr__  # type: ignore[method-assign]  # or dataclass makes its own
+
+    def __repr__(self) -> str:
+        given = (f for f in fields(cast(Any, self)) if getattr(self, f.name) != f.default)
+        parts = [f"{f.name}={shortened(getattr(self, f.name))}" for f in given]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{escape(repr(self))}</code>"
+
+
+def shortened(value: object) -> str:
+    """A value as it would be written, but for the middle of a long one."""
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 10]}...{text[-7:]}"
 
 
 def is_whole(value: object, least: int) -> bool:

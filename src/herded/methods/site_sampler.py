@@ -9,13 +9,14 @@ import numpy as np
 from herded.draws.protocol import Draw
 from herded.layouts.protocol import Proposal, SweptLayout
 from herded.layouts.state import State
+from herded.methods.options import Options
 from herded.methods.schedule import Schedule, inverse_temperatures
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
 from herded.system.memory import Size
 
 
-class SiteSampler:
+class SiteSampler(Options):
     """A sampler made of a move and a draw."""
 
     seed: int

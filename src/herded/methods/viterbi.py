@@ -15,6 +15,7 @@ from herded.layouts.factor_arrays import FactorArrays, compile_factors
 from herded.layouts.protocol import Layout
 from herded.layouts.scan import SEQUENTIAL, ScanArrays
 from herded.methods import viterbi_kernel as kernel
+from herded.methods.options import Options
 from herded.methods.protocol import Answer, SolverLayout
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
@@ -41,7 +42,7 @@ class ViterbiState:
 
 
 @dataclass(frozen=True)
-class Viterbi:
+class Viterbi(Options):
     """The most probable state of chains, exactly, in time linear in their length.
 
     Raises

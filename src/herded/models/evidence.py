@@ -88,7 +88,7 @@ def state_index(model: Model, i: int, key: object, value: object) -> int:
 def called(model: Model, i: int) -> str:
     """What to call variable `i` in a message: its name, its pixel or its number."""
     if model.names:
-        return repr(model.names[i])
+        return shown(model.names[i])
     if len(model.shape) > 1:
         return str(tuple(int(p) for p in np.unravel_index(i, model.shape)))
     return str(int(i))

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from herded.errors import MethodError, ModelError
 from herded.models import evidence as _evidence
+from herded.models import summary
 from herded.models.checks import (
     Called,
     by_number,
@@ -35,12 +36,13 @@ from herded.models.checks import (
     whole_array,
 )
 from herded.models.protocol import Model
+from herded.system.html import table
 from herded.system.last import keeps_last
 
 Factor = tuple[Sequence[int], Any]
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class FactorGraph:
     """Any discrete model: pi(x) = 1/Z exp sum_f log_table_f[x_f].
 
@@ -194,6 +196,12 @@ class FactorGraph:
         )
         check_unaries(model)
         return model
+
+    def __repr__(self) -> str:
+        return f"FactorGraph({summary.in_a_line(self, self.n_factors)})"
+
+    def _repr_html_(self) -> str:
+        return table(repr(self), summary.facts(summary.features(self)))
 
     # -- properties and queries -----------------------------------------------------------
 

@@ -19,13 +19,15 @@ from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.models import evidence as _evidence
+from herded.models import summary
 from herded.models.checks import check_states
 from herded.models.factor_graph import FactorGraph, locked
+from herded.system.html import table
 
 ISING, POTTS = -1.0, 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lattice:
     """A grid of variables in d dimensions, with 2 d neighbours each.
 
@@ -74,6 +76,12 @@ class Lattice:
 
     preferred_scan: ClassVar[str] = "checkerboard"  # what "auto" means for it
     zeros_tie_variables: ClassVar[bool] = False  # hard zeros are of single pixels
+
+    def __repr__(self) -> str:
+        return f"Lattice({summary.in_a_line(self)})"
+
+    def _repr_html_(self) -> str:
+        return table(repr(self), summary.of_lattice(self))
 
     @cached_property
     def shape(self) -> tuple[int, ...]:

@@ -1,34 +1,69 @@
-"""Open text files, gzipped or not, replacing bytes that are not UTF-8."""
+"""Open text files, gzipped or not, replacing bytes that are no text."""
 
 import contextlib
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from herded.errors import CorpusError
 from herded.system.atomic import FilePath
 
 _GZIPPED = b"\x1f\x8b"
+_NO_TEXT = re.compile("[\x00-\x08\x0e-\x1a\ufffd]")
+_MOST = 0.25  # of the characters of a text may be such
+
+
+class _WithoutZeros(io.RawIOBase):
+    """Bytes in which zeros are bytes that no UTF-8 text has, so that they are replaced as those."""
+
+    def __init__(self, source: io.BufferedIOBase) -> None:
+        self._source = source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self._source.read1(len(buffer))
+        buffer[: len(found)] = found.replace(b"\0", b"\xff")
+        return len(found)
+
+
+def without_zeros(source: io.BufferedIOBase) -> io.BufferedReader:
+    """What `source` reads, with a byte that is not UTF-8 for every zero."""
+    return io.BufferedReader(_WithoutZeros(source), 1 << 16)
 
 
 @contextlib.contextmanager
 def open_text(path: FilePath, newline: str | None = None) -> Iterator[TextIO]:
-    """Open for reading. Bytes that are not UTF-8 are replaced, a byte order mark is dropped."""
+    """Open for reading.
+
+    Zeros and bytes that are not UTF-8 are replaced, a byte order mark is dropped. A file that has
+    zeros and is mostly no text, such as a picture or UTF-16, is refused.
+    """
     try:
         with open(path, "rb") as file, contextlib.ExitStack() as stack:
             data = file
             if file.peek(2)[:2] == _GZIPPED:
                 unzipped = stack.enter_context(gzip.GzipFile(fileobj=file, mode="rb"))
                 data = stack.enter_context(io.BufferedReader(unzipped))
-            if b"\0" in data.peek():
+            if _is_binary(data.peek()):
                 raise CorpusError(f"expected a text file in UTF-8 at {path}, got a binary file")
-            yield io.TextIOWrapper(data, encoding="utf-8-sig", errors="replace", newline=newline)
+            text = without_zeros(data)
+            yield io.TextIOWrapper(text, encoding="utf-8-sig", errors="replace", newline=newline)
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise CorpusError(f"expected a text file at {path}, but: {reason}") from error
+
+
+def _is_binary(beginning: bytes) -> bool:
+    if b"\0" not in beginning:
+        return False
+    characters = beginning.decode(errors="replace")
+    return len(_NO_TEXT.findall(characters)) > _MOST * len(characters)
 
 
 def files_of(path: FilePath) -> list[Path]:

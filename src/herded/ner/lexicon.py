@@ -13,13 +13,13 @@ from herded.ner.words import LOWER, OFFSET, PRIME, Vocabulary
 from herded.system.jit import jit
 
 LONGEST_PHRASE = 4
-MOST_LISTS = 4
-ALONE, BEGINS, INSIDE = 1, 16, 256  # a word's place in a phrase, times the lists' bits
+MOST_LISTS = 8
+ALONE, BEGINS, INSIDE = 1, 1 << 8, 1 << 16  # a word's place in a phrase, times the lists' bits
 _1, _32 = np.uint64(1), np.uint64(32)
 
 
 class Lexicon:
-    """At most four lists of names, which tell a `CRF` what words and phrases are known to be.
+    """At most eight lists of names, which tell a `CRF` what words and phrases are known to be.
 
     Names are kept as 31-bit hashes of their lower case, so that the lists cannot be read back from
     a model. Use `Lexicon.from_lists`; the constructor takes what a file holds.
@@ -51,7 +51,7 @@ class Lexicon:
         Parameters
         ----------
         lists : sequence of iterables of str
-            At most four. Names of more than four words are left out.
+            At most eight. Names of more than four words are left out.
 
         Returns
         -------

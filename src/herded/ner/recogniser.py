@@ -104,7 +104,7 @@ class Recogniser:
         ----------
         text : str
         decoder : str, optional
-            One of `DECODERS`; by default "viterbi", and "annealed-herded" with `skip`.
+            One of `DECODERS`; by default "viterbi", which with `skip` goes in rounds.
         skip : bool
             Whether to tie a name to its other mentions in the text; otherwise every sentence is
             labelled by itself.
@@ -172,7 +172,7 @@ class Recogniser:
         seed: int = 0,
     ) -> Iterator[tuple[list[Document], Batch, np.ndarray, np.ndarray]]:
         """Documents of about `BATCH` words together, their scores and their labels."""
-        decoder = chosen_decoder(decoder, skip)
+        decoder = chosen_decoder(decoder)
         if skip and self.ties is None:
             raise CorpusError("expected a model with ties for a skip-chain, got a chain alone")
         ties = self.ties if skip else None

@@ -63,7 +63,7 @@ class SkipCRF:
         *,
         folds: int = 2,
         rule: str = "next",
-        decoder: str = "herded",
+        decoder: str = "viterbi",
         sweeps: int = 400,
     ) -> None:
         self.crf = crf

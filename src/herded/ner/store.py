@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from herded.errors import CorpusError
+from herded.errors import CorpusError, MemoryLimitError
 from herded.methods.options import is_between, is_whole
 from herded.ner.chain import Chain
 from herded.ner.labels import OUTSIDE, split
 from herded.ner.lexicon import Lexicon
-from herded.system import atomic
+from herded.system import atomic, memory
+from herded.system.npz import read_arrays
 
-FORMAT = 1
+FORMAT = 2  # 1 knew four lists of names at the most
 MOST_BITS = 28
 TINY, HUGE = 1e-60, 1e60  # largest number in a model: sums of larger ones could overflow
 
@@ -54,10 +55,11 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Chain, dict[str, Any], dic
     """The chain, the header and all arrays."""
     target = atomic.target_path(path, CorpusError, "a model")
     try:
-        with np.load(target, allow_pickle=False) as file:
-            arrays = {name: np.asarray(file[name]) for name in file.files}
+        arrays = read_arrays(target, lambda size: memory.check(size, None, "a model"))
         header = json.loads(arrays.pop("header").tobytes())
         return _chain(header, arrays), header, arrays
+    except MemoryLimitError:
+        raise
     except FileNotFoundError as error:
         raise CorpusError(f"expected a model at {target}, but there is no such file") from error
     except Exception as error:  # numpy and zip raise errors of many kinds

@@ -20,6 +20,7 @@ from herded.models.convert.bqm import VALUES, without_names
 from herded.qubo.biases import Biases, read_biases
 from herded.qubo.cooling import KINDS, Cooling, cooling
 from herded.run.loop import interruptible, run_all
+from herded.run.results import in_full
 from herded.run.sampling import SamplerRun
 
 try:
@@ -218,7 +219,7 @@ def _method(
 
 def _told(method: Gibbs, beta: float | None) -> dict[str, Any]:
     """What `info` says of the method."""
-    schedule, found = method.schedule, {"method": repr(method)}
+    schedule, found = method.schedule, {"method": in_full(method)}
     if isinstance(schedule, Cooling):
         range_ = schedule.hot, schedule.cold
         return {**found, "beta_range": range_, "beta_schedule_type": schedule.kind}

@@ -41,6 +41,7 @@ class Choice:
     burn_in: int | None = None  # sweeps, where they were found with the method,
     sweeps: int | None = None  # and those after it,
     chains: int | None = None  # of so many chains or herds
+    doubt: str = ""  # what speaks against any run of this length
 
 
 def choose(
@@ -88,6 +89,7 @@ def choose(
         burn_in=found.burn_in,
         sweeps=found.sweeps,
         chains=found.chains,
+        doubt=found.doubt,
     )
 
 

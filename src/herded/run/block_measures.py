@@ -49,7 +49,7 @@ def _lattice_arrays(model: Lattice) -> tuple[float, float, tuple[np.ndarray, ...
     if unary.shape[1] == 2:
         constant, slope = float(table[:, 0].sum()), table[:, 1] - table[:, 0]
     index, steps, axes, ends = np.arange(n).reshape(shape), [], [], [np.zeros((3, 0))]
-    for axis, along in zip(range(len(shape) - 1, -1, -1), _couplings(model), strict=True):
+    for axis, along in zip(range(len(shape) - 1, -1, -1), model.couplings, strict=True):
         constant += model.unlike * float(along.sum())
         values = np.moveaxis((1.0 - model.unlike) * along, axis, 0)
         sites, last = np.moveaxis(index, axis, 0), shape[axis] - 1
@@ -78,7 +78,3 @@ def magnetisations(samples: np.ndarray, model: Model) -> np.ndarray:
 def of_blocks(f: Callable[..., Any]) -> Callable[[np.ndarray, Model], np.ndarray] | None:
     """The same for samples (rows, N) of many sweeps at once, where there is such."""
     return energies if f is energy else magnetisations if f is magnetisation else None
-
-
-def _couplings(model: Lattice) -> tuple[np.ndarray, ...]:
-    return model.right, model.down

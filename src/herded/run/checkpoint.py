@@ -14,6 +14,7 @@ from herded.methods.schedule import is_annealed
 from herded.run import checkpoint_file as checkpoints
 from herded.run.keep import Recorder
 from herded.run.observables import Observables
+from herded.run.results import in_full
 from herded.run.sampling import Chain, SamplerRun
 from herded.system.atomic import FilePath
 
@@ -22,7 +23,7 @@ def identity(run: SamplerRun) -> dict[str, Any]:
     """What must be equal for a run to be resumed."""
     return {
         "model": run.layout.model.content_hash,
-        "method": re.sub(r" at 0x\w+", "", repr(run.method)),  # of a function, in this process
+        "method": re.sub(r" at 0x\w+", "", in_full(run.method)),  # of a function, in this process
         "layout": run.layout.kind,
         "tables": run.layout.hash,
         "burn_in": run.burn_in,

@@ -77,7 +77,7 @@ def immobility(
     """
     same = (then == now).mean(axis=0)
     alike = np.zeros(len(variables))
-    for k in range(int(model.cardinalities.max())):
+    for k in np.intersect1d(then, now):
         alike += (then == k).mean(axis=0) * (now == k).mean(axis=0)
     noise = np.sqrt(np.maximum(alike * (1 - alike), 0.25 / len(now)) / len(now))
     excess = np.where(model.evidence[variables] < 0, same - alike, 0.0)

@@ -104,7 +104,7 @@ def infer(
     checkpoint_every
         Seconds between two checkpoints.
     progress
-        A bar on a terminal: when it takes a while (None), or never (False).
+        A bar on a terminal or in a notebook: when it takes a while (None), or never (False).
     callback
         A function that is called after every block of sweeps with a `Snapshot` (sweeps, seconds,
         chain_marginals(), best(), states()); what it returns is shown beside the bar.
@@ -169,9 +169,10 @@ def infer(
             threads=threads,
             executor=executor,
         )
-    reason = ""
+    reason = doubt = ""
     choices = check_keep(keep, rao_blackwell=isinstance(method, Recommendation))
     if isinstance(method, Recommendation):
+        doubt = method.doubt
         sweeps = method.sweeps if sweeps is None and seconds is None else sweeps
         burn_in = method.burn_in if burn_in is None else burn_in
         chains = method.chains if chains is None else chains
@@ -247,7 +248,7 @@ def infer(
             f"expected seconds enough for the burn-in of {burn_in} sweeps and one more, but after "
             f"{seconds:g} only {run.done} were done: give more, or a shorter burn_in"
         )
-    result = sampled(run, reason)
+    result = sampled(run, reason, doubt)
     _issue(result)
     return result
 
@@ -398,5 +399,7 @@ def _try_to_save(run: SamplerRun, path: str | PathLike[str], stacklevel: int) ->
     """A full disk must not cost the run: it goes on, and says so."""
     try:
         save(run, path)
+        run.saved = True
     except CheckpointError as error:
+        run.saved = False
         warnings.warn(f"{error}; the run goes on without this checkpoint", stacklevel=stacklevel)

@@ -32,6 +32,7 @@ from herded.run.sample_counts import (
     keep_best,
     take_ones,
 )
+from herded.system import memory
 from herded.system.threads import run_parts
 
 MAX_JOINT = 2**20
@@ -176,6 +177,7 @@ class PairRecorder(Recorder):
         super().__init__(layout)
         self.edges = neighbour_pairs(layout.model) if edges is None else _check_edges(layout, edges)
         size = len(self.edges) * layout.width**2
+        memory.check(8.0 * size, None, "tables of pairs of states", "give fewer edges=")
         self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:

@@ -19,6 +19,7 @@ from herded.run.progress import Callback, Progress, Snapshot
 ENDLESS = 2**60  # sweeps of a run that only the clock ends
 LONGEST = 0.1  # seconds of a block of a run with a time limit
 SHARE = 0.5  # of the time so far: early blocks are short, for callbacks
+PROMPT = 0.5  # seconds of a block of any other run: Ctrl-C, checkpoints and bars wait for its end
 
 
 class Run(Protocol):
@@ -39,6 +40,14 @@ class Run(Protocol):
     @property
     def most(self) -> int:
         """Sweeps of a block at most."""
+
+    @property
+    def least(self) -> int:
+        """Sweeps of a block that shorter ones would be slower than."""
+
+    @property
+    def first(self) -> int:
+        """Sweeps of the first block, before it is known how long one takes."""
 
     def is_finished(self) -> bool:
         """Whether there is nothing left to do."""
@@ -62,7 +71,7 @@ def run_all(
     is_brief: bool = False,
 ) -> None:
     """Advance `run` until it is finished, its time is up, or the event of `stopping` is set."""
-    before, rows = run.seconds, ENDLESS if seconds is None else 1
+    before, rows = run.seconds, run.first if seconds is None else 1
     with stopping as stop:
         bar = _bar(run, seconds, progress, is_brief)
         began = saved = time.perf_counter()
@@ -71,9 +80,7 @@ def run_all(
                 step = run.advance(min(rows, run.most))
                 now = time.perf_counter()
                 took, run.seconds = before + now - began - run.seconds, before + now - began
-                if seconds is not None:
-                    left = min(LONGEST, SHARE * run.seconds, seconds - run.seconds)
-                    rows = max(1, min(run.most, int(step * left / max(took, 1e-9))))
+                rows = _rows(run, step, took, seconds)
                 note = callback(run.snapshot()) if callback else None
                 if bar is not None:
                     bar.update(run.done if seconds is None else int(run.seconds), note or "")
@@ -86,13 +93,24 @@ def run_all(
     run.interrupted = not (run.is_finished() or _is_over(run, seconds))
 
 
+def _rows(run: Run, step: int, took: float, seconds: float | None) -> int:
+    """Sweeps of the next block, after one of `step` sweeps that `took` so many seconds."""
+    if seconds is None:
+        least, time_left = run.least, PROMPT
+    else:
+        least, time_left = 1, min(LONGEST, SHARE * run.seconds, seconds - run.seconds)
+    return max(least, int(step * time_left / max(took, 1e-9)))
+
+
 def _is_over(run: Run, seconds: float | None) -> bool:
     return seconds is not None and run.seconds >= seconds
 
 
 def _bar(run: Run, seconds: float | None, progress: bool | None, is_brief: bool) -> Progress | None:
-    """A bar, if there is a terminal to show it on."""
-    if progress is False or sys.stderr is None or not sys.stderr.isatty():
+    """A bar, if there is a terminal or a notebook to show it in."""
+    if progress is False or not (
+        "ipykernel.kernelapp" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+    ):
         return None
     return Progress.of_run(progress, run.name, run.total, seconds, brief=is_brief)
 

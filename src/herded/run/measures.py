@@ -116,7 +116,7 @@ class Correlations:
     def _along(self, x: np.ndarray, distances: np.ndarray, model: Model) -> np.ndarray:
         """(..., distances) the share of pairs that are alike, over all axes of a lattice."""
         shape = model.shape
-        if not hasattr(model, "periodic") and len(shape) < 2:
+        if not hasattr(model, "joined") and len(shape) < 2:
             raise MethodError(
                 f"expected pairs (E, 2) for Correlations on a model that is no lattice, got "
                 f"{shown(self.at)}"
@@ -150,8 +150,7 @@ def _alike_at(
 
 def _joined(model: Model) -> tuple[bool, ...]:
     """Whether the borders of a lattice are joined, for each axis."""
-    every = getattr(model, "periodic", False)
-    return tuple(getattr(model, "joined", (every,) * len(model.shape)))[::-1]
+    return tuple(getattr(model, "joined", (False,) * len(model.shape)))[::-1]
 
 
 def states_of_all(model: Model) -> int:

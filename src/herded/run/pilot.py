@@ -68,7 +68,7 @@ def fly(
         left -= len(block)
     samples = np.concatenate(seen)
     took = time.perf_counter() - began
-    return Pilot(longest_time(samples[len(samples) // 4 :]), len(samples), took)
+    return Pilot(longest_time(samples), len(samples), took)
 
 
 def longest_time(samples: np.ndarray) -> float:

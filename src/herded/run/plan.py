@@ -4,12 +4,13 @@ A name stands for the run that the command line makes of it: four chains, a burn
 as serve most models. Without a name the model decides (`run/auto.py`).
 """
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from herded.errors import MethodError
+from herded.errors import HerdedWarning, MethodError
 from herded.layouts.protocol import Layout
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
@@ -72,6 +73,7 @@ class Plan:
     layout: Layout | None = None  # where the choice has found it already
     memory: float | None = None  # bytes of the run, if they are known
     begun: Begun | None = None  # how far the run of a checkpoint is already
+    doubt: str = ""  # what speaks against any run of this length
 
     @property
     def samples(self) -> bool:
@@ -96,6 +98,7 @@ def plan_run(model: Model, name: str, asked: Request) -> Plan:
         choice.layout,
         choice.memory,
         begun,
+        choice.doubt,
     )
 
 
@@ -237,6 +240,9 @@ def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **opti
         result = anneal_in_rounds(run, plan.method, seconds)
     else:
         result = run(plan.method, sweeps=plan.sweeps, seconds=seconds, burn_in=plan.burn_in)
+    if plan.doubt:
+        warnings.warn(plan.doubt, HerdedWarning, stacklevel=4)
+        result = replace(result, warnings=(plan.doubt, *result.warnings))
     return replace(result, reason=plan.reason)
 
 

@@ -1,4 +1,4 @@
-"""A progress bar, shown on a terminal only."""
+"""A progress bar, shown on a terminal and in a notebook."""
 
 import sys
 import threading
@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from herded.run.notebook_bar import NotebookBar, is_notebook
 
 PATIENCE = 0.5  # seconds before a bar appears, so that short runs show none
 COMPILING = "compiling, once"
@@ -52,12 +54,12 @@ Callback = Callable[[Snapshot], str | None]
 
 
 class Progress:
-    """Shows how far a run is, if stderr is a terminal and the run takes a while."""
+    """Shows how far a run is, if somebody can see it and the run takes a while."""
 
     def __init__(
         self, wanted: bool | None, total: int | None, what: str, units: str = "sweeps"
     ) -> None:
-        seen = sys.stderr is not None and sys.stderr.isatty()
+        seen = is_notebook() or (sys.stderr is not None and sys.stderr.isatty())
         self.watched = seen and (wanted is None or bool(wanted))
         self.total, self.what, self.units = total, what, units
         self.began = time.perf_counter()
@@ -107,6 +109,10 @@ class Progress:
                 self._open(done, note)
 
     def _open(self, done: int, note: str) -> None:
+        if is_notebook():
+            self.bar = NotebookBar(self.what, self.total, self.units)
+            self.bar.update(self.task, completed=done, note=note)
+            return
         from rich.console import Console
         from rich.progress import (
             BarColumn,

@@ -4,9 +4,11 @@ A herd's average is less noisy than as many updates of one chain, but each of it
 burn-in of its own. So a short pilot tells how fast the model mixes (its time is charged), and the
 herd has as many members as leaves each of them `SWEEPS_PER_TIME` autocorrelation times. Where that
 leaves no herd worth the name, chains herd in time, with the weights that suit the model: their bias
-is small beside the noise of a run that is short for the model.
+is small beside the noise of a run that is short for the model. Where the pilot was too short to
+tell a time at all, the result of the run says so (`doubt`): chains that have not mixed can agree.
 
-`python -m benchmarks --only herds` prints what the rule gains over Gibbs sampling.
+`python -m benchmarks --only herds` prints what the rule gains over Gibbs sampling, and with
+`--others` what it gains on models that played no part in choosing its constants.
 """
 
 from dataclasses import dataclass
@@ -30,8 +32,9 @@ BURN_IN_PER_TIME, SWEEPS_PER_TIME = 2.5, 8
 LEAST_BURN_IN, LEAST_SWEEPS = 12, 40  # of a member, however fast the model mixes
 # In a longer run members have more sweeps than the pilot asks for, which costs next to nothing: it
 # may have missed what is rare.
-SWEEPS_PER_ROOT = 2 / 3
-LEAST_HERD = 12
+SWEEPS_PER_POWER, POWER = 0.09, 2 / 3
+LEAST_HERD = 32  # members that time leaves; with fewer, herding in time is more accurate
+SMALLEST_HERD = 12  # members that memory leaves
 MOST_HERD = 1024
 BYTES_PER_STATE = 8  # of a member's variable, at most: its state, an earlier one, and in packing
 
@@ -47,12 +50,16 @@ class Recommendation:
     sweeps, burn_in, chains
         Of the run, as `infer` takes them.
     reason
-        Why, in a sentence.
+        What was seen of the model and what is done about it, in a sentence.
+    doubt
+        What speaks against any run of this length, in a sentence, or nothing; `infer` adds it to
+        the warnings of the result.
 
     Examples
     --------
-    >>> hd.recommend(hd.ising_grid(np.zeros((10, 10)), 0.2), sweeps=100_000).chains
-    4
+    >>> choice = hd.recommend(hd.ising_grid(np.zeros((10, 10)), 0.2), sweeps=100_000)
+    >>> choice.chains, choice.method.herd > 64, choice.doubt
+    (4, True, '')
     """
 
     method: Gibbs | HerdedGibbs
@@ -60,6 +67,7 @@ class Recommendation:
     burn_in: int
     chains: int
     reason: str
+    doubt: str = ""
 
 
 def recommend(
@@ -71,6 +79,12 @@ def recommend(
     max_memory: Size | None = None,
 ) -> Recommendation:
     """The method, the size of a herd and the burn-in that suit a model and a budget.
+
+    A pilot, eight chains that take a twentieth of the budget, sees how fast the model mixes. Where
+    that leaves time for herds of 32 members or more, four herds of Gibbs chains run: each member is
+    exactly a Gibbs chain, and the four give an interval. Else four chains herd in time, which is
+    more accurate in runs that are short for a model. If the pilot was too short to tell, the result
+    of the run has a warning.
 
     Parameters
     ----------
@@ -108,12 +122,14 @@ def recommend(
     budget = UPDATES if sweeps is None and seconds is None else sweeps
     length = 2**62 if budget is None else budget // (PILOT_SHARE * MEMBERS)
     if length < LEAST_PILOT:
-        return in_time(model, int(budget or 1), seed, max_memory, "the run is short")
+        seen = f"{budget:,} updates of each variable are too few for a pilot"
+        return in_time(model, int(budget or 1), seed, max_memory, seen)
     share = None if seconds is None else seconds / PILOT_SHARE
     try:
         pilot = fly(model, length, seconds=share, seed=seed, max_memory=max_memory)
     except MemoryLimitError:
-        return in_time(model, int(budget or UPDATES), seed, max_memory, "memory is short for herds")
+        seen = "memory is short for herds"
+        return in_time(model, int(budget or UPDATES), seed, max_memory, seen)
     if seconds is not None:
         by_clock = int(pilot.updates * seconds / max(pilot.seconds, 1e-9))
         budget = by_clock if budget is None else min(budget, by_clock)
@@ -124,25 +140,44 @@ def plan(
     model: Model, budget: int, pilot: Pilot, seed: int, max_memory: Size | None
 ) -> Recommendation:
     """What to do with `budget` updates of each variable after a pilot."""
-    least = max(LEAST_SWEEPS, round(SWEEPS_PER_ROOT * budget**0.5))
+    if not pilot.sweeps:
+        return in_time(model, budget, seed, max_memory, "no variable is free to move")
+    seen = f"in a pilot of {pilot.sweeps:,} sweeps "
+    if not pilot.is_sure:
+        seen += "the slowest variable hardly moved on"
+        doubt = (
+            f"the chains may agree and be wrong: {seen}, so that nobody knows how long this model "
+            "takes to mix; use exact inference where it fits, or give recommend() more sweeps"
+        )
+        return in_time(model, budget, seed, max_memory, seen, doubt)
+    seen += f"the slowest variable had an autocorrelation time of {pilot.time:.2g} sweeps"
+    least = max(LEAST_SWEEPS, round(SWEEPS_PER_POWER * budget**POWER))
     needed = max(least, round(SWEEPS_PER_TIME * pilot.time))
+    members = int(min(budget // (HERDS * needed), MOST_HERD))
+    if members < LEAST_HERD:
+        return in_time(model, budget, seed, max_memory, f"{seen}, too long for herds")
     room = memory.limit(max_memory) // (BYTES_PER_STATE * HERDS * model.n_variables)
-    members = int(min(budget // (HERDS * needed), room, MOST_HERD))
-    mixing = f"its slowest variable has an autocorrelation time of {pilot.time:.2g} sweeps"
-    if not pilot.is_sure or members < LEAST_HERD:
-        return in_time(model, budget, seed, max_memory, f"{mixing}, too long for a herd")
+    members = min(members, int(room))
+    if members < SMALLEST_HERD:
+        return in_time(model, budget, seed, max_memory, "memory is short for herds")
     each = budget // (HERDS * members)
     burn_in = max(LEAST_BURN_IN, round(BURN_IN_PER_TIME * pilot.time), each // 10)
     return Recommendation(
-        Gibbs(herd=members, seed=seed), each - burn_in, burn_in, HERDS, f"{mixing}"
+        Gibbs(herd=members, seed=seed),
+        each - burn_in,
+        burn_in,
+        HERDS,
+        f"{seen}: {HERDS} herds of {members} members, which burn in for {burn_in:,} sweeps",
     )
 
 
 def in_time(
-    model: Model, budget: int, seed: int, max_memory: Size | None, reason: str
+    model: Model, budget: int, seed: int, max_memory: Size | None, seen: str, doubt: str = ""
 ) -> Recommendation:
     """Chains that herd in time."""
     chains = HERDS if budget >= 20 * HERDS else 1
     each = max(2, budget // chains)
     method = suited_weights(model, seed=seed, max_memory=max_memory)
-    return Recommendation(method, each - each // 10, each // 10, chains, reason)
+    what = f"{chains} chains that herd" if chains > 1 else "one chain that herds"
+    reason = f"{seen}: {what} in time"
+    return Recommendation(method, each - each // 10, each // 10, chains, reason, doubt)

@@ -1,6 +1,6 @@
 """Result: plain arrays and where they came from."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -36,7 +36,7 @@ class Pairs:
     """Pair marginals: tables[e] belongs to the variables edges[e]."""
 
     edges: np.ndarray  # (E, 2)
-    tables: np.ndarray  # (E, K, K)
+    tables: Sequence[np.ndarray]  # E, each with the states of one variable by those of the other
     model: Any = field(default=None, repr=False)
 
     def __getitem__(self, pair: tuple[Any, Any]) -> np.ndarray:
@@ -45,8 +45,8 @@ class Pairs:
         for a, b, flip in ((i, j, False), (j, i, True)):
             found = np.flatnonzero((self.edges[:, 0] == a) & (self.edges[:, 1] == b))
             if len(found):
-                table: np.ndarray = self.tables[found[0]]
-                return table.T if flip else table
+                table = self.tables[found[0]]
+                return np.transpose(table) if flip else table
         raise KeyError(f"the pair {pair} was not kept")
 
 
@@ -64,7 +64,7 @@ def curve_of(points: np.ndarray, errors: np.ndarray, sweeps: int, done: int) -> 
     return Curve(points[reached], errors[:, reached])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """What `infer` found. Asking for what was not kept says how to keep it.
 
@@ -89,6 +89,16 @@ class Result:
     warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
     method: Any = field(default=None, repr=False)  # what was run; its text is in `provenance`
     reason: str = field(default="", repr=False)  # why, where the method was not given
+
+    def __repr__(self) -> str:
+        from herded.run.shown import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from herded.run.shown import as_html
+
+        return as_html(self)
 
     def _get(self, kind: type[Kept], name: str, remedy: str, key: str | None = None) -> Kept:
         """What a property called `name` gives, which was kept under `key` if not under its name."""

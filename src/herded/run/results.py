@@ -1,11 +1,13 @@
 """From a run to its result: what was kept, what speaks against it, and where it came from."""
 
 import platform
-from typing import Any
+from dataclasses import fields
+from typing import Any, cast
 
 import numpy as np
 
 from herded.layouts.protocol import Layout
+from herded.methods.options import Options
 from herded.methods.protocol import Answer
 from herded.models.protocol import Model
 from herded.run.diagnostics import ALONE, confinement, disagreement, immobility
@@ -28,8 +30,8 @@ VERSIONS = {
 }
 
 
-def sampled(run: SamplerRun, reason: str = "") -> Result:
-    """What a run has found so far, and why its method was chosen."""
+def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
+    """What a run has found so far, why its method was chosen, and what spoke against it before."""
     model, recorded = run.layout.model, run.recorded
     facts = {
         "seconds": run.seconds,
@@ -39,6 +41,8 @@ def sampled(run: SamplerRun, reason: str = "") -> Result:
         "members": run.layout.members,
         "interrupted": run.interrupted,
     }
+    if run.saved is not None:
+        facts["saved"] = run.saved
     return Result(
         shape=model.shape,
         sweeps=recorded,
@@ -46,7 +50,7 @@ def sampled(run: SamplerRun, reason: str = "") -> Result:
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
         kept=_recorded(run, recorded),
-        warnings=_warnings(run) if recorded else (),
+        warnings=_warnings(run, doubt) if recorded else (),
         model=model,
         method=run.method,
         reason=reason,
@@ -79,12 +83,20 @@ def provenance(layout: Layout, method: object, **facts: Any) -> dict[str, Any]:
     return {
         "model": layout.model.content_hash,
         "tables": layout.hash,
-        "method": repr(method),
+        "method": in_full(method),
         "layout": layout.kind,
         "memory": layout.memory,
         **facts,
         "versions": dict(VERSIONS),
     }
+
+
+def in_full(method: object) -> str:
+    """A method with all of its options: its `repr` leaves out those that are as usual."""
+    if not isinstance(method, Options):
+        return repr(method)
+    named = (f"{f.name}={getattr(method, f.name)!r}" for f in fields(cast(Any, method)))
+    return f"{type(method).__name__}({', '.join(named)})"
 
 
 def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
@@ -107,8 +119,11 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
         kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
     if PairMarginals in keep:
         pairs = recorders(PairMarginals)
+        edges, states = pairs[0].edges, run.layout.model.cardinalities
         tables = np.mean([recorder.tables() for recorder in pairs], axis=0)
-        kept["pairs"] = Pairs(pairs[0].edges, tables, run.layout.model)
+        sizes = states[edges].tolist()
+        tables = [t[:k, :m] for t, (k, m) in zip(tables, sizes, strict=True)]
+        kept["pairs"] = Pairs(edges, tables, run.layout.model)
     if Joint in keep:
         kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
     if Observables in keep and sweeps:
@@ -119,9 +134,9 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     return kept
 
 
-def _warnings(run: SamplerRun) -> tuple[str, ...]:
+def _warnings(run: SamplerRun, doubt: str) -> tuple[str, ...]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
-    model, chains, found = run.layout.model, run.chains, []
+    model, chains, found = run.layout.model, run.chains, [doubt]
     if model.has_hard_zeros:
         states = np.concatenate([run.layout.values(chain.state) for chain in chains])
         found.append(confinement(model, states[:: -(-len(states) // WALLED)]))
@@ -164,10 +179,6 @@ def _answered(model: Model, answer: Answer, curve: Curve | None) -> dict[str, An
     if answer.state is not None and answer.log_score is not None:
         kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score, model)
     if answer.pairs is not None:
-        width = int(model.cardinalities.max())
-        tables = np.zeros((len(answer.pairs), width, width))
-        for table, pair in zip(tables, answer.pairs.values(), strict=True):
-            table[: pair.shape[0], : pair.shape[1]] = pair
         edges = np.array(list(answer.pairs), dtype=np.int64).reshape(-1, 2)
-        kept["pairs"] = Pairs(edges, tables, model)
+        kept["pairs"] = Pairs(edges, list(answer.pairs.values()), model)
     return kept

@@ -30,6 +30,7 @@ MOST_COUNTED = 255  # samples of a block: in bytes
 SPARE = 2**26  # bytes of weights that a run by the clock may copy to compile with
 WORTH_THREADS = 2**20  # updates in a whole run
 MOST_UPDATES = 2**31  # of a variable in a herd: sums of twice as many would overflow
+FIRST = 2**18  # updates of a run's first block, before it is known how long they take
 BRIEF = 2**16  # updates of a run that is over before anybody could interrupt it
 
 Remote = Callable[["SamplerRun", int], None]  # advances all chains by so many sweeps
@@ -70,6 +71,7 @@ class SamplerRun:
     done: int = 0
     seconds: float = 0.0
     interrupted: bool = False
+    saved: bool | None = None  # whether the last checkpoint was written, if there are any
     pool: Executor | None = None
     remote: Remote | None = None  # where the chains run on workers
 
@@ -118,6 +120,14 @@ class SamplerRun:
     @property
     def most(self) -> int:
         return self.blocks.shape[1] if self.remote is None else getattr(self.remote, "most", 1)
+
+    @property
+    def least(self) -> int:
+        return self.layout.least_block if self.remote is None else self.most
+
+    @property
+    def first(self) -> int:
+        return max(self.least, FIRST // (self.layout.n_stored * self.layout.members))
 
     def is_finished(self) -> bool:
         most = MOST_UPDATES // self.layout.members if self.layout.together else self.total

@@ -35,6 +35,8 @@ class SolverRun:
     seconds: float = 0.0
     interrupted: bool = False
     most: int = BLOCK
+    least: int = 1
+    first: int = 1
 
     @classmethod
     def prepare(

@@ -23,6 +23,7 @@ from herded.methods.options import is_between, is_whole
 from herded.models.checks import described
 from herded.run.loop import interrupted_together
 from herded.run.progress import Progress
+from herded.run.results import in_full
 from herded.system import memory
 from herded.system.memory import Size
 from herded.tiled.cluster import run_on_cluster
@@ -286,7 +287,7 @@ def _identity(work: Work, tiling: Tiling) -> dict[str, Any]:
     """What must be equal for a run to be resumed."""
     return {
         "lattice": work.lattice.name,
-        "method": repr(work.method),
+        "method": in_full(work.method),
         "burn_in": work.burn_in,
         "rao_blackwell": work.rao_blackwell,
         "tile": list(tiling.tile),

@@ -1,0 +1,88 @@
+"""What a model is, in a line or in a few: for `repr`, notebooks and `herded info`."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from herded.models.protocol import Model
+
+if TYPE_CHECKING:
+    from herded.models.factor_graph import FactorGraph
+
+MOST_KINDS = 8  # of factors or variables that are listed
+
+
+def count(n: int, what: str) -> str:
+    """`1 chain`, `10,000 sweeps`, `no factors`."""
+    plural = what if n == 1 else what + "s"
+    return f"{n:,} {plural}" if n else f"no {plural}"
+
+
+def in_a_line(model: Model, factors: int | None = None) -> str:
+    """`37 variables of 2 to 4 states, 37 factors, 2 observed`."""
+    low, high = int(model.cardinalities.min()), int(model.cardinalities.max())
+    states = count(high, "state") if low == high else f"{low} to {high} states"
+    sides = " x ".join(f"{size:,}" for size in model.shape)
+    flat = count(model.n_variables, "variable")
+    variables = f"{sides} variables" if len(model.shape) > 1 else flat
+    observed = int((model.evidence >= 0).sum())
+    parts = [f"{variables} of {states}"]
+    parts += [] if factors is None else [count(factors, "factor")]
+    parts += [f"{observed:,} observed"] if observed else []
+    return ", ".join(parts)
+
+
+def features(graph: "FactorGraph") -> dict[str, Any]:
+    """Plain numbers that describe a model."""
+    arity, degree = np.diff(graph.factor_start), np.diff(graph.adjacency[0])
+    return {
+        "variables": graph.n_variables,
+        "observed": int((graph.evidence >= 0).sum()),
+        "factors": graph.n_factors,
+        "arities": {str(a): n for a, n in _counts(arity)},
+        "entries": len(graph.log_tables),
+        "cardinalities": {str(k): n for k, n in _counts(graph.cardinalities)},
+        "degree": {"mean": float(degree.mean()), "max": int(degree.max())},
+        "zeros": float(np.isneginf(graph.log_tables).mean()) if len(graph.log_tables) else 0.0,
+        "named": graph.names is not None,
+    }
+
+
+def _counts(values: np.ndarray) -> Iterator[tuple[int, int]]:
+    found, counts = np.unique(values, return_counts=True)
+    return zip(found.tolist(), counts.tolist(), strict=True)
+
+
+def facts(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Features as lines of a name and what there is to say."""
+    arities = [f"{n:,} of {count(int(a), 'variable')}" for a, n in found["arities"].items()]
+    yield "factors", _listed(arities)
+    zeros = f"{found['zeros']:.1%}" if found["zeros"] else "none"
+    yield "entries", f"{found['entries']:,} in tables, {zeros} of them zero"
+    yield "states", _listed([f"{n:,} x {k}" for k, n in found["cardinalities"].items()])
+    degree = found["degree"]
+    yield "degree", f"{degree['mean']:.3g} on average, {degree['max']:,} at most"
+
+
+def _listed(texts: list[str]) -> str:
+    more = [f"{len(texts) - MOST_KINDS:,} other kinds"] if len(texts) > MOST_KINDS else []
+    return ", ".join([*texts[:MOST_KINDS], *more]) or "none"
+
+
+def of_lattice(model: Any) -> Iterator[tuple[str, str]]:
+    """The same of a lattice, whose factors need not be written out."""
+    kind = "Ising: s_i s_j" if model.unlike else "Potts: [x_i = x_j]"
+    yield "couplings", f"{number_range(model.all_couplings)} ({kind})"
+    finite = model.log_unary[np.isfinite(model.log_unary)]
+    yield "fields", f"{number_range(finite)} (log-potentials of single variables)"
+    joined = ["joined" if one else "free" for one in reversed(model.joined)]
+    yield "borders", joined[0] if len(set(joined)) == 1 else ", ".join(joined)
+
+
+def number_range(values: np.ndarray) -> str:
+    """`0.5`, or `-1 to 1`."""
+    if not values.size:
+        return "none"
+    low, high = float(values.min()), float(values.max())
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"

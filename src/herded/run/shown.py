@@ -1,0 +1,98 @@
+"""Results for people: a few lines of text, and a page's worth of HTML for notebooks."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from herded.errors import MethodError
+from herded.models.labels import state_label, variable_label
+from herded.models.summary import count
+from herded.system.html import table
+
+if TYPE_CHECKING:
+    from herded.run.result import Result
+
+MOST_ROWS = 10  # variables of a table
+MOST_STATES = 4
+
+
+def as_text(result: "Result") -> str:
+    """What was run, what was kept, and what speaks against it."""
+    lines = [f"Result of {_method(result)}: {_length(result)}"]
+    lines += [f"  {name:9} {text}" for name, text in _facts(result)]
+    return "\n".join(lines)
+
+
+def as_html(result: "Result") -> str:
+    """The same, with a table of the first marginals."""
+    parts = [table(f"Result of {_method(result)}: {_length(result)}", _facts(result))]
+    if result.kept.get("chain_marginals") is not None:
+        parts.append(table("", _marginals(result), head=True))
+        more = result.model.n_variables - MOST_ROWS
+        if more > 0:
+            parts.append(f"<p>... and {count(more, 'more variable')}</p>")
+    return "".join(parts)
+
+
+def _method(result: "Result") -> str:
+    return repr(result.method) if result.method is not None else "a run"
+
+
+def _length(result: "Result") -> str:
+    facts = result.provenance
+    seconds = f"{facts.get('seconds', 0.0):.2g} s"
+    if result.converged is not None:
+        return seconds if result.converged else f"not converged after {result.sweeps:,} sweeps"
+    burn_in = facts.get("burn_in", 0)
+    after = f" after {burn_in:,} of burn-in" if burn_in else ""
+    chains, members = facts.get("chains", 1), facts.get("members", 1)
+    many = f"{count(chains, 'herd')} of {members}" if members > 1 else count(chains, "chain")
+    stopped = ", interrupted" if facts.get("interrupted") else ""
+    return f"{count(result.sweeps, 'sweep')}{after}, {many}, {seconds}{stopped}"
+
+
+def _facts(result: "Result") -> Iterator[tuple[str, str]]:
+    kept = result.kept
+    yield "model", repr(result.model)
+    if result.reason:
+        yield "reason", result.reason
+    if kept.get("chain_marginals") is not None:
+        yield "marginals", f"{_shape(result.marginals)}{_spread(result)}"
+    if kept.get("log_z") is not None:
+        yield "log Z", f"{result.log_z:.8g}"
+    if kept.get("best") is not None:
+        yield "best", f"log-score {result.best.log_score:.8g}"
+    if kept.get("samples") is not None:
+        yield "samples", _shape(result.samples)
+    for name, observed in (kept.get("observables") or {}).items():
+        yield name, observed.described()
+    if kept.get("curve") is not None:
+        yield "curve", f"error {kept['curve'].errors[:, -1].mean():.3g} at the end"
+    for sentence in result.warnings:
+        yield "warning", sentence
+
+
+def _shape(array: np.ndarray) -> str:
+    return " x ".join(f"{size:,}" for size in array.shape)
+
+
+def _spread(result: "Result") -> str:
+    """How sure marginals are, where several chains tell."""
+    try:
+        return f", standard error at most {float(result.standard_error.max()):.2g}"
+    except MethodError:
+        return ""
+
+
+def _marginals(result: "Result") -> Iterator[tuple[str, ...]]:
+    """Headings, and the most probable states of the first variables."""
+    yield "variable", "state: probability"
+    model, means = result.model, result.chain_marginals.mean(axis=0)
+    for i in range(min(MOST_ROWS, model.n_variables)):
+        own = means[i, : int(model.cardinalities[i])]
+        order = np.argsort(-own, kind="stable")[:MOST_STATES]
+        cells = [f"{state_label(model, i, int(k))}: {own[k]:.4f}" for k in order]
+        label = variable_label(model, i)
+        name = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+        yield name, ", ".join(cells) + (", ..." if len(own) > len(order) else "")

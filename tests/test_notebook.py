@@ -1,0 +1,107 @@
+"""In a notebook: a bar that comes and goes, results that show themselves, the stop button."""
+
+import importlib.util
+import os
+import sys
+
+import pytest
+
+from tests.patience import HANGS
+
+nbclient = pytest.importorskip("nbclient", reason="notebooks are run by nbclient")
+nbformat = pytest.importorskip("nbformat", reason="notebooks are run by nbclient")
+if importlib.util.find_spec("ipykernel") is None:  # not imported: this is no notebook
+    pytest.skip("notebooks need a kernel", allow_module_level=True)
+
+CELLS = {
+    "model": """
+import os, signal, numpy as np, herded as hd
+from herded.run import progress, notebook_bar
+progress.PATIENCE = 0.0  # a bar at once, however fast the machine is
+notebook_bar.PACE = 0.0
+model = hd.ising_grid(np.zeros((8, 8)), 0.3)
+model
+""",
+    "result": """
+keep = [hd.Marginals(), hd.Observable(hd.energy)]
+result = hd.infer(model, hd.Gibbs(), sweeps=3000, chains=2, keep=keep, callback=lambda s: "so far")
+result
+""",
+    "picture": "result.plot()",
+    "stop": """
+def stop(snapshot):  # as the stop button does, by the same signal
+    if snapshot.sweeps >= 300 and not hasattr(stop, "done"):
+        stop.done = os.kill(os.getpid(), signal.SIGINT)
+endless = hd.infer(model, hd.Gibbs(), seconds=100_000, callback=stop, checkpoint="run.ckpt")
+print(endless.provenance["interrupted"], endless.sweeps >= 300, os.path.exists("run.ckpt"))
+""",
+    "after": "print('the kernel lives')",
+}
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    """What each cell has shown, all run by one kernel."""
+    cells = [nbformat.v4.new_code_cell(code) for code in CELLS.values()]
+    book = nbformat.v4.new_notebook(cells=cells)
+    folder = tmp_path_factory.mktemp("notebook")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+        patch.setenv("IPYTHONDIR", str(folder / "ipython"))
+        from jupyter_client.kernelspec import KernelSpec
+        from jupyter_client.manager import AsyncKernelManager
+
+        manager = AsyncKernelManager()
+        command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        manager._kernel_spec = KernelSpec(argv=command, display_name="here", language="python")
+        shown = {name: [] for name in CELLS}
+        names = list(CELLS)
+
+        class Watched(nbclient.NotebookClient):
+            """Also notes what a cell has shown and taken away."""
+
+            def process_message(self, message, cell, cell_index):
+                shown[names[cell_index]].append(message)
+                return super().process_message(message, cell, cell_index)
+
+        settings = {"resources": {"metadata": {"path": str(folder)}}, "timeout": HANGS}
+        Watched(book, km=manager, **settings).execute()
+    left = {name: cell["outputs"] for name, cell in zip(CELLS, book["cells"], strict=True)}
+    return shown, left
+
+
+def pages(cell):
+    """The HTML that a cell shows at its end."""
+    return [output["data"]["text/html"] for output in cell if "text/html" in output.get("data", {})]
+
+
+def test_models_and_results_show_themselves(outputs):
+    _, left = outputs
+    assert "Lattice(8 x 8 variables of 2 states)" in pages(left["model"])[-1]
+    page = pages(left["result"])[-1]
+    assert "Result of Gibbs(): 3,000 sweeps, 2 chains" in page and "95 % interval" in page
+
+
+def test_a_bar_comes_and_goes(outputs):
+    shown, left = outputs
+    texts = [
+        message["content"]["data"].get("text/html", "")
+        for message in shown["result"]
+        if message["msg_type"] in ("display_data", "update_display_data")
+    ]
+    bars = [text for text in texts if "<progress" in text]
+    assert any("Gibbs" in bar and "of 3,000 sweeps" in bar and "so far" in bar for bar in bars)
+    assert texts[-1] == "" and not any("<progress" in page for page in pages(left["result"]))
+
+
+def test_pictures_are_shown(outputs):
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    _, left = outputs
+    assert any("image/png" in output.get("data", {}) for output in left["picture"])
+
+
+def test_the_stop_button_ends_a_run_and_keeps_what_there_is(outputs):
+    _, left = outputs
+    texts = {name: "".join(o.get("text", "") for o in left[name]) for name in ("stop", "after")}
+    assert texts["stop"].startswith("True True True")
+    assert texts["after"] == "the kernel lives\n"
