@@ -4,7 +4,7 @@ import numpy as np
 
 from herded.vision.noise import LEAST_RATE, MOST_RATE
 
-FEWEST_PLACES = 200
+FEWEST_PLACES = 100  # to count flips at
 TAILS = ((0.01, 0.5), (0.5, 0.99))  # of the local mean: levels, perhaps
 MEDIAN = 0.6744897501960817  # of |Z|
 
