@@ -104,7 +104,7 @@ def test_a_sampler_tells_of_its_error(capsys):
     assert "method     herded (weights blanket, seed 0)\n" in out
     assert "run        10,000 sweeps after 1,000 of burn-in, 4 chains\n" in out
     assert "time       10,000 sweeps in " in out
-    assert "error      standard error " in out and "bias that they share is not in it" in out
+    assert "error      95 % intervals: +- " in out and "(3.18 standard errors) and the dist" in out
     assert "reference  mean absolute error " in out and "Hellinger" in out
     assert "variable        0        1       +-\n" in out
 
@@ -118,12 +118,12 @@ def test_without_exact_inference_auto_says_what_it_does_instead(capsys):
     hd.io.write_uai(small_grid(30), "large.uai")
     _, out, _ = run(capsys, "infer", "large.uai", "--max-memory", "30M", "--sweeps", 20)
     assert (
-        "method     herded (weights blanket, seed 0): elimination needs more than 30.0 MiB; the "
-        "run is short\n"
+        "method     herded (weights blanket, seed 0): elimination needs more than 30.0 MiB; 80 "
+        "updates of each variable are too few for a pilot"
     ) in out
     hd.io.write_uai(weak_grid(30), "weak.uai")
     _, out, _ = run(capsys, "infer", "weak.uai", "--max-memory", "30M", "--sweeps", 3000)
-    assert "method     herd (seed 0): elimination needs more than 30.0 MiB; its slowest" in out
+    assert "method     herd (seed 0): elimination needs more than 30.0 MiB; in a pilot" in out
     assert re.search(r"run        \d+ sweeps after \d+ of burn-in, 4 herds of \d+ chains\n", out)
     assert "... and 880 more: use --out or --json\n" in out
 

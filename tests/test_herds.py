@@ -307,7 +307,8 @@ def test_members_that_have_not_moved_on():
     with pytest.warns(hd.HerdedWarning, match="have not moved on: variable"):
         result = hd.infer(stuck, hd.Gibbs(herd=64), sweeps=50, burn_in=10)
     assert any("chance explains" in sentence for sentence in result.warnings)
-    assert not hd.infer(hd.ising_grid(np.zeros((6, 6)), 0.1), hd.Gibbs(herd=64), sweeps=50).warnings
+    mixes = hd.ising_grid(np.zeros((6, 6)), 0.1)
+    assert hd.infer(mixes, hd.Gibbs(herd=64), sweeps=50, chains=2).warnings == ()
 
 
 def test_intervals():

@@ -160,7 +160,7 @@ def test_wrong_temperatures(temperature):
 @pytest.mark.parametrize("sampler", [hd.Gibbs, hd.HerdedGibbs])
 @pytest.mark.parametrize("temperature", [0, 5e-324, 1e-300, 1e-10, 1e308])
 def test_extreme_temperatures_stay_in_the_support(temperature, sampler):
-    table = [[-np.inf, 1e300], [-1e300, 0.0]]
+    table = [[-np.inf, 1e11], [-1e11, 0.0]]
     for k in (2, 3):
         tables = np.full((k, k), -np.inf)
         tables[:2, :2] = table

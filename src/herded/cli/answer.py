@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from herded.cli import models
-from herded.cli.printing import after_infer, and_more, columns, facts, finite, safe
+from herded.cli.printing import after_infer, and_more, columns, count, facts, finite, safe
 from herded.cli.reference import Errors, Reference
 from herded.cli.setup import Setup
 from herded.errors import MethodError
 from herded.models import labels
 from herded.models.protocol import Model
 from herded.run.diagnostics import ALONE
+from herded.run.intervals import margins, t_quantile
 from herded.run.result import Result
 
 MOST_ROWS = 20
@@ -45,6 +46,8 @@ class Answered:
     warnings: tuple[str, ...]
     marginals: np.ndarray | None = None  # (N, K)
     standard_error: np.ndarray | None = None  # (N, K)
+    margin: np.ndarray | None = None  # (N, K): how far 95 % intervals reach to each side
+    is_controlled: bool = False  # whether the bias of herding was looked for
     errors: Errors | None = None
     state: np.ndarray | None = None  # (N,)
     log_score: float | None = None
@@ -53,7 +56,7 @@ class Answered:
     def as_text(self) -> str:
         """The answer, then what to think of it."""
         if self.marginals is not None:
-            lines = marginal_table(self.model, self.marginals, self.standard_error, MOST_ROWS)
+            lines = marginal_table(self.model, self.marginals, self.margin, MOST_ROWS)
         elif self.state is not None:
             lines = _state_lines(self.model, self.state)
         else:
@@ -74,13 +77,14 @@ class Answered:
             kind = KINDS[self.setup.choice.name]
             named.append(("log10 Z", f"{self.log_z / math.log(10):.10g}, {kind}"))
             named.append(("log Z", f"{self.log_z:.10g}"))
-        if self.standard_error is not None:
-            spread = self._free(self.standard_error)
+        if self.margin is not None:
+            reach, n = self._free(self.margin), self.setup.chains
             named.append(
                 (
                     "error",
-                    f"standard error {spread.mean():.2g} on average, {spread.max():.2g} at most, "
-                    "from the spread of chains: a bias that they share is not in it",
+                    f"95 % intervals: +- {reach.mean():.2g} on average, {reach.max():.2g} at most, "
+                    f"from the spread of {count(n, 'chain' if self.setup.herd == 1 else 'herd')} "
+                    f"({t_quantile(n):.3g} standard errors){self._bias()}",
                 )
             )
         elif self.marginals is not None and self.setup.samples:
@@ -98,6 +102,12 @@ class Answered:
         named += [("warning", safe(text, len(text))) for text in told]
         then = after_infer(self.options, self)
         return named + ([("next", safe(then, len(then)))] if then else [])
+
+    def _bias(self) -> str:
+        """What intervals of herding in time know of its bias."""
+        if self.is_controlled:
+            return " and the distance from a control without the bias of herding"
+        return ": a bias that they share is not in it" if self.setup.in_time else ""
 
     def _free(self, table: np.ndarray) -> np.ndarray:
         """The entries that stand for something unknown."""
@@ -137,6 +147,15 @@ class Answered:
             spread = self._free(self.standard_error)
             found["standard_error"] = {"mean": float(spread.mean()), "max": float(spread.max())}
             found["standard_errors"] = self._rows(self.standard_error)
+        if self.margin is not None:
+            reach = self._free(self.margin)
+            found["interval"] = {
+                "level": 0.95,
+                "mean": float(reach.mean()),
+                "max": float(reach.max()),
+                "controlled": self.is_controlled,
+            }
+            found["margins"] = self._rows(self.margin)
         if self.marginals is not None:
             found["marginals"] = self._rows(self.marginals)
         if self.model.names:
@@ -182,12 +201,18 @@ def answered(
         state, score = result.best.state.reshape(-1), result.best.log_score
         return Answered(model, setup, options, state=state, log_score=score, **common)
     marginals = result.marginals.reshape(model.n_variables, -1)
+    if reference is not None:
+        common["warnings"] += tuple(reference.doubts(marginals))
     return Answered(
         model,
         setup,
         options,
         marginals=marginals,
-        standard_error=_standard_error(setup, result),
+        standard_error=(spread := _standard_error(setup, result)),
+        margin=None
+        if spread is None
+        else margins(result.chain_marginals, result.kept.get("control")),
+        is_controlled="control" in result.kept,
         errors=reference.errors(marginals) if reference else None,
         **common,
     )
@@ -228,7 +253,7 @@ def _state_lines(model: Model, state: np.ndarray) -> list[str]:
 
 
 def marginal_table(
-    model: Model, marginals: np.ndarray, standard_error: np.ndarray | None, most_rows: int
+    model: Model, marginals: np.ndarray, margin: np.ndarray | None, most_rows: int
 ) -> list[str]:
     """The first `most_rows` variables, and how many more there are."""
     shown = min(model.n_variables, most_rows)
@@ -240,8 +265,8 @@ def marginal_table(
     else:
         rows = [["variable", "state: probability"]]
         rows += [_list(model, i, marginals) for i in range(shown)]
-    if standard_error is not None:
-        largest = standard_error.max(axis=1)
+    if margin is not None:
+        largest = margin.max(axis=1)
         rows[0].append("+-")
         for row, error in zip(rows[1:], largest, strict=False):
             row.append(f"{error:.5f}")

@@ -129,9 +129,10 @@ def _curve(
         result = infer(
             model, method, seconds=options.seconds, layout=layout, callback=callback, **extra
         )
-    last = reference.errors(result.marginals.reshape(model.n_variables, -1))
+    marginals = result.marginals.reshape(model.n_variables, -1)
+    last = reference.errors(marginals)
     points.append(Point(float(result.provenance["seconds"]), result.sweeps, last))
-    return points, result.warnings
+    return points, (*result.warnings, *reference.doubts(marginals))
 
 
 def _looking(reference: Reference, points: list[Point]) -> Callback:

@@ -8,10 +8,13 @@ import numpy as np
 
 from herded.errors import FileError
 from herded.io.uai_results import read_marginals
+from herded.models.evidence import called
 from herded.models.protocol import Model
 from herded.run.keep import ErrorCurve
 
 ROUNDING_OF_SUMS = 0.01  # few digits are written
+SURE = 0.99  # a probability that few digits may show as 1
+NAMED = 3  # variables in a sentence
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,27 @@ class Reference:
             )
         return cls(model, marginals)
 
+    def doubts(self, marginals: np.ndarray) -> list[str]:
+        """What speaks for a reference of other evidence, given the marginals that were found."""
+        model, known = self.model, self.model.evidence.reshape(-1)
+        found = marginals.reshape(self.marginals.shape)
+        observed = np.flatnonzero(known >= 0)
+        certain = self.marginals[observed, known[observed]] >= 1 - ROUNDING_OF_SUMS
+        sentences = []
+        if not certain.all():
+            sentences.append(
+                f"the reference has other evidence: {_named(model, observed[~certain])} observed "
+                "here, and not certain there; its errors mean little"
+            )
+        fixed = (known < 0) & ((self.marginals == 1) & (found < SURE)).any(axis=1)
+        if fixed.any():
+            names = _named(model, np.flatnonzero(fixed))
+            sentences.append(
+                f"the reference fixes what nobody has observed: {names} certain there, and not "
+                "here; was it made with more evidence?"
+            )
+        return sentences
+
     def errors(self, marginals: np.ndarray) -> Errors:
         """Of marginals as `Result.marginals` gives them."""
         free = self.model.evidence.reshape(-1) < 0
@@ -67,3 +91,12 @@ class Reference:
             float(np.abs(found - self.marginals)[free].max(initial=0.0)),
             float(hellinger.mean()) if free.any() else 0.0,
         )
+
+
+def _named(model: Model, variables: np.ndarray) -> str:
+    """Some of the variables, and how many more there are, with their verb."""
+    names = ", ".join(called(model, int(i)) for i in variables[:NAMED])
+    more = len(variables) - NAMED
+    rest = f" and {more} {'other' if more == 1 else 'others'}" if more > 0 else ""
+    one = len(variables) == 1
+    return f"{'variable' if one else 'variables'} {names}{rest} {'is' if one else 'are'}"

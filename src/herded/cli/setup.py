@@ -82,6 +82,11 @@ class Setup:
         """Whether the method is a sampler."""
         return self.choice.samples
 
+    @property
+    def in_time(self) -> bool:
+        """Whether the method herds in time."""
+        return hasattr(self.method, "weights")
+
     def described(self) -> str:
         """The method with its settings, and why."""
         shown = {name: value for name, value in self.settings().items() if name in SHOWN}

@@ -18,6 +18,8 @@ from herded.models.protocol import Model
 if TYPE_CHECKING:
     from herded.models.factor_graph import FactorGraph
 
+MOST_IN_ALL = 1e12  # the sum of all factors' largest log-potentials: its last digit is 1e-4
+
 
 def shown(value: object) -> str:
     """The beginning of what was passed, on one line."""
@@ -223,6 +225,7 @@ def check_tables(
             f"expected finite or -inf log-potentials, got {tables[at]} in {called(f)} over "
             f"variables {tuple(map(int, scope_of(f)))}"
         )
+    check_magnitude(tables, starts=table_start[:-1])
     finite = np.concatenate([[0], np.cumsum(np.isfinite(tables))])
     empty = finite[table_start[1:]] == finite[table_start[:-1]]
     if empty.any():
@@ -230,6 +233,30 @@ def check_tables(
         raise ModelError(
             f"expected some possible state in every factor, but {called(f)} over variables "
             f"{tuple(map(int, scope_of(f)))} is -inf everywhere: the support is empty"
+        )
+
+
+def check_magnitude(*tables: np.ndarray, starts: np.ndarray | None = None) -> None:
+    """Refuse log-potentials so large that sums of them lose the digits that count.
+
+    Of the tables that begin at `starts` only the largest entries count; without, all do.
+    """
+    ends = [
+        (float(t.max(initial=0.0)), -float(t.min(initial=0.0, where=t > -np.inf))) for t in tables
+    ]
+    largest = max(map(max, ends))
+    if largest <= MOST_IN_ALL / max(1, sum(table.size for table in tables)):
+        return
+    sizes = [np.abs(np.where(np.isneginf(table), 0.0, table)).ravel() for table in tables]
+    if starts is not None:
+        sizes = [np.maximum.reduceat(part, starts) for part in sizes]
+    with np.errstate(over="ignore"):
+        total = sum(float(part.sum()) for part in sizes)
+    if total > MOST_IN_ALL:
+        raise ModelError(
+            f"expected log-potentials whose sizes add up to at most {MOST_IN_ALL:.0e}, since sums "
+            f"of larger ones lose the digits that count, got {largest:.3g}: scale them down, or "
+            "write -inf for what is impossible"
         )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.models.checks import number
+from herded.models.checks import check_magnitude, number
 from herded.models.factor_graph import locked
 from herded.models.lattice import ISING, POTTS, Lattice
 from herded.models.lattice_axes import check_couplings, check_joined, grid_array
@@ -168,6 +168,7 @@ def _lattice(
             "the support is empty"
         )
     couplings = check_couplings(coupling, shape, joined)
+    check_magnitude(log_unary, *couplings)
     return Lattice(
         log_unary=locked(log_unary, np.float64),
         couplings=tuple(locked(along, np.float64) for along in couplings),

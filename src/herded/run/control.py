@@ -20,7 +20,8 @@ from herded.methods.mean_field import MeanField
 from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
-from herded.run.diagnostics import told_others, told_state
+from herded.run.diagnostics import UNCOMPARED, told_others, told_state
+from herded.run.intervals import Control
 from herded.run.keep import Marginals
 from herded.run.loop import run_all
 from herded.run.result import Result
@@ -35,24 +36,58 @@ MOST_UPDATES = 2**25  # of all variables in it
 BURN_IN = 4  # a part in so many
 DIFFERENT = 0.05  # of two probabilities, beyond
 SIGMAS = 6.0  # standard errors of the herds
+LONG = 20_000  # updates of a variable in a run that herds in time, from which on it has a control
+CONTROLLED = 2  # which has one part in so many of them
+CONTROL_HERDS, CONTROL_MEMBERS = 8, 16
+LARGE = 1e5  # log-potentials whose square in units of the last digit shows
 STREAM = 7  # purpose of its random numbers
 
 NAMES = {BeliefPropagation: "belief propagation", MeanField: "mean field"}
 
 
 def run_herds(
-    model: Model, members: int, herds: int, sweeps: int, max_memory: Size | None, seed: int = 0
+    model: Model,
+    members: int,
+    herds: int,
+    sweeps: int,
+    max_memory: Size | None,
+    seconds: float | None = None,
 ) -> Result:
     """Marginals of some herds, whose warnings are kept and not issued."""
-    method = Gibbs(herd=members, seed=int(stream_key(seed, STREAM)) >> 1)
+    method = Gibbs(herd=members, seed=int(stream_key(0, STREAM)) >> 1)
     keep: dict[type, Any] = {Marginals: Marginals(rao_blackwell=True)}
     layout = cached_layout(model, method, None, max_memory)
     states = first_states(layout, method, herds, None, keep, sweeps)
     burn_in = sweeps // BURN_IN
     run = SamplerRun.prepare(layout, method, keep, states, sweeps - burn_in, burn_in)
-    run_all(run, run.stopping(is_brief=True), progress=False, is_brief=True)
+    run_all(run, run.stopping(is_brief=True), seconds=seconds, progress=False, is_brief=True)
     run.has_compiled()
     return sampled(run)
+
+
+# -- beside herding in time ------------------------------------------------------------------------
+
+
+def with_control(result: Result, seconds: float | None, max_memory: Size | None) -> Result:
+    """The result of a run that herds in time, with a control where the run was long.
+
+    It takes half of the run's updates, each of which takes a herd far less time, and at most
+    a tenth of `seconds`.
+    """
+    updates = result.sweeps * len(result.state)
+    if updates < LONG or "chain_marginals" not in result.kept:
+        return result
+    sweeps = updates // (CONTROLLED * CONTROL_HERDS * CONTROL_MEMBERS)
+    limit = None if seconds is None else seconds / 10
+    try:
+        control = run_herds(result.model, CONTROL_MEMBERS, CONTROL_HERDS, sweeps, max_memory, limit)
+    except HerdedError:  # such as too little memory: it goes without
+        return result
+    if not control.sweeps:
+        return result
+    chains = control.chain_marginals
+    spread = chains.std(axis=0, ddof=1) / np.sqrt(len(chains))
+    return replace(result, kept={**result.kept, "control": Control(chains.mean(axis=0), spread)})
 
 
 # -- beside a solver -------------------------------------------------------------------------------
@@ -64,14 +99,24 @@ def with_doubts(result: Result, max_memory: Size | None) -> Result:
     if name is None or result.provenance["interrupted"]:
         return result
     graph = as_graph(result.model)
+    result = replace(result, warnings=(*result.warnings, *_lost_digits(result.method, graph)))
     if _is_exact(result.method, graph) and result.converged:
         return result
     found = list(_of_solver(result, name))
     found.append(_compared(result, name, max_memory))
     is_bound = isinstance(result.method, MeanField)  # of log Z, however far it is off
-    log_z = "; its log Z is as doubtful" if any(found) and not is_bound else ""
-    told = [sentence + log_z for sentence in found if sentence]
+    log_z = "" if is_bound else "; its log Z is as doubtful"
+    told = [text if text == UNCOMPARED else text + log_z for text in found if text]
     return replace(result, warnings=(*result.warnings, *told))
+
+
+def _lost_digits(method: object, graph: FactorGraph) -> list[str]:
+    """Beliefs have 16 digits, and Bethe's log Z multiplies them by log-potentials."""
+    tables = graph.log_tables
+    largest = float(np.abs(tables[np.isfinite(tables)]).max(initial=0.0))
+    if not isinstance(method, BeliefPropagation) or largest <= LARGE:
+        return []
+    return [f"log-potentials of {largest:.2g} leave few digits of Bethe's log Z: do not trust it"]
 
 
 def _is_exact(method: object, graph: FactorGraph) -> bool:
@@ -94,7 +139,7 @@ def _of_solver(result: Result, name: str) -> list[str]:
         found.append(
             "mean field is a heuristic where there are hard zeros: its answer may be far off"
         )
-    if result.converged is False:
+    if result.converged is False and result.method.tolerance > 0:  # else it was not to converge
         found.append(
             f"{name} did not converge in {result.sweeps:,} sweeps: its answer may be far off; "
             "compare it with a sampler"
@@ -107,7 +152,7 @@ def _compared(result: Result, name: str, max_memory: Size | None) -> str:
     model = result.model
     most = MOST_UPDATES // (HERDS * MEMBERS * max(1, model.n_variables))
     if most < LEAST_SWEEPS:
-        return f"{name} was not compared with a sampler, since the model is large"
+        return UNCOMPARED
     try:
         herds = run_herds(model, MEMBERS, HERDS, min(most, MOST_SWEEPS), max_memory)
     except HerdedError as error:

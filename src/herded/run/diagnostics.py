@@ -27,11 +27,14 @@ DRAWS = 4.0
 STUCK = 0.15
 SIGMAS = 5.0
 
-# Of runs of one chain: in `result.warnings`, but not issued, since whoever runs one chain knows it.
+# What only says that nothing is known is in `result.warnings`, but not issued as a warning.
+UNCOMPARED = "it was not compared with a sampler, which on a model of this size would take long"
 ALONE = (
     "one chain alone, or one herd, cannot tell how far it is off, nor whether it has seen all "
     "modes: pass chains=4, whose spread gives intervals, and whose disagreement is told"
 )
+
+UNKNOWN = (ALONE, UNCOMPARED)
 
 SEARCHES = 8  # for states that a chain cannot reach
 SHOWN = 3  # names in a sentence

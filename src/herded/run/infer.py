@@ -25,7 +25,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.run.checkpoint import resume, save
-from herded.run.diagnostics import ALONE
+from herded.run.diagnostics import UNKNOWN
 from herded.run.keep import BestState, ErrorCurve, Joint, Keep, Marginals, PairMarginals, Samples
 from herded.run.loop import ENDLESS, run_all
 from herded.run.observables import Observable, Observables
@@ -35,7 +35,7 @@ from herded.run.remote_chains import RemoteChains
 from herded.run.result import Result
 from herded.run.results import sampled, solved
 from herded.run.sampling import BRIEF, MOST_UPDATES, SamplerRun, first_states
-from herded.run.solving import SolverRun
+from herded.run.solving import SolverRun, refuse_for_solver
 from herded.system import atomic, memory
 from herded.system.memory import Size
 
@@ -193,7 +193,7 @@ def infer(
     else:
         layout = cached_layout(model, method, layout, max_memory)
     if _is_solver(method):
-        _refuse_for_solver(method, chains, start, checkpoint, executor, choices)
+        refuse_for_solver(method, chains, start, checkpoint, executor, choices)
         solver = SolverRun.prepare(layout, method, choices, sweeps, burn_in)
         seconds = None if solver.method.in_one_step else seconds
         run_all(
@@ -249,6 +249,11 @@ def infer(
             f"{seconds:g} only {run.done} were done: give more, or a shorter burn_in"
         )
     result = sampled(run, reason, doubt)
+    in_time = hasattr(method, "weights") and getattr(method, "schedule", None) is None
+    if in_time and chains > 1 and not run.interrupted:
+        from herded.run.control import with_control  # herding in time has a bias of its own
+
+        result = with_control(result, seconds, max_memory)
     _issue(result)
     return result
 
@@ -266,7 +271,7 @@ def _judged(result: Result, max_memory: Size | None) -> Result:
 def _issue(result: Result) -> None:
     """Warn of what speaks against a result."""
     for sentence in result.warnings:
-        if sentence is not ALONE:
+        if sentence not in UNKNOWN:
             warnings.warn(sentence, HerdedWarning, stacklevel=_users_level())
 
 
@@ -370,29 +375,6 @@ def check_keep(
             raise MethodError(f"expected {type(choice).__name__} once in keep=, got it twice")
         choices[type(choice)] = choice
     return choices
-
-
-def _refuse_for_solver(
-    method: Solver,
-    chains: int,
-    start: object,
-    checkpoint: object,
-    executor: object,
-    keep: dict[type, Any],
-) -> None:
-    asked = (
-        ("chains", chains != 1),
-        ("start", start is not None),
-        ("checkpoint", checkpoint is not None),
-        ("executor", executor is not None),
-        ("keep=[Samples()]", Samples in keep),
-        ("keep=[Observable()]", Observables in keep),
-    )
-    for name, is_asked in asked:
-        if is_asked:
-            raise MethodError(
-                f"expected no {name} for {type(method).__name__}, which is not a sampler"
-            )
 
 
 def _try_to_save(run: SamplerRun, path: str | PathLike[str], stacklevel: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from herded.errors import MethodError, NotKeptError
 from herded.models.evidence import index_of
 from herded.models.labels import named_row, named_state
-from herded.run.intervals import t_quantile
+from herded.run.intervals import margins
 
 if TYPE_CHECKING:
     from herded.run.observed import Observed
@@ -164,12 +164,14 @@ class Result:
         """95 % intervals of the marginals, (N, K, 2): the lower and the upper end.
 
         Standard errors times Student's t for so many independent chains or herds (3.18 for four),
-        within 0 and 1. They hold once the burn-in is over, and exclude bias as `standard_error`
-        does.
+        within 0 and 1. They hold once the burn-in is over. Long runs that herd in time are
+        compared with a control, and their intervals reach as far as it is away; those of shorter
+        ones exclude bias as `standard_error` does.
         """
-        reach = t_quantile(len(self.chain_marginals)) * self.standard_error
-        ends = np.stack([self.marginals - reach, self.marginals + reach], axis=-1)
-        return np.clip(ends, 0.0, 1.0)
+        self.standard_error  # noqa: B018 which refuses what has none
+        reach = self._shaped(margins(self.chain_marginals, self.kept.get("control")))
+        ends: np.ndarray = np.stack([self.marginals - reach, self.marginals + reach], axis=-1)
+        return ends.clip(0.0, 1.0)
 
     @property
     def best(self) -> Best:

@@ -11,8 +11,9 @@ from herded.errors import MethodError
 from herded.layouts.protocol import Layout
 from herded.methods.protocol import Answer, Solver
 from herded.models.support import check_support
-from herded.run.keep import ErrorCurve
+from herded.run.keep import ErrorCurve, Samples
 from herded.run.loop import interruptible
+from herded.run.observables import Observables
 from herded.run.progress import Snapshot
 from herded.run.sampling import BRIEF
 
@@ -102,3 +103,27 @@ class SolverRun:
             )
         assert self.curve is not None
         return self.curve.error(self.layout.model, answer.marginals)
+
+
+def refuse_for_solver(
+    method: Solver,
+    chains: int,
+    start: object,
+    checkpoint: object,
+    executor: object,
+    keep: dict[type, Any],
+) -> None:
+    """Raise where something is asked for that only a sampler can do."""
+    asked = (
+        ("chains", chains != 1),
+        ("start", start is not None),
+        ("checkpoint", checkpoint is not None),
+        ("executor", executor is not None),
+        ("keep=[Samples()]", Samples in keep),
+        ("keep=[Observable()]", Observables in keep),
+    )
+    for name, is_asked in asked:
+        if is_asked:
+            raise MethodError(
+                f"expected no {name} for {type(method).__name__}, which is not a sampler"
+            )
