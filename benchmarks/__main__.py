@@ -123,7 +123,7 @@ def main() -> None:
     options.add_argument("--rows", nargs="+", help="rows whose names begin so: recommend Gibbs")
     options.add_argument("--every", type=int, default=1, help="every so many-th model")
     options.add_argument("--scores", metavar="FILE", help="scores of runs, to go on from")
-    options.add_argument("--others", action="store_true", help="models that nothing was chosen on")
+    options.add_argument("--others", type=int, default=0, help="another set of models: 1, 2, ..")
     options.add_argument("--out", metavar="DIR", help="where to write benchmarks.md, peers.csv")
     chosen = options.parse_args()
     if chosen.models:
