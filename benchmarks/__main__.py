@@ -32,6 +32,7 @@ from benchmarks import (
     machine,
     ner,
     picture_size,
+    pictures,
     qubo,
     scale,
     sparse,
@@ -56,7 +57,7 @@ PARTS = {
     "ner": ner,
     "herd-goals": herd_goals,
 }
-WITHIN = {"herd-speed": herd_speed}  # parts of another, to be run alone
+WITHIN = {"herd-speed": herd_speed, "pictures": pictures}  # run alone
 APART = {
     "scale": scale,
     "uai": uai,
