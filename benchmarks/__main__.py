@@ -22,6 +22,7 @@ from benchmarks import (
     caution,
     complete,
     cost,
+    cubes,
     denoising,
     herd_goals,
     herd_orders,
@@ -31,6 +32,7 @@ from benchmarks import (
     machine,
     ner,
     picture_size,
+    pictures,
     qubo,
     scale,
     sparse,
@@ -50,11 +52,12 @@ PARTS = {
     "qubo": qubo,
     "cost": cost,
     "lattice": lattice,
+    "cubes": cubes,
     "sparse": sparse,
     "ner": ner,
     "herd-goals": herd_goals,
 }
-WITHIN = {"herd-speed": herd_speed}  # parts of another, to be run alone
+WITHIN = {"herd-speed": herd_speed, "pictures": pictures}  # run alone
 APART = {
     "scale": scale,
     "uai": uai,
@@ -122,7 +125,7 @@ def main() -> None:
     options.add_argument("--rows", nargs="+", help="rows whose names begin so: recommend Gibbs")
     options.add_argument("--every", type=int, default=1, help="every so many-th model")
     options.add_argument("--scores", metavar="FILE", help="scores of runs, to go on from")
-    options.add_argument("--others", action="store_true", help="models that nothing was chosen on")
+    options.add_argument("--others", type=int, default=0, help="another set of models: 1, 2, ..")
     options.add_argument("--out", metavar="DIR", help="where to write benchmarks.md, peers.csv")
     chosen = options.parse_args()
     if chosen.models:

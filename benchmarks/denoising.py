@@ -87,7 +87,8 @@ def lines(quick: bool) -> Iterator[str]:
 
 def _restorer(method: Any, sweeps: int) -> Callable[[np.ndarray, float], np.ndarray]:
     def restorer(noisy: np.ndarray, sigma: float) -> np.ndarray:
-        return hd.vision.denoise(noisy, sigma, levels=(-1, 1), method=method, sweeps=sweeps) > 0
+        found = hd.vision.denoise(noisy, sigma, 1.0, levels=(-1, 1), method=method, sweeps=sweeps)
+        return found > 0
 
     return restorer
 

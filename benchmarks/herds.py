@@ -6,7 +6,7 @@ Options of `python -m benchmarks --only herds`:
     --rows recommend Gibbs   which rows (Gibbs sampling is always one), all unless told
     --every 3                every third model
     --scores FILE            where the score of each run is kept, and taken from if it is there
-    --others                 the models of `other_models`, on which nothing was chosen
+    --others 2               the second set of `other_models`; any number makes another
 
 All of it takes hours; `--scores` makes them parts of an hour.
 """
@@ -48,7 +48,7 @@ class Wanted:
     rows: tuple[str, ...] | None = None
     every: int = 1
     scores: str | None = None
-    others: bool = False
+    others: int = 0  # the set of other models, if any
 
 
 class Known(NamedTuple):
@@ -103,7 +103,7 @@ def lines(quick: bool, wanted: Wanted | None = None) -> Iterator[str]:
         f"{USABLE} (each at least {LEAST}), and the median; the share of models above {WORSE}; the "
         f"worst. Covered: 95 % intervals "
         f"({T_OF_FOUR} standard errors of four) that hold the truth, where nothing was warned; "
-        "and the root mean square of errors over that of standard errors.",
+        "and the root mean square of all those errors over that of their standard errors.",
         100,
         break_on_hyphens=False,
     )
@@ -136,10 +136,10 @@ def chosen_rows(rows: Sequence[str] | None) -> dict[str, Run]:
     }
 
 
-def _known(others: bool, every: int) -> list[Known]:
-    families = other_models.families() if others else herd_models.families()
+def _known(others: int, every: int) -> list[Known]:
+    families = other_models.families(number=others) if others else herd_models.families()
     return [
-        Known(f"{name} (other)" if others else name, model, truth(model))
+        Known(f"{name} ({others})" if others else name, model, truth(model))
         for _, name, model in list(families)[::every]
     ]
 
@@ -213,7 +213,7 @@ def _row(name: str, scores: dict[str, list[list[Score]]], usable: list[int]) -> 
         f"{(ratios > WORSE).mean():.2f}",
         f"{ratios.max():.1f}",
         f"{np.mean(covered):.3f}" if covered else "",
-        f"{np.median([_root(a, b) for a, b in squares]):.2f}" if squares else "",
+        f"{_root(*np.sum(squares, axis=0)):.2f}" if squares else "",
         f"{cpu:.2f}",
     ]
     return f"| {name} | {' | '.join(cells)} |"

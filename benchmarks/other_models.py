@@ -29,7 +29,6 @@ from benchmarks.herd_models import (
 from benchmarks.random_models import band, cliques, grid, hard, hubs, ising, potts, triples
 
 COUNT = 96  # models of a set
-SET = 1  # the set of the docs
 LARGEST = 2**22  # bytes of exact inference
 Rng = np.random.Generator
 
@@ -225,7 +224,7 @@ KINDS: dict[str, tuple[Maker, ...]] = {
 }
 
 
-def families(count: int = COUNT, number: int = SET) -> Iterator[tuple[str, str, hd.FactorGraph]]:
+def families(count: int = COUNT, number: int = 1) -> Iterator[tuple[str, str, hd.FactorGraph]]:
     """Models of a set by family and name, the kinds in turn."""
     makers = [(kind, make) for kind, of in KINDS.items() for make in of]
     for k in range(count):

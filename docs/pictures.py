@@ -1,10 +1,12 @@
-"""python -m docs.pictures: the pictures of docs/results.md, written into docs/pictures."""
+"""python -m docs.pictures: the pictures of the pages results and pictures, into docs/pictures."""
 
 from pathlib import Path
 
 import numpy as np
 
 import herded as hd
+from benchmarks.pictures import grey_pictures, noisy_version, page_of_text
+from herded.io.images import write_image
 
 FOLDER = Path(__file__).parent / "pictures"
 
@@ -24,8 +26,28 @@ def net() -> hd.FactorGraph:
     return hd.FactorGraph([2] * 5, factors, names=names, state_names=yes_no).given({2: "yes"})
 
 
+def before_after() -> dict[str, np.ndarray]:
+    """A page of text and a photograph, noisy and restored."""
+    page = noisy_version(page_of_text(16, (110, 240)), 0.35)
+    photograph = noisy_version(grey_pictures()["camera"], 0.1)
+    restored = {
+        "page": (page, hd.vision.denoise(page)),
+        "camera": (photograph, hd.vision.denoise(photograph, levels="grey")),
+    }
+    gap = 6
+    return {
+        name: np.concatenate([noisy, np.ones((len(noisy), gap)), found], axis=1)
+        .repeat(2, 0)
+        .repeat(2, 1)
+        for name, (noisy, found) in restored.items()
+    }
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
+    for name, picture in before_after().items():
+        write_image(FOLDER / f"{name}.png", picture)
+        print(f"wrote pictures/{name}.png")
     herd = hd.Gibbs(herd=64)
     result = hd.infer(net(), herd, sweeps=20, burn_in=10, chains=4)
     field = np.random.default_rng(0).normal(size=(24, 36))

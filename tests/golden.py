@@ -65,7 +65,11 @@ def models() -> dict[str, Any]:
             numbers((4, 5), 2), (numbers((4, 4), 3), numbers((3, 5), 4))
         ),
         "ring of rows": hd.ising_grid(numbers((4, 6), 5), 0.5, periodic=True),
+        "cube": hd.ising_grid(numbers((4, 3, 6), 15), 0.25, periodic=(True, False, True)),
+        "cube with evidence": hd.ising_grid(numbers((3, 4, 5), 16), 0.5).given({(1, 1, 1): 1}),
+        "four dimensions": hd.ising_grid(numbers((2, 3, 2, 4), 17), 0.125),
         "Potts": hd.potts_grid(numbers((4, 5, 3), 6), 0.5),
+        "Potts cube": hd.potts_grid(numbers((2, 3, 4, 3), 18), 0.5, periodic=(True, False, False)),
         "binary graph": graph(12, 2, 8),
         "binary graph with zeros": graph(8, 2, 9, zeros=True),
         "three states": graph(9, 3, 10),
@@ -88,6 +92,8 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
         runs += [(name, method, None, 1) for method in (herded(), random, gibbs(seed=2))]
     for name in (grids[0], grids[3]):
         runs += [(name, herded("shared"), None, 1), (name, gibbs(), "table", 1)]
+    for name in ("cube", "cube with evidence", "four dimensions"):
+        runs += [(name, method, None, 1) for method in (herded("shared"), gibbs(seed=2))]
     runs += [("Potts", method, None, 2) for method in (pooled, gibbs())]
     runs += [("binary graph", method, "table", 1) for method in tabulated()]
     runs += [("binary graph", method, "field", 1) for method in (pooled, gibbs(seed=5))]
@@ -125,6 +131,8 @@ def herds() -> list[tuple[str, Any, str | None, int]]:
     runs: list[tuple[str, Any, str | None, int]] = []
     for name in ("grid with evidence", "grid, couplings differ", "ring of rows", "Potts"):
         runs += [(name, fresh, "grid", 1), (name, kept, "grid", 1)]
+    for name in ("cube", "cube with evidence", "four dimensions", "Potts cube"):
+        runs += [(name, fresh, "grid", 1), (name, kept, "grid", 1)]
     for kind in ("field", "dense", "table", "factor"):
         runs += [("binary graph", method, kind, 2) for method in (fresh, kept)]
     runs += [("binary graph", cooled, kind, 1) for kind in ("field", "dense", "factor")]
@@ -154,6 +162,7 @@ FEW = (  # every layout and every method, where all runs would take long to comp
     "chain | auto | Exact() | 1",
     "chain | auto | Viterbi() | 1",
     "grid with evidence | grid | Gibbs(seed=4, herd=20) | 1",
+    "cube | grid | Gibbs(seed=4, herd=20) | 1",
     "binary graph | field | Gibbs(seed=4, herd=20) | 2",
     "mixed with evidence | table | HerdedGibbs(seed=4, herd=20) | 1",
 )

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.peers import expert_graph, expert_grid, expert_potts
+from benchmarks import cubes
+from benchmarks.peers import expert_cube, expert_graph, expert_grid, expert_potts
 from benchmarks.peers.protocol import AVERAGES, LAST, VISITS
 from benchmarks.work import IsingGrid, PottsGrid, random_graph, uneven_grid
 
@@ -163,3 +164,54 @@ def test_what_they_are_not_for_they_say():
     assert "visits" in expert_grid.Checkerboard().obstacle(small_grid(3, 3, 0), AVERAGES)
     assert "Potts" in expert_potts.Potts().obstacle(uneven, LAST)
     assert "spins" in expert_graph.Sums().obstacle(PottsGrid("", np.zeros((2, 2, 3)), 1.0), LAST)
+
+
+def test_the_benchmark_of_cubes():
+    """Its samplers run, and what they find is what is known."""
+    for work in cubes.works(4, 2).values():
+        work()
+    assert cubes.series_energy(0.01) == pytest.approx(-0.03, abs=2e-5)
+    _, magnetisation = cubes.averages(8, 0.3, 80)
+    assert magnetisation.mean() == pytest.approx(cubes.known_magnetisation(0.3), abs=5e-3)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.sampled_from([(2, 2, 2), (4, 2, 6), (2, 4, 4)]), seeds)
+def test_cubes(shape, seed):
+    """Both ways, with the draws of each: every spin of one colour, then every one of the other."""
+    rng = np.random.default_rng(seed)
+    field, coupling = rng.normal(size=shape), float(rng.normal())
+    table = expert_cube.cube_thresholds(field, coupling)
+    first = rng.integers(0, 2, shape, np.uint8)
+    draws = rng.integers(1, 2**32, shape[2] // 2, np.uint32)
+    draw, lanes = int(rng.integers(1, 2**63)), draws.tolist()
+    packed = expert_cube.pack_cube(first).astype(np.uint32)
+    halves = np.concatenate([packed[..., -1:], packed, packed[..., :1]], axis=3)
+    by_row = first.copy()
+    expert_cube.cube_raster(by_row, table, np.uint64(draw), 3)
+    planes = np.ascontiguousarray(expert_cube.pack_cube(table).swapaxes(3, 4))
+    expert_cube.cube_checkerboard(halves, planes, draws, 3)
+    one, two = first.copy(), first.copy()
+    for _ in range(3):
+        for colour in (0, 1):
+            for z, y, c in np.ndindex(*shape):
+                if (z + y + c) % 2 != colour:
+                    continue
+                draw = xorshift64(draw)
+                one[z, y, c] = draw >> 32 < cube_threshold(one, field, coupling, z, y, c)
+                lanes[c // 2] = xorshift32(lanes[c // 2])
+                two[z, y, c] = lanes[c // 2] < cube_threshold(two, field, coupling, z, y, c)
+    assert np.array_equal(by_row, one)
+    assert np.array_equal(halves[..., 1:-1], expert_cube.pack_cube(two))
+
+
+def cube_threshold(x, field, coupling, z, y, c):
+    """P(x = 1 | neighbours) * 2^32, from the energy; borders are joined."""
+    spins = 0
+    for axis, at in enumerate((z, y, c)):
+        for step in (-1, 1):
+            place = [z, y, c]
+            place[axis] = (at + step) % x.shape[axis]
+            spins += 2 * int(x[tuple(place)]) - 1
+    local = field[z, y, c] + coupling * spins
+    return int(min(2.0**32 / (1 + np.exp(-2 * local)), 2.0**32 - 1))

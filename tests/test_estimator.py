@@ -20,7 +20,7 @@ from herded.vision import IsingDenoiser, denoise
 NOISE = np.random.default_rng(0).normal(size=(3, 36))
 
 
-@parametrize_with_checks([IsingDenoiser(sweeps=3)])
+@parametrize_with_checks([IsingDenoiser(sigma=1.0, coupling=0.5, sweeps=3)])
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 
@@ -58,7 +58,9 @@ def test_a_square_is_recognised_and_anything_else_is_a_line():
 
 
 def test_clone_get_and_set():
-    estimator = IsingDenoiser(sigma=2.0, coupling=0.5, levels=3, sweeps=5, shape=(6, 6))
+    estimator = IsingDenoiser(
+        sigma=2.0, coupling=0.5, levels=3, noise="gauss", sweeps=5, shape=(6, 6)
+    )
     copy = clone(estimator)
     assert copy.get_params() == estimator.get_params()
     assert copy.set_params(sweeps=7).sweeps == 7 and estimator.sweeps == 5
@@ -70,7 +72,9 @@ def test_a_wrong_shape_is_a_sentence(shape):
         IsingDenoiser(shape=shape).fit(NOISE)
 
 
-@pytest.mark.parametrize("option", [{"sigma": -1}, {"coupling": "x"}, {"levels": 1}, {"sweeps": 0}])
+@pytest.mark.parametrize(
+    "option", [{"sigma": -1}, {"coupling": "x"}, {"levels": 1}, {"noise": "x"}, {"sweeps": 0}]
+)
 def test_a_wrong_option_is_a_sentence(option):
     with pytest.raises(ValueError, match=r"^expected "):
         IsingDenoiser(**option).fit(NOISE).transform(NOISE)

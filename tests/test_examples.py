@@ -51,10 +51,17 @@ def ising_grid(out):
     assert all(3 * h < g for h, g in zip(herded[1:], gibbs[1:], strict=True))
 
 
-def denoise_picture(out):
+def page_of_text(out):
     [alone] = numbers(one_line(out, "wrong pixels, each"))
-    [together] = numbers(one_line(out, "wrong pixels, herded"))
-    assert alone > 8 and together < 1.5
+    [together] = numbers(one_line(out, "wrong pixels, restored"))
+    assert alone > 9 and together < alone / 3
+    assert "levels (0.0, 1.0), sigma 0.3" in out
+
+
+def grey_picture(out):
+    before, after = numbers(one_line(out, "noisy"))
+    assert before < 20.2 and after > before + 8
+    assert 'levels="grey"' in one_line(out, "with two levels")
 
 
 def names_in_text(out):
@@ -84,13 +91,14 @@ CHECKS = {
     check.__name__: check
     for check in (
         bayes_net,
-        denoise_picture,
+        grey_picture,
         ising_grid,
         ising_observables,
         long_run,
         max_cut,
         names_in_text,
         own_sampler,
+        page_of_text,
         tree_sampler,
     )
 }

@@ -21,7 +21,7 @@ def naive_potts_herd(model, *, members, kept, seed=0, chain=0, x0, sweeps):
     (height, width), states = model.shape, model.log_unary.shape[2]
     columns, planes = (width + 1) // 2, (states - 1).bit_length()
     cells = math.ceil(height * columns / LANES)
-    nodes = 2**planes - 1 if planes <= 3 else 2 ** (planes - 3) + 6
+    rows = 2 * (2**planes - 1 if planes <= 3 else 2 ** (planes - 3) + 6)  # two of each node
     key, order_key = naive_key(seed, chain, 4), naive_key(seed, chain, 5)
     start_key, phases = naive_key(seed, chain, 2), {}
     x = [[int(k) for k in member] for member in x0]
@@ -33,10 +33,10 @@ def naive_potts_herd(model, *, members, kept, seed=0, chain=0, x0, sweeps):
                 r, c = divmod(i, width)
                 cell, lane = divmod(r * columns + c // 2, LANES)
                 visit = (2 * sweep + colour) * cells + cell
-                phi = [lane_bits(naive_draw(key, visit * nodes + p), lane) for p in range(nodes)]
+                phi = [lane_bits(naive_draw(key, visit * rows + p), lane) for p in range(rows)]
                 if kept:
-                    first = (colour * cells + cell) * nodes * LANES + lane
-                    started = [naive_draw(start_key, first + p * LANES) for p in range(nodes)]
+                    first = (colour * cells + cell) * rows * LANES + lane
+                    started = [naive_draw(start_key, first + p * LANES) for p in range(rows)]
                     phi = phases.get(i, [bits >> 33 for bits in started])
                 phi = [phase % ONE for phase in phi]
                 for m in naive_order(members, order_key, visit, lane):
@@ -146,9 +146,11 @@ def naive_descent(weights, planes, phi):
     for level in range(planes):
         if level == planes - 3 > 0:
             first, node = 2**level - 1, 1
-        half, at = len(branch) // 2, first + node - 1
+        half = len(branch) // 2
         left, right = tree_sum(branch[:half]), tree_sum(branch[half:])
-        phi[at] += int(kind(ONE) * right / kind(left + right))
+        share = int(kind(ONE) * right / kind(left + right))
+        at = 2 * (first + node - 1) + (2 * share >= ONE)
+        phi[at] += share
         bit, phi[at] = divmod(phi[at], ONE)
         branch = branch[half:] if bit else branch[:half]
         state, node = 2 * state + bit, 2 * node + bit

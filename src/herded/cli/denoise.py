@@ -16,7 +16,8 @@ from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Method
 from herded.vision import Denoised, restore
 
-METHODS: dict[str, Callable[[], Method]] = {
+METHODS: dict[str, Callable[[], Method | None]] = {
+    "herd": lambda: None,
     "shared": lambda: HerdedGibbs(weights="shared", phases="half"),
     "herded": lambda: HerdedGibbs(phases="half"),
     "pooled": lambda: HerdedGibbs(weights="pooled", phases="half"),
@@ -28,7 +29,7 @@ METHODS: dict[str, Callable[[], Method]] = {
 
 def denoise(options: argparse.Namespace) -> int:
     """Read, restore, write; say what was done and how fast."""
-    if options.method is not None and options.method not in METHODS:
+    if options.method not in METHODS:
         raise MethodError(f"expected --method {', '.join(METHODS)}, got {options.method!r}")
     noisy = read_image(options.picture)
     truth = read_image(options.truth) if options.truth else None
@@ -40,7 +41,8 @@ def denoise(options: argparse.Namespace) -> int:
         options.sigma,
         _coupling(options.coupling),
         levels=options.levels,
-        method=METHODS[options.method]() if options.method else None,
+        noise=options.noise,
+        method=METHODS[options.method](),
         sweeps=options.sweeps,
         progress=None,
     )
@@ -49,9 +51,11 @@ def denoise(options: argparse.Namespace) -> int:
     write_image(out, _printable(found, out))
     beside = out.with_name(f"{out.stem}-before-after.png")
     write_image(beside, _before_after(noisy, found.image))
-    print(_summary(noisy, found, seconds))
+    print(_summary(noisy, found, seconds, options.sweeps))
     if truth is not None:
         print(_errors(noisy, found, truth))
+    if found.hint:
+        print(found.hint.replace('levels="grey"', "--levels grey"))
     print(f"wrote {out} and {beside}")
     return 0
 
@@ -65,24 +69,23 @@ def _coupling(text: str) -> float | str:
         raise MethodError(f'expected --coupling as a number or "auto", got {text!r}') from None
 
 
-def _summary(noisy: np.ndarray, found: Denoised, seconds: float) -> str:
+def _summary(noisy: np.ndarray, found: Denoised, seconds: float, sweeps: int) -> str:
     h, w = noisy.shape
     levels = ", ".join(f"{level:.3g}" for level in found.levels[:4])
-    more = ", ..." if len(found.levels) > 4 else ""
-    sweep_seconds = max(found.result.provenance["seconds"], 1e-9)
-    rate = h * w * found.result.sweeps / sweep_seconds
+    if len(found.levels) > 4:
+        levels = f"{found.levels[0]:.3g} to {found.levels[-1]:.3g} ({len(found.levels)})"
+    parts = [f"sigma {found.sigma:.3g}"] if found.sigma else []
+    parts += [f"flips {found.flips:.2%}"] if found.noise == "flip" else []
     return (
-        f"{w} x {h} pixels, levels {levels}{more}, sigma {found.sigma:.3g}, coupling "
-        f"{found.coupling:.3g}: {found.result.sweeps} sweeps in {sweep_seconds:.2f} s "
-        f"({rate / 1e6:.0f} million updates per second), {seconds:.2f} s in all"
+        f"{w} x {h} pixels, levels {levels}, {', '.join(parts)}, coupling "
+        f"{found.coupling:.3g}: {sweeps} sweeps, {seconds:.2f} s in all"
     )
 
 
 def _errors(noisy: np.ndarray, found: Denoised, truth: np.ndarray) -> str:
     """Wrong pixels before and after for two levels, mean squared error for more."""
     if len(found.levels) > 2:
-        before = ((noisy - truth) ** 2).mean()
-        after = ((found.image - truth) ** 2).mean()
+        before, after = (float(((one - truth) ** 2).mean()) for one in (noisy, found.image))
         return f"mean squared error {before:.4g} before, {after:.4g} after"
     middle = sum(found.levels) / 2
     white = truth if truth.dtype == bool else truth > (truth.min() + truth.max()) / 2
@@ -92,9 +95,14 @@ def _errors(noisy: np.ndarray, found: Denoised, truth: np.ndarray) -> str:
 
 
 def _printable(found: Denoised, out: Path) -> np.ndarray:
-    """As it is; but other files than TIFF hold 0 to 1 only, so levels beyond are brought there."""
+    """Two levels as black and white; grey as it is, brought to 0 to 1 if it has more.
+
+    TIFF keeps the values: it has room for any.
+    """
     low, high = found.levels[0], found.levels[-1]
-    if out.suffix.lower() in (".tif", ".tiff") or (low >= 0 and high <= 1):
+    if out.suffix.lower() in (".tif", ".tiff") or found.image.dtype == bool:
+        return found.image
+    if len(found.levels) > 2 and low >= 0 and high <= 1:
         return found.image
     return (found.image - low) / (high - low)
 

@@ -100,8 +100,9 @@ def parser() -> Parser:
     denoise = commands.add_parser(
         "denoise",
         help="clean a noisy picture",
-        description="Clean a noisy picture (PNG, PBM, TIFF): the posterior of an Ising model, or "
-        "of a Potts model with more levels. Also writes OUT-before-after.png.",
+        description="Clean a noisy picture (PNG, PBM, TIFF): the posterior of an Ising model for "
+        "two levels, or of one for every threshold of a grey picture. Noise, levels and coupling "
+        "are estimated. Also writes OUT-before-after.png.",
     )
     denoise.add_argument("picture", metavar="IN")
     denoise.add_argument("--out", required=True, metavar="OUT")
@@ -112,14 +113,26 @@ def parser() -> Parser:
         "(or in the units of a float TIFF); estimated if not given",
     )
     denoise.add_argument(
-        "--coupling", default="1", metavar="J", help='a number or "auto"; default 1'
+        "--coupling", default="auto", metavar="J", help='a number or "auto", the default'
     )
-    denoise.add_argument("--levels", type=int, metavar="K", help="grey levels; 2 if not given")
+    denoise.add_argument(
+        "--levels",
+        type=_levels,
+        metavar="LEVELS",
+        help='values such as 0,1, a number, or "grey" for a photograph; two if not given',
+    )
+    denoise.add_argument(
+        "--noise",
+        default="auto",
+        metavar="NOISE",
+        help="gauss, flip (salt and pepper) or auto: flips if there are only two values; "
+        "default: %(default)s",
+    )
     denoise.add_argument("--sweeps", type=int, default=30, help="default: %(default)s")
     denoise.add_argument(
         "--method",
-        help="shared, herded, pooled, gibbs, mean-field or bp; "
-        "default: shared, or pooled for more than two levels",
+        default="herd",
+        help="herd, shared, herded, pooled, gibbs, mean-field or bp; default: %(default)s",
     )
     denoise.add_argument("--truth", metavar="CLEAN", help="the clean picture, to print the error")
     add_infer(commands, EXIT_CODES)
@@ -128,6 +141,18 @@ def parser() -> Parser:
     add_compare(commands, EXIT_CODES)
     add_ner(commands)
     return top
+
+
+def _levels(text: str) -> int | str | list[float]:
+    """A number of levels, values between commas, or "grey"."""
+    if text == "grey":
+        return text
+    try:
+        return [float(part) for part in text.split(",")] if "," in text else int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f'expected values such as 0,1, a number or "grey", got {text!r}'
+        ) from None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -143,7 +143,8 @@ def cycle(conditionals: Iterable[Conditional]) -> list[str]:
 def wrong_row(rows: np.ndarray) -> int | None:
     """The first row that does not hold probabilities, if there is one."""
     outside = ~((rows >= 0) & (rows <= 1 + TOLERANCE)).all(axis=1)
-    wrong = outside | ~(np.abs(rows.sum(axis=1) - 1) <= TOLERANCE)
+    with np.errstate(over="ignore"):  # a sum beyond all floats is wrong, too
+        wrong = outside | ~(np.abs(rows.sum(axis=1) - 1) <= TOLERANCE)
     return int(np.argmax(wrong)) if wrong.any() else None
 
 

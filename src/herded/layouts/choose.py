@@ -22,6 +22,7 @@ from herded.layouts.grid import GridLayout
 from herded.layouts.grid_herd import GridHerdLayout
 from herded.layouts.pairs import PairsLayout
 from herded.layouts.potts import PottsLayout
+from herded.layouts.potts_cube_herd import PottsCubeHerdLayout
 from herded.layouts.potts_herd import PottsHerdLayout
 from herded.layouts.protocol import Layout, Proposal, Task
 from herded.layouts.scan import Scan
@@ -42,6 +43,7 @@ LAYOUTS: tuple[Any, ...] = (
     GridHerdLayout,  # herds: 4-neighbour grids of two states
     PottsHerdLayout,  # the same of more states
     CubeHerdLayout,  # grids of two states and any dimension, equal couplings
+    PottsCubeHerdLayout,  # the same of more states, in up to three dimensions
     FieldHerdLayout,  # many binary variables with few pair interactions each
     TableHerdLayout,  # small blankets
     DenseHerdLayout,  # binary variables with pair interactions

@@ -35,18 +35,27 @@ from herded.system.threads import run_jobs, workers
 
 
 def why_no_cube(task: Task) -> str:
-    """Why the kernels of lattices of any dimension cannot run this; empty if they can."""
-    model = task.model
-    if not isinstance(model, Lattice):
-        return "the model is not a lattice"
-    if len(model.shape) > MOST_DIMENSIONS:
-        return f"it has more than {MOST_DIMENSIONS} dimensions"
-    if any(n % 2 for n, joined in zip(reversed(model.shape), model.joined, strict=True) if joined):
-        return "it is periodic along an odd side"
+    """Why the kernels of two-state lattices of any dimension cannot run this; empty if they can."""
+    model: Any = task.model
+    reason = why_no_rows(task, MOST_DIMENSIONS)
+    if reason:
+        return reason
     if model.log_unary.shape[-1] != 2:
         return "its variables have more than two states"
     if not model.counts_suffice:
         return "its conditionals are not told apart by how many neighbours are 1"
+    return ""
+
+
+def why_no_rows(task: Task, most: int) -> str:
+    """Why this is no lattice of at most `most` dimensions and two colours; empty if it is."""
+    model = task.model
+    if not isinstance(model, Lattice):
+        return "the model is not a lattice"
+    if len(model.shape) > most:
+        return f"it has more than {most} dimensions"
+    if any(n % 2 for n, joined in zip(reversed(model.shape), model.joined, strict=True) if joined):
+        return "it is periodic along an odd side"
     if task.draw.vector:
         return "slack needs weight vectors"
     if not (isinstance(task.scan, str) and task.scan == "checkerboard"):
@@ -82,7 +91,7 @@ class RowsLayout(SweptLayout):
         return halves.reshape(*states.shape[:-1], self.n_stored)
 
     def unstore(self, stored: np.ndarray) -> np.ndarray:
-        halves = stored.reshape(*stored.shape[:-1], 2, -1, self.frame.wide)
+        halves = stored.reshape(*stored.shape[:-1], 2, self.frame.total, self.frame.wide)
         return unpack_rows(halves, self.model.shape)
 
     def fill(self, block: np.ndarray, state: State) -> None:

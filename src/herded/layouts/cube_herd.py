@@ -99,7 +99,7 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
         return state.x[:, :, self.frame.layer : -1].reshape(-1)
 
     def members_of(self, block: np.ndarray) -> np.ndarray:
-        halves = block.reshape(len(block), 2, self.words, -1, self.frame.wide)
+        halves = block.reshape(len(block), 2, self.words, self.frame.total, self.frame.wide)
         words = unpack_rows(halves.swapaxes(1, 2), self.model.shape)
         states = np.empty((len(block), self.members, self.model.n_variables), np.uint8)
         for k in range(self.members):

@@ -147,8 +147,8 @@ class PottsHerdLayout(HerdLayout):
         """Arrays for what a visit of a cell needs, for one thread."""
         digits = 1 if self.shape[3] <= 3 else 2
         planes, states = 3 * digits, 8**digits
-        octets, nodes = -(-self.width // 8), n_phases(self.shape[3])
-        words = 4 * planes, planes, 4 * states, 4 * 8, nodes, STAGES, 8 * octets, 8 * octets, 1
+        octets, phases = -(-self.width // 8), n_phases(self.shape[3])
+        words = 4 * planes, planes, 4 * states, 4 * 8, phases, STAGES, 8 * octets, 8 * octets, 1
         weights = 4 * states, 2 * 4 * 8
         kind = self.arrays.table.dtype
         return (

@@ -40,8 +40,8 @@ def n_planes(states: int) -> int:
 
 
 def n_phases(planes: int) -> int:
-    """Nodes of the trees in which a site's state is found (`potts_herd_choice`)."""
-    return (1 << planes) - 1 if planes <= 3 else (1 << (planes - 3)) - 1 + 7
+    """Two of each node of the trees in which a site's state is found (`potts_herd_choice`)."""
+    return 2 * ((1 << planes) - 1 if planes <= 3 else (1 << (planes - 3)) - 1 + 7)
 
 
 def n_words(members: int) -> int:

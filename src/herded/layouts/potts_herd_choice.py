@@ -2,10 +2,12 @@
 
 A state is written with one digit of three bits, or from nine states on with two. A digit is found
 in a tree: a member that has come to a node adds its share of the right branch, right / (left +
-right), to the phase of that node, at scale 2^24, and a carry is a step to the right. The node that
-bits b lead to has row 2^len(b) - 1 + b of its digit's phases. One phase for all nodes of a level
-would be as exact for each member, but members would depend on each other in ways that make energies
-noisier, by a fifth with eight states and no field. All octets share the nodes of the second digit.
+right), to a phase of that node, at scale 2^24, and a carry is a step to the right. A node has two
+phases, one for shares below 1/2 and one for the others: members that expect the same then make up
+for each other, and energies have less noise than those of independent chains. With one phase they
+would have more, and with one for all nodes of a level more still. The node that bits b lead to has
+rows 2 n and 2 n + 1 of its digit's phases, n = 2^len(b) - 1 + b. All octets share the nodes of the
+second digit.
 
 Weights are single-precision numbers, or doubles; every operation is one IEEE operation in a fixed
 order, so bits are the same everywhere. A share is rounded down to a multiple of 2^-24, after
@@ -22,9 +24,10 @@ from herded.system.jit import jit
 
 U4, I4, Z = np.uint32, np.int32, np.uint64
 ONE = I4(2**24)
-CARRY, NO, NONE = U4(2**24), U4(0), np.float32(0.0)
+CARRY, HALF, NO, NONE = U4(2**24), U4(2**23), U4(0), np.float32(0.0)
 R1, R2, R3, R4, R8 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES), Z(8 * LANES)
 R5, R6, R7 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES)
+R9, R10, R11, R13 = Z(9 * LANES), Z(10 * LANES), Z(11 * LANES), Z(13 * LANES)
 R12, R16, R20, R24, R28 = R4 + R8, R8 + R8, Z(20 * LANES), Z(24 * LANES), Z(28 * LANES)
 OCTET = Z(8 * 4 * LANES)  # rows of eight states
 O2, O3, O4, O5, O6, O7 = (Z(octet) * OCTET for octet in range(2, 8))
@@ -109,35 +112,59 @@ def share(left, right, one):
 
 
 @jit
-def step(phase, left, right, one):
-    """Move the phase of a node: the new phase, and whether it carries."""
-    moved = U4(phase + share(left, right, one))
-    return moved, U4(U4(moved ^ phase) & CARRY) != NO
+def by_half(share):
+    """A share as what moves the low phase of its node and what moves the high one."""
+    above = share >= HALF
+    return NO if above else share, share if above else NO
 
 
 @jit
-def step_of_4(p0, p1, p2, a, b, c, d, one):
-    """Move the phases of a tree of four weights: three phases, and the bits of where it leads."""
-    p0, h = step(p0, a + b, c + d, one)
-    s = share(c if h else a, d if h else b, one)
-    q1, q2 = U4(p1 + (NO if h else s)), U4(p2 + (s if h else NO))
-    moved = U4(U4(p1 ^ q1) | U4(p2 ^ q2))
-    return p0, q1, q2, h, U4(moved & CARRY) != NO
+def move(low, high, few, many, here):
+    """Move the phases of a node, where a member is here: both, and bits that changed."""
+    a, b = U4(low + (few if here else NO)), U4(high + (many if here else NO))
+    return a, b, U4(U4(low ^ a) | U4(high ^ b))
 
 
 @jit
-def step_of_8(p0, p1, p2, p3, p4, p5, p6, w0, w1, w2, w3, w4, w5, w6, w7, one):
-    """Move the phases of a tree of eight weights."""
-    a, b, c, d = w0 + w1, w2 + w3, w4 + w5, w6 + w7
-    p0, p1, p2, h, m = step_of_4(p0, p1, p2, a, b, c, d, one)
-    a, b = w4 if h else w0, w5 if h else w1
-    c, d = w6 if h else w2, w7 if h else w3
-    s = share(c if m else a, d if m else b, one)
-    even, odd = NO if m else s, s if m else NO
-    q3, q4 = U4(p3 + (NO if h else even)), U4(p4 + (NO if h else odd))
-    q5, q6 = U4(p5 + (even if h else NO)), U4(p6 + (odd if h else NO))
-    moved = U4(U4(U4(p3 ^ q3) | U4(p4 ^ q4)) | U4(U4(p5 ^ q5) | U4(p6 ^ q6)))
-    return p0, p1, p2, q3, q4, q5, q6, h, m, U4(moved & CARRY) != NO
+def step(p, left, right, one):
+    """Move the phases of a node: both, and whether one carries."""
+    few, many = by_half(share(left, right, one))
+    low, high, moved = move(p[0], p[1], few, many, True)
+    return (low, high), U4(moved & CARRY) != NO
+
+
+@jit
+def step_of_4(p, a, b, c, d, one):
+    """Move the phases of a tree of four weights: its phases, and the bits of where it leads."""
+    q, h = step((p[0], p[1]), a + b, c + d, one)
+    few, many = by_half(share(c if h else a, d if h else b, one))
+    a1, b1, left = move(p[2], p[3], few, many, not h)
+    a2, b2, right = move(p[4], p[5], few, many, h)
+    return (q[0], q[1], a1, b1, a2, b2), h, U4(U4(left | right) & CARRY) != NO
+
+
+@jit
+def leaf(h, m, w0, w1, w2, w3):
+    """The one of four weights that two bits lead to."""
+    a, b = w2 if h else w0, w3 if h else w1
+    return b if m else a
+
+
+@jit
+def step_below(p, h, m, left, right, one):
+    """Move the phases of the nodes below a tree of four; whether the one that bits lead to carries.
+
+    A function for all levels would be too large for the compiler to bring into loops.
+    """
+    few, many = by_half(share(left, right, one))
+    few0, many0 = NO if m else few, NO if m else many
+    few1, many1 = few if m else NO, many if m else NO
+    a0, b0, m0 = move(p[0], p[1], few0, many0, not h)
+    a1, b1, m1 = move(p[2], p[3], few1, many1, not h)
+    a2, b2, m2 = move(p[4], p[5], few0, many0, h)
+    a3, b3, m3 = move(p[6], p[7], few1, many1, h)
+    moved = U4(U4(m0 | m1) | U4(m2 | m3))
+    return (a0, b0, a1, b1, a2, b2, a3, b3), U4(moved & CARRY) != NO
 
 
 @jit
@@ -155,22 +182,26 @@ def choose_octet(w, member, planes, one, bit, phases, new, sums):
             sums[octet * R1 + j] = (a + b) + (c + d)
     for j in range(R1):
         h, m = False, False
-        a, b, p0 = sums[j], sums[R1 + j], phases[j]
+        a, b, p0, p1 = sums[j], sums[R1 + j], phases[j], phases[R1 + j]
         if len(planes) == 4:
-            p0, n = step(p0, a, b, one)
+            q, n = step((p0, p1), a, b, one)
         else:
-            c, d, p1, p2 = sums[R2 + j], sums[R3 + j], phases[R1 + j], phases[R2 + j]
+            c, d = sums[R2 + j], sums[R3 + j]
+            p2, p3, p4, p5 = phases[R2 + j], phases[R3 + j], phases[R4 + j], phases[R5 + j]
             if len(planes) == 5:
-                p0, p1, p2, m, n = step_of_4(p0, p1, p2, a, b, c, d, one)
+                q, m, n = step_of_4((p0, p1, p2, p3, p4, p5), a, b, c, d, one)
             else:
                 e, f, g, i = sums[R4 + j], sums[R5 + j], sums[R6 + j], sums[R7 + j]
-                p3, p4, p5, p6 = phases[R3 + j], phases[R4 + j], phases[R5 + j], phases[R6 + j]
-                p0, p1, p2, p3, p4, p5, p6, h, m, n = step_of_8(
-                    p0, p1, p2, p3, p4, p5, p6, a, b, c, d, e, f, g, i, one
-                )
-                phases[R3 + j], phases[R4 + j], phases[R5 + j], phases[R6 + j] = p3, p4, p5, p6
-            phases[R1 + j], phases[R2 + j] = p1, p2
-        phases[j] = p0
+                q, h, m = step_of_4((p0, p1, p2, p3, p4, p5), a + b, c + d, e + f, g + i, one)
+                p0, p1, p2, p3 = phases[R6 + j], phases[R7 + j], phases[R8 + j], phases[R9 + j]
+                p4, p5, p6 = phases[R10 + j], phases[R11 + j], phases[R12 + j]
+                p = p0, p1, p2, p3, p4, p5, p6, phases[R13 + j]
+                left, right = leaf(h, m, a, c, e, g), leaf(h, m, b, d, f, i)
+                below, n = step_below(p, h, m, left, right, one)
+                phases[R6 + j], phases[R7 + j], phases[R8 + j], phases[R9 + j] = below[:4]
+                phases[R10 + j], phases[R11 + j], phases[R12 + j], phases[R13 + j] = below[4:]
+            phases[R2 + j], phases[R3 + j], phases[R4 + j], phases[R5 + j] = q[2:6]
+        phases[j], phases[R1 + j] = q[:2]
         new[j] = U4(new[j] | (bit if h else NO))
         new[R1 + j] = U4(new[R1 + j] | (bit if m else NO))
         new[R2 + j] = U4(new[R2 + j] | (bit if n else NO))
@@ -214,23 +245,27 @@ def choose_last(w, at, planes, one, bit, phases, new):
     """The last digit of a member's state, of two or three bits, by the weights at `at`."""
     top, first = Z(0), Z(0)  # rows of the digit's planes and phases
     if len(planes) > 3:
-        top, first = R3, Z((1 << (len(planes) - 3)) - 1) * R1
+        top, first = R3, Z((1 << (len(planes) - 3)) - 1) * R2
     for j in range(R1):
         h = False
         a, b, c, d = w[at + j], w[at + R4 + j], w[at + R8 + j], w[at + R12 + j]
-        p0, p1, p2 = phases[first + j], phases[first + R1 + j], phases[first + R2 + j]
+        o = first + j
+        p0, p1, p2 = phases[o], phases[o + R1], phases[o + R2]
+        p3, p4, p5 = phases[o + R3], phases[o + R4], phases[o + R5]
         if len(planes) == 2:
-            p0, p1, p2, m, n = step_of_4(p0, p1, p2, a, b, c, d, one)
+            q, m, n = step_of_4((p0, p1, p2, p3, p4, p5), a, b, c, d, one)
         else:
             e, f, g, i = w[at + R16 + j], w[at + R20 + j], w[at + R24 + j], w[at + R28 + j]
-            p3, p4 = phases[first + R3 + j], phases[first + R4 + j]
-            p5, p6 = phases[first + R5 + j], phases[first + R6 + j]
-            p0, p1, p2, p3, p4, p5, p6, h, m, n = step_of_8(
-                p0, p1, p2, p3, p4, p5, p6, a, b, c, d, e, f, g, i, one
-            )
-            phases[first + R3 + j], phases[first + R4 + j] = p3, p4
-            phases[first + R5 + j], phases[first + R6 + j] = p5, p6
-        phases[first + j], phases[first + R1 + j], phases[first + R2 + j] = p0, p1, p2
+            q, h, m = step_of_4((p0, p1, p2, p3, p4, p5), a + b, c + d, e + f, g + i, one)
+            p0, p1, p2, p3 = phases[o + R6], phases[o + R7], phases[o + R8], phases[o + R9]
+            p4, p5, p6, p7 = phases[o + R10], phases[o + R11], phases[o + R12], phases[o + R13]
+            p = p0, p1, p2, p3, p4, p5, p6, p7
+            left, right = leaf(h, m, a, c, e, g), leaf(h, m, b, d, f, i)
+            below, n = step_below(p, h, m, left, right, one)
+            phases[o + R6], phases[o + R7], phases[o + R8], phases[o + R9] = below[:4]
+            phases[o + R10], phases[o + R11], phases[o + R12], phases[o + R13] = below[4:]
+        phases[o], phases[o + R1], phases[o + R2] = q[:3]
+        phases[o + R3], phases[o + R4], phases[o + R5] = q[3:6]
         new[top + j] = U4(new[top + j] | (bit if h else NO))
         new[top + R1 + j] = U4(new[top + R1 + j] | (bit if m else NO))
         new[top + R2 + j] = U4(new[top + R2 + j] | (bit if n else NO))

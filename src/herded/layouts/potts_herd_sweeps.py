@@ -50,7 +50,7 @@ def potts_herd_sweeps(
     """Half-sweeps and cells of these ranges; half-sweep 2 s + c is colour c of sample s.
 
     The first five are those of `PottsHerdArrays`, without dimensions beyond cells; `clock` is
-    (sweep, key of phases, key of orders), kept (2, cells, nodes * LANES) phases or empty, block
+    (sweep, key of phases, key of orders), kept (2, cells, rows * LANES) phases or empty, block
     (sweeps, words of a sample or 0), `scales` 2^24 in the type of the table and a little more
     (`add_conditionals`), `room` has arrays for what a visit needs.
     """
@@ -62,7 +62,7 @@ def potts_herd_sweeps(
     digits = 1 if bits <= 3 else 2
     rows = 3 * digits  # a plane each, those included that only fill up a digit
     states = table.shape[2] // (LANES * (5 if factors is None else 1))
-    nodes = Z(len(phases) // LANES)
+    moving = Z(len(phases) // LANES)  # rows of phases
     summing = cumulated if tally.size else cumulated[:0]
     order, places = np.zeros(words, np.int64), np.zeros(WORD, np.int64)
     masks = np.zeros(WORD + 4, np.uint32)
@@ -76,8 +76,8 @@ def potts_herd_sweeps(
                 for k in range(len(phases)):
                     phases[k] = kept[colour, cell, k]
             else:
-                for node in range(nodes):
-                    fill_lanes(phases, node * R1, draw(key, visit * nodes + node), ALL)
+                for nth in range(moving):
+                    fill_lanes(phases, nth * R1, draw(key, visit * moving + nth), ALL)
             shuffle(order, words, draw(order_key, visit * Z(words + 1)))
             summed = 0
             for word in order:

@@ -8,7 +8,7 @@ is small beside the noise of a run that is short for the model. Where the pilot 
 tell a time at all, the result of the run says so (`doubt`): chains that have not mixed can agree.
 
 `python -m benchmarks --only herds` prints what the rule gains over Gibbs sampling, and with
-`--others` what it gains on models that played no part in choosing its constants.
+`--others 2` (or any number) what it gains on models that had no part in choosing its constants.
 """
 
 from dataclasses import dataclass

@@ -1,28 +1,34 @@
-"""Denoising: the posterior of a picture of a few levels under Gaussian noise (paper, section 4.2).
+"""Denoising: the posterior of a picture of two levels, or of a grey one, under noise.
 
-p(x | y) is proportional to exp(J sum_(i~j) like(x_i, x_j) - sum_i (y_i - mu_(x_i))^2 / (2 sigma^2))
+p(x | y) is proportional to exp(J sum_(i~j) x_i x_j) prod_i p(y_i | x_i), with p(y_i | x_i) of
+`herded.vision.noise` (the paper's section 4.2 has Gaussian noise on -1 and 1); grey pictures are
+cut into such pictures of two levels by `herded.vision.level_sets`.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.errors import ModelError
-from herded.methods.herded_gibbs import HerdedGibbs
+from herded.errors import HerdedWarning
+from herded.methods.gibbs import Gibbs
 from herded.methods.protocol import Method, Sampler
-from herded.models.checks import float_array, number, number_array, shown
-from herded.models.grids import denoising_model, potts_grid
+from herded.models.grids import ising_grid
 from herded.models.lattice import Lattice
 from herded.run.infer import infer
+from herded.run.keep import Marginals
 from herded.run.result import Result
-from herded.system.exp import log
-from herded.vision.coupling import estimate_coupling, weights_for
-from herded.vision.noise import estimate_flips, estimate_levels, estimate_sigma
+from herded.vision.choices import Choices, checked
+from herded.vision.fit import HERD, enough, fit
+from herded.vision.hints import hint
+from herded.vision.level_sets import Grey, best_coupling, grey_levels, odd_ends, posterior_mean
+from herded.vision.noise import Flip, Gauss, ends
+from herded.vision.starts import flip_rate, level_guesses, local_mean, local_sigma
 
-SMALLEST = 1e-3  # sigma, in units of half the gap between levels, at least
-LARGEST = 1e50  # of pixels, levels, sigma, coupling and their inverses: squares stay finite
+TRIAL_SWEEPS = 24  # to find the coupling of a grey picture
+TRIAL_PIXELS = 2**14
 
 
 @dataclass(frozen=True)
@@ -33,37 +39,48 @@ class Denoised:
     ----------
     image : ndarray of shape (H, W)
         Bool like the input, or floats.
-    result : Result
-        The posterior.
+    result : Result or None
+        The posterior of a picture of two levels. A grey one has one for every threshold, of which
+        only the mean is kept.
     levels : tuple of float
         The values of clean pixels.
+    noise : str
+        "gauss" or "flip".
     sigma : float
-        The standard deviation of the noise.
+        The standard deviation of the noise; 0 for flips on two levels.
+    flips : float
+        The share of flipped pixels; 0 for Gaussian noise.
     coupling : float
         How much neighbours are alike.
+    hint : str
+        A sentence where the model does not fit the picture; else empty.
 
     Examples
     --------
-    >>> noisy = np.ones((8, 8), bool)
+    >>> noisy = np.ones((16, 16), bool)
     >>> noisy[3, 3] = False
     >>> found = hd.vision.restore(noisy)
-    >>> found.levels, found.coupling
-    ((0.0, 1.0), 1.0)
+    >>> found.levels, found.noise, bool(found.image.all())
+    ((0.0, 1.0), 'flip', True)
     """
 
     image: np.ndarray  # as the input: bool, or floats
-    result: Result
+    result: Result | None
     levels: tuple[float, ...]
+    noise: str
     sigma: float
+    flips: float
     coupling: float
+    hint: str = ""
 
 
 def denoise(
     image: ArrayLike,
     sigma: float | None = None,
-    coupling: float | str = 1.0,
+    coupling: float | str = "auto",
     *,
-    levels: int | Sequence[float] | None = None,
+    levels: int | str | Sequence[float] | None = None,
+    noise: str = "auto",
     method: Method | None = None,
     sweeps: int = 30,
 ) -> np.ndarray:
@@ -77,14 +94,19 @@ def denoise(
         The standard deviation of the noise, in the picture's units; estimated by default.
     coupling : float or "auto"
         How much neighbours are alike; "auto" estimates it.
-    levels : int or sequence of float, optional
-        The values that a clean pixel can have. By default False and True for a bool picture, and
-        two estimated levels for numbers. A number K gives K levels from the darkest to the
-        brightest, for grey pictures.
+    levels : int, "grey" or sequence of float, optional
+        The values that a clean pixel can have. By default two: False and True for a bool picture,
+        those that occur if no others do, else estimated. "grey" is for grey pictures, with as many
+        levels as the noise leaves to tell apart, a number K for K levels from the darkest to the
+        brightest; more than two are averaged under the posterior.
+    noise : {"auto", "gauss", "flip"}
+        Gaussian noise, cut to the range of the picture if many pixels are at its ends; or flips: a
+        share of pixels has the other level, or is black or white in a grey picture (salt and
+        pepper). "auto" means flips where there are only two values and no sigma is given.
     method : Sampler or Solver, optional
-        By default HerdedGibbs("shared", phases="half"), with "pooled" for more than two levels.
+        By default Gibbs(herd=64).
     sweeps : int
-        Traversals of the picture.
+        Traversals of the picture, after a third as many that do not count.
 
     Returns
     -------
@@ -102,23 +124,26 @@ def denoise(
 
     Examples
     --------
-    >>> picture = np.ones((8, 8), bool)
-    >>> picture[:, :4] = False
+    >>> picture = np.ones((16, 16), bool)
+    >>> picture[:, :8] = False
     >>> noisy = picture.copy()
-    >>> noisy[2, 2], noisy[5, 6] = True, False
+    >>> noisy[2, 2], noisy[5, 12] = True, False
     >>> clean = hd.vision.denoise(noisy)
     >>> bool((clean == picture).all())
     True
     """
-    return restore(image, sigma, coupling, levels=levels, method=method, sweeps=sweeps).image
+    return restore(
+        image, sigma, coupling, levels=levels, noise=noise, method=method, sweeps=sweeps
+    ).image
 
 
 def restore(
     image: ArrayLike,
     sigma: float | None = None,
-    coupling: float | str = 1.0,
+    coupling: float | str = "auto",
     *,
-    levels: int | Sequence[float] | None = None,
+    levels: int | str | Sequence[float] | None = None,
+    noise: str = "auto",
     method: Method | None = None,
     sweeps: int = 30,
     progress: bool | None = False,
@@ -127,7 +152,7 @@ def restore(
 
     Parameters
     ----------
-    image, sigma, coupling, levels, method, sweeps
+    image, sigma, coupling, levels, noise, method, sweeps
         As for `denoise`.
     progress : bool, optional
         Whether a bar may be shown on a terminal.
@@ -152,95 +177,107 @@ def restore(
     >>> float((found.image != picture).mean()) < 0.01
     True
     """
-    noisy = _check(image)
-    values = _levels(noisy, np.asarray(image).dtype == bool, levels)
-    spread = _sigma(noisy, np.asarray(image).dtype == bool, sigma, values)
+    chosen = checked(image, sigma, coupling, levels, noise)
+    runs = _Runs(method, sweeps, progress)
+    if chosen.grey:
+        return _restore_grey(chosen, runs)
+    return _restore_two(chosen, runs, np.asarray(image).dtype == bool)
 
-    def lattice_of(j: float) -> Lattice:
-        return _posterior(noisy, values, spread, j)
 
-    if isinstance(coupling, str):
-        if coupling != "auto":
-            raise ModelError(f'expected a number or "auto" as coupling, got {coupling!r}')
-        strength = estimate_coupling(lattice_of)
+def _restore_two(chosen: Choices, runs: "_Runs", two_valued: bool) -> Denoised:
+    noisy = chosen.noisy
+    starts = _starts(chosen)
+    known = chosen.coupling is not None and starts[0].known
+    if known or np.ptp(noisy) == 0:  # nothing to fit, or to fit to
+        noise, strength = starts[0], chosen.coupling_or(1.0)
     else:
-        strength = number("coupling", coupling)
-        if not abs(strength) <= LARGEST:
-            raise ModelError(f'expected a finite coupling or "auto", got {strength:g}')
-    model = lattice_of(strength)
-    if method is None:  # few sweeps from half way leave fewer wrong pixels than from random phases
-        method = HerdedGibbs(weights=weights_for(len(values)), phases="half")
-    # Start at the most likely level of each pixel: from a random start the first sweeps are wasted.
-    start = model.log_unary.argmax(axis=2) if isinstance(method, Sampler) else None
-    result = infer(model, method, sweeps=sweeps, start=start, progress=progress)
-    restored = _picture(result, np.array(values), np.asarray(image).dtype == bool)
-    return Denoised(restored, result, tuple(map(float, values)), spread, strength)
+        noise, strength, _, _ = fit(noisy, starts, chosen.coupling)
+    likelihoods = noise.log_likelihoods(noisy)
+    result = runs.run(ising_grid((likelihoods[1] - likelihoods[0]) / 2, strength))
+    bright = result.marginals[..., 1] > 0.5
+    restored = bright if two_valued else np.array(noise.levels)[bright.astype(np.int64)]
+    return Denoised(
+        restored,
+        result,
+        noise.levels,
+        "flip" if isinstance(noise, Flip) else "gauss",
+        noise.sigma,
+        noise.rate,
+        strength,
+        hint(noisy, noise, bright),
+    )
 
 
-def _check(image: ArrayLike) -> np.ndarray:
-    noisy = float_array("the picture", image, 2)
-    if not np.isfinite(noisy).all():
-        raise ModelError(
-            f"expected finite pixels, got {int((~np.isfinite(noisy)).sum())} that are NaN or "
-            "infinite: replace them first"
+def _starts(chosen: Choices) -> Sequence[Gauss | Flip]:
+    """Where the fit starts; or what it is, as far as it is known."""
+    noisy, known = chosen.noisy, chosen.two_levels
+    if chosen.noise == "flip":
+        levels = known or (float(noisy.min()), float(noisy.max()))
+        return [Flip(levels, *flip_rate(noisy > (levels[0] + levels[1]) / 2))]
+    pairs = [known] if known else level_guesses(noisy)
+    spread = chosen.sigma or local_sigma(noisy)
+    floor, ceiling = ends(noisy)
+    return [
+        Gauss(pair, spread, floor, ceiling, known is not None, chosen.sigma is not None).at(
+            *pair, max(spread, 1e-50)
         )
-    size = float(np.abs(noisy).max())
-    if size > LARGEST or 0 < np.ptp(noisy) < 1 / LARGEST:
-        raise ModelError(
-            "expected pixels below 1e50 that differ by more than 1e-50, got "
-            f"{shown(float(noisy.min()))} to {shown(float(noisy.max()))}: rescale the picture"
-        )
-    return noisy
+        for pair in pairs
+    ]
 
 
-def _levels(
-    noisy: np.ndarray, two_valued: bool, levels: int | Sequence[float] | None
-) -> np.ndarray:
-    values = number_array("levels", 2 if levels is None else levels)
-    if values.ndim == 0:
-        if values not in range(2, 257):
-            raise ModelError(f"expected 2 to 256 levels, got {levels}")
-        values = _spread_levels(noisy, two_valued, int(values))
-    if not (np.abs(values) <= LARGEST).all():
-        raise ModelError(f"expected finite levels, got {shown(values.tolist())}")
-    if values.ndim != 1 or len(values) < 2 or not (np.diff(values) > 1 / LARGEST).all():
-        raise ModelError(f"expected two or more rising levels, got {shown(values.tolist())}")
-    return values
+def _restore_grey(chosen: Choices, runs: "_Runs") -> Denoised:
+    noisy = chosen.noisy
+    odd = odd_ends(noisy) if chosen.noise == "flip" else (0.0, 0.0)
+    inside = (noisy > noisy.min()) & (noisy < noisy.max()) if any(odd) else None
+    sigma = chosen.sigma or local_sigma(noisy, inside)
+    levels = chosen.values
+    if levels is None:
+        smooth = local_mean(noisy)
+        low, high = float(smooth.min()), float(smooth.max())
+        high = high if high > low else low + 1.0
+        levels = grey_levels(low, high, sigma)
+        if chosen.number is not None:
+            levels = np.linspace(low, high, chosen.number)
+    picture = Grey(noisy, levels, sigma, odd)
+    strength = chosen.coupling
+    if np.ptp(noisy) == 0:
+        found, strength = noisy.copy(), chosen.coupling_or(1.0)
+    else:
+        if strength is None:
+            part = enough(noisy, TRIAL_PIXELS)
+            strength = best_coupling(Grey(part, levels, sigma, odd), _Runs(None, TRIAL_SWEEPS).run)
+        found, _ = posterior_mean(picture, strength, runs.run)
+    flips = float((odd[0] * (noisy == noisy.min()) + odd[1] * (noisy == noisy.max())).mean())
+    values = tuple(map(float, levels))
+    kind = "flip" if chosen.noise == "flip" else "gauss"
+    return Denoised(found, None, values, kind, sigma, flips, strength)
 
 
-def _spread_levels(noisy: np.ndarray, two_valued: bool, number_of: int) -> np.ndarray:
-    if number_of == 2:
-        return np.array([0.0, 1.0] if two_valued else estimate_levels(noisy))
-    low, high = np.quantile(noisy, [0.01, 0.99])
-    return np.linspace(low, high, number_of) if high > low else low + np.arange(number_of)
+@dataclass(frozen=True)
+class _Runs:
+    """Runs of one method on the lattices of a picture."""
 
+    method: Method | None
+    sweeps: int
+    progress: bool | None = False
 
-def _sigma(noisy: np.ndarray, two_valued: bool, sigma: float | None, levels: np.ndarray) -> float:
-    half = float(levels[1] - levels[0]) / 2
-    if sigma is None:
-        if two_valued:  # flips at rate e look like noise whose log-odds are log((1 - e) / e)
-            flips = estimate_flips(noisy > 0.5)
-            return half * float(np.sqrt(2.0 / log((1.0 - flips) / flips)))
-        return max(estimate_sigma(noisy), SMALLEST * half)
-    spread = number("sigma", sigma)
-    if not 1 / LARGEST <= spread <= LARGEST:
-        raise ModelError(f"expected a finite noise level sigma above 0, got {spread:g}")
-    return spread
+    def run(self, model: Lattice, number: int = 0) -> Result:
+        """The posterior, from the most likely level of each pixel: others waste the first sweeps.
 
-
-def _posterior(noisy: np.ndarray, levels: np.ndarray, sigma: float, coupling: float) -> Lattice:
-    if len(levels) == 2:
-        middle, half = levels.mean(), (levels[1] - levels[0]) / 2
-        return denoising_model((noisy - middle) / half, sigma / half, coupling)
-    return potts_grid(-((noisy[..., None] - levels) ** 2) / (2 * sigma * sigma), coupling)
-
-
-def _picture(result: Result, levels: np.ndarray, two_valued: bool) -> np.ndarray:
-    """The more probable level of two; of more, their mean under the posterior."""
-    marginals = result.marginals
-    if len(levels) > 2:
-        parts = marginals * levels  # no product of matrices: BLAS adds as it likes
-        found: np.ndarray = parts.sum(axis=-1)
-        return found
-    chosen = marginals[..., 1] > 0.5
-    return chosen if two_valued else levels[chosen.astype(np.int64)]
+        What a herd says of pixels that have not moved on stays in the result: on a picture, whole
+        regions rightly do not.
+        """
+        method = self.method or Gibbs(seed=number, herd=HERD)
+        start = model.log_unary.argmax(axis=2) if isinstance(method, Sampler) else None
+        counts = self.method is None and isinstance(self.sweeps, int)  # else infer will object
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HerdedWarning)
+            return infer(
+                model,
+                method,
+                sweeps=self.sweeps,
+                burn_in=self.sweeps // 3 if counts else 0,
+                start=start,
+                keep=[Marginals(rao_blackwell=True)] if self.method is None else None,
+                progress=self.progress,
+            )

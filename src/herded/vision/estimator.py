@@ -26,7 +26,8 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
         The standard deviation of the noise; estimated for each picture by default.
     coupling : float or "auto"
         How much neighbours are alike; "auto" estimates it for each picture.
-    levels : int or sequence of float, optional
+    levels : int, "grey" or sequence of float, optional
+    noise : {"auto", "gauss", "flip"}
         As in `herded.vision.denoise`.
     sweeps : int
         Traversals of each picture.
@@ -51,14 +52,16 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
     def __init__(
         self,
         sigma: float | None = None,
-        coupling: float | str = 1.0,
-        levels: int | Sequence[float] | None = None,
+        coupling: float | str = "auto",
+        levels: int | str | Sequence[float] | None = None,
+        noise: str = "auto",
         sweeps: int = 30,
         shape: tuple[int, int] | None = None,
     ) -> None:
         self.sigma = sigma
         self.coupling = coupling
         self.levels = levels
+        self.noise = noise
         self.sweeps = sweeps
         self.shape = shape
 
@@ -91,5 +94,10 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
 
     def _one(self, picture: np.ndarray) -> np.ndarray:
         return restore(
-            picture, self.sigma, self.coupling, levels=self.levels, sweeps=self.sweeps
+            picture,
+            self.sigma,
+            self.coupling,
+            levels=self.levels,
+            noise=self.noise,
+            sweeps=self.sweeps,
         ).image

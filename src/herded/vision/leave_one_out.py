@@ -1,0 +1,49 @@
+"""How well a lattice predicts a pixel from all others: log p(y_i | the rest of the picture).
+
+Given the states of its neighbours, a pixel x_i of the lattice depends on y_i alone. So with x drawn
+from the posterior, s_i the sum of the neighbours' spins,
+
+    1 / p(y_i | rest) = E [1 / p(y_i | s_i)],   p(y_i | s) = sum_x p(x | s) p(y_i | x),
+
+and one herd tells all pixels' predictions. Unlike a likelihood with the lattice's constant Z in it,
+they can be compared between couplings, and unlike pseudo-likelihood they need no clean picture.
+"""
+
+import numpy as np
+
+from herded.system.exp import exp_array, log_array
+
+NEIGHBOURS = 4
+SUMS = np.arange(-NEIGHBOURS, NEIGHBOURS + 1)
+
+
+def neighbour_shares(members: np.ndarray) -> np.ndarray:
+    """(9, H, W): the share of members (M, H, W) whose neighbours' spins add up to -4 ... 4."""
+    spins = (2 * members.astype(np.int8)) - np.int8(1)
+    total = np.zeros_like(spins)
+    total[:, 1:] += spins[:, :-1]
+    total[:, :-1] += spins[:, 1:]
+    total[:, :, 1:] += spins[:, :, :-1]
+    total[:, :, :-1] += spins[:, :, 1:]
+    return np.stack([(total == value).mean(axis=0) for value in SUMS])
+
+
+def bright_given(coupling: float) -> np.ndarray:
+    """P(x_i = 1 | neighbours' sum s), for s = -4 ... 4."""
+    found: np.ndarray = 1.0 / (1.0 + exp_array(-2.0 * coupling * SUMS))
+    return found
+
+
+def predictions(
+    shares: np.ndarray, log_likelihoods: np.ndarray, coupling: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """log p(y_i | rest), P(x_i = 1 | rest) without the pixel's own y_i, and P(x_i = 1 | y)."""
+    top = log_likelihoods.max(axis=0)
+    dark, bright = exp_array(log_likelihoods - top)
+    inverse, without, within = (np.zeros(top.shape) for _ in range(3))
+    for share, p in zip(shares, bright_given(coupling), strict=True):
+        weight = share / (p * bright + (1.0 - p) * dark)
+        inverse += weight
+        without += weight * p
+        within += weight * (p * bright)
+    return top - log_array(inverse), without / inverse, within

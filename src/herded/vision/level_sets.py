@@ -1,0 +1,109 @@
+"""Grey pictures by their level sets: is a pixel brighter than t? Two levels for every t.
+
+A step from one grey level to another crosses the thresholds between them, and each costs its
+coupling: the prior is linear in the difference of levels, not blind to it as a Potts model is.
+Thresholds run apart from each other, each an Ising model whose field is the log-odds of
+"brighter than t" for the pixel alone,
+
+    f_i = 1/2 log P(x_i > t | y_i) / P(x_i < t | y_i),   x_i = y_i + sigma z,
+
+and the answer is the lowest level plus, for every threshold, its step times P(brighter | picture):
+a posterior mean. The coupling is that of the least risk by Stein's estimate, which needs no clean
+picture:  mean (y - found)^2 + 2 sigma^2 mean d found_i / d y_i - sigma^2.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.models.grids import ising_grid
+from herded.models.lattice import Lattice
+from herded.run.result import Result
+from herded.system.exp import exp_array, log_array
+from herded.vision.normal import log_odds_above
+from herded.vision.starts import local_median
+
+COUPLINGS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1.1, 1.4, 1.8)
+FIRST = COUPLINGS.index(0.6)
+FEWEST, MOST, PER_SIGMA = 16, 64, 1.3  # levels of a picture, and steps within one sigma
+SOFTEST = 0.7  # sigma in steps between thresholds, at least: harder ones round the picture
+BEND = 1e-3  # step of the numerical derivative, in sigmas
+ODD = 0.25  # of the range: an end pixel so far from its neighbours' median is noise
+
+Run = Callable[[Lattice, int], Result]
+
+
+class Grey(NamedTuple):
+    """A noisy grey picture and what is known of it."""
+
+    noisy: np.ndarray
+    levels: np.ndarray
+    sigma: float
+    odd: tuple[float, float] = (0.0, 0.0)  # the share of noise among the darkest, the brightest
+
+
+def grey_levels(low: float, high: float, sigma: float) -> np.ndarray:
+    """As many levels from `low` to `high` as noise of that sigma leaves to tell apart."""
+    number = (high - low) / sigma * PER_SIGMA if sigma > 0 else MOST
+    return np.linspace(low, high, int(min(max(number, FEWEST), MOST)))
+
+
+def posterior_mean(picture: Grey, coupling: float, run: Run) -> tuple[np.ndarray, float]:
+    """The posterior mean of every pixel, and the mean of its slope d found / d y."""
+    noisy, levels, sigma, _ = picture
+    found, slope = np.full(noisy.shape, levels[0]), 0.0
+    for number, (below, above) in enumerate(pairwise(levels)):
+        step = float(above - below)
+        soft = max(sigma, SOFTEST * step)
+        off = (noisy - (below + above) / 2) / soft
+        field = _doubted(picture, log_odds_above(off)) / 2
+        bright = run(ising_grid(field, coupling), number).marginals[..., 1]
+        found += step * bright
+        bend = (log_odds_above(off + BEND) - log_odds_above(off - BEND)) / (4 * BEND * soft)
+        slope += float((2.0 * step * bright * (1.0 - bright) * bend).mean())
+    return np.clip(found, levels[0], levels[-1]), slope
+
+
+def _doubted(picture: Grey, odds: np.ndarray) -> np.ndarray:
+    """Log-odds where black and white pixels may be salt and pepper, and say nothing then."""
+    noisy = picture.noisy
+    for odd, end in zip(picture.odd, (noisy.min(), noisy.max()), strict=True):
+        if odd > 0:
+            at = noisy == end
+            bright = 1.0 / (1.0 + exp_array(-odds[at]))
+            bright = (1.0 - odd) * bright + odd / 2
+            odds[at] = log_array(bright / (1.0 - bright))
+    return odds
+
+
+def odd_ends(noisy: np.ndarray) -> tuple[float, float]:
+    """The shares of the darkest and of the brightest pixels that are salt and pepper."""
+    far = np.abs(noisy - local_median(noisy)) > ODD * float(np.ptp(noisy))
+    return float(far[noisy == noisy.min()].mean()), float(far[noisy == noisy.max()].mean())
+
+
+def best_coupling(picture: Grey, run: Run) -> float:
+    """The coupling of the least risk."""
+    index, best = FIRST, _risk(picture, COUPLINGS[FIRST], run)
+    for step in (1, -1):
+        while 0 <= index + step < len(COUPLINGS):
+            there = _risk(picture, COUPLINGS[index + step], run)
+            if there >= best:
+                break
+            index, best = index + step, there
+    return COUPLINGS[index]
+
+
+def _risk(picture: Grey, coupling: float, run: Run) -> float:
+    """Stein's estimate of the mean squared error, without its constant.
+
+    Pixels at the ends are left out where they may be salt and pepper: there y is no measurement.
+    """
+    found, slope = posterior_mean(picture, coupling, run)
+    off = (picture.noisy - found) ** 2
+    if any(picture.odd):
+        inside = (picture.noisy > picture.noisy.min()) & (picture.noisy < picture.noisy.max())
+        off = off[inside] if inside.any() else off
+    return float(off.mean()) + 2.0 * picture.sigma**2 * slope

@@ -1,0 +1,135 @@
+"""What denoising is made of: the normal distribution, noise, predictions, starts, level sets."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import herded as hd
+from herded.vision import fit
+from herded.vision.leave_one_out import neighbour_shares, predictions
+from herded.vision.level_sets import Grey, grey_levels, odd_ends, posterior_mean
+from herded.vision.noise import Flip, Gauss, ends
+from herded.vision.normal import hazard, log_below, log_odds_above
+from herded.vision.starts import flip_rate, local_mean, local_median, local_sigma
+
+RNG = np.random.default_rng
+
+
+def below(x):
+    return 0.5 * math.erfc(-x / math.sqrt(2))
+
+
+@pytest.mark.parametrize("x", [-30.0, -8.0, -3.001, -3.0, -1.5, 0.0, 0.4, 3.0, 3.001, 7.0])
+def test_the_normal_distribution(x):
+    assert log_below(x) == pytest.approx(math.log(below(x)), rel=1e-9, abs=1e-15)
+    density = math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    assert hazard(x) == pytest.approx(density / below(x), rel=1e-9)
+    odds = math.log(below(x)) - math.log(below(-x))
+    assert log_odds_above(np.array([x]))[0] == pytest.approx(odds, rel=1e-3, abs=1e-3)
+
+
+def test_what_a_pixel_says_is_a_probability():
+    """Densities inside the range and masses at its ends add up to one."""
+    noise = Gauss((0.2, 0.9), 0.3, 0.0, 1.0)
+    inside = np.linspace(0, 1, 2002)[1:-1]
+    grid = np.concatenate([[0.0], inside, [1.0]])[None]
+    p = np.exp(noise.log_likelihoods(grid))[:, 0]
+    total = p[:, 0] + p[:, -1] + p[:, 1:-1].sum(axis=1) * (inside[1] - inside[0])
+    assert total == pytest.approx([1, 1], abs=1e-3)
+    flips = np.exp(Flip((3.0, 5.0), 0.1).log_likelihoods(np.array([[3.0, 5.0]])))
+    assert flips[:, 0] == pytest.approx(np.array([[0.9, 0.1], [0.1, 0.9]]))
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_fit_with_the_truth_in_hand_finds_the_noise(cut):
+    bright = RNG(0).random((200, 200)) < 0.2
+    noisy = np.where(bright, 1.1, 0.1) + 0.4 * RNG(1).normal(size=bright.shape)
+    noisy = np.clip(noisy, 0, 1) if cut else noisy
+    noise = Gauss((0.0, 0.5), 0.2, *ends(noisy))
+    for _ in range(5):
+        noise = noise.fitted(noisy, bright.astype(float))
+    assert noise.parameters == pytest.approx((0.1, 1.1, 0.4), abs=0.02)
+    known = Gauss((0.1, 1.1), 0.4, *ends(noisy), levels_known=True)
+    assert known.fitted(noisy, bright.astype(float)).levels == (0.1, 1.1)
+
+
+def test_ends_are_told_from_tails():
+    noisy = 0.5 + 0.2 * RNG(0).normal(size=(100, 100))
+    assert ends(noisy) == ends(np.round(255 * noisy)) == (-np.inf, np.inf)
+    assert ends(np.clip(noisy, 0.3, 2)) == (0.3, np.inf)
+    assert ends(np.round(255 * np.clip(noisy, -1, 0.8))) == (-np.inf, 204.0)
+    assert ends(np.eye(4)) == (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize("coupling", [0.0, 0.4, 1.2])
+def test_predictions_are_those_of_enumeration(coupling):
+    shape = (2, 3)
+    likelihoods = RNG(0).normal(size=(2, *shape))
+    states = np.array(list(itertools.product([0, 1], repeat=6))).reshape(-1, *shape)
+    prior = np.exp(hd.ising_grid(np.zeros(shape), coupling).log_score(states))
+    pixels = np.exp(np.where(states == 1, likelihoods[1], likelihoods[0]))  # p(y_i | x_i)
+    joint = prior * pixels.prod(axis=(1, 2))
+    posterior = joint / joint.sum()
+    each = np.stack([neighbour_shares(state[None]) for state in states])
+    shares = np.tensordot(posterior, each, axes=1)
+    logs, without, within = predictions(shares, likelihoods, coupling)
+    for at in np.ndindex(shape):
+        others = joint / pixels[:, *at]
+        bright = states[:, *at] == 1
+        assert logs[at] == pytest.approx(math.log(joint.sum() / others.sum()))
+        assert without[at] == pytest.approx(others[bright].sum() / others.sum())
+        assert within[at] == pytest.approx(posterior[bright].sum())
+
+
+def test_large_pictures_are_fitted_on_bands_from_all_over():
+    tall = np.arange(2000)[:, None] * np.ones((1, 300))
+    for picture in (tall, tall.T):
+        part = fit.enough(picture)
+        assert part.size <= fit.ENOUGH and part.shape[1] == 300
+        assert part.min() < 500 and part.max() > 1500
+    assert fit.enough(tall[:50]) is not None and fit.enough(tall[:50]).shape == (50, 300)
+
+
+def test_local_means_medians_and_noise():
+    picture = RNG(0).normal(size=(5, 4))
+    for r, c in np.ndindex(picture.shape):
+        window = picture[max(0, r - 1) : r + 2, max(0, c - 1) : c + 2]
+        assert local_mean(picture)[r, c] == pytest.approx(window.mean())
+    inner = [[np.median(picture[r : r + 3, c : c + 3]) for c in range(2)] for r in range(3)]
+    assert np.array_equal(local_median(picture)[1:-1, 1:-1], inner)
+    slope = np.add.outer(np.arange(80.0), 2 * np.arange(90.0))
+    assert local_sigma(slope + RNG(1).normal(size=slope.shape)) == pytest.approx(1, abs=0.05)
+    assert local_sigma(slope) == local_sigma(np.ones((1, 1))) == 0
+
+
+def test_flips_are_counted_where_neighbours_agree():
+    picture = np.ones((60, 60), bool)
+    picture[10:12, 10:50] = False
+    hit = RNG(0).random(picture.shape) < 0.05
+    rate, known = flip_rate(picture ^ hit)
+    assert known and rate == pytest.approx(0.05, abs=0.015)
+    assert not flip_rate(picture[:5, :5])[1]
+
+
+def test_without_a_coupling_level_sets_add_up_to_the_picture():
+    """Also where steps between levels are much larger than the noise."""
+    noisy = RNG(0).uniform(0.2, 0.8, size=(12, 12))
+
+    def run(model, number):
+        return hd.infer(model, hd.Exact())
+
+    for sigma in (0.001, 0.1):
+        picture = Grey(noisy, np.linspace(-0.5, 1.5, 41), sigma)
+        found, slope = posterior_mean(picture, 0.0, run)
+        assert found == pytest.approx(noisy, abs=0.005) and slope == pytest.approx(1, abs=0.05)
+    assert len(grey_levels(0, 1, 0.05)) == 26 and len(grey_levels(0, 1, 0.0)) == 64
+
+
+def test_salt_and_pepper_are_told_from_black_and_white_regions():
+    picture = np.full((40, 40), 0.5)
+    picture[:10] = 0.0
+    picture[25, 5:35:3] = 1.0
+    low, high = odd_ends(picture)
+    assert low == 0 and high == 1
