@@ -38,7 +38,7 @@ def test_the_page_of_models(tmp_path, monkeypatch):
     assert a[0][:4] == ["a", "16", "auto: exact", "-"] and float(a[0][4]) < 1e-12
     assert a[1][2:4] == ["herded, blanket", "1,000"] and float(a[1][4]) < 0.01
     assert a[2][2:4] == ["gibbs", "1,000"] and float(a[2][4]) < 0.03
-    assert b[0][2] == "auto: herd" and 0.1 < float(b[0][4]) < 0.5
+    assert b[0][2] == "auto: herded, blanket" and 0.1 < float(b[0][4]) < 0.5
     assert [row[4] for row in c] == ["-"] * 3 and re.fullmatch(r"\d+\.\d", c[0][5])
     compared = rows[9:]
     assert [row[0] for row in compared] == ["a", "b"]

@@ -233,12 +233,12 @@ def test_exports():
     pytest.importorskip("xarray", reason="trees are xarray's")
     keep = [hd.Marginals(), hd.Samples(), hd.BestState()]
     result = hd.infer(CUBE, hd.Gibbs(), sweeps=20, chains=2, keep=keep)
-    table = result.to_pandas()
-    assert table.index.names == ["axis_0", "axis_1", "axis_2"]
-    assert table.loc[(1, 0, 1), 1] == result.marginals[1, 0, 1, 1]
+    axes = ["axis_0", "axis_1", "axis_2"]
+    table = result.to_pandas().set_index([*axes, "state"])
+    assert table.loc[(1, 0, 1, 1), "probability"] == result.marginals[1, 0, 1, 1]
     tree = result.to_xarray()
     assert tree["posterior/x"].shape == (2, 20, 2, 2, 2)
-    assert tree["marginals/marginal"].dims == ("axis_0", "axis_1", "axis_2", "state")
+    assert tree["marginals/marginal"].dims == (*axes, "state")
     assert (tree["best/x"].values == result.best.state).all()
 
 

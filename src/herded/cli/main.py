@@ -19,7 +19,14 @@ from typing import Any, NoReturn
 from herded.cli.infer_arguments import add_compare, add_infer, add_info, add_many
 from herded.cli.ner_arguments import add_ner
 from herded.cli.remedies import in_options
-from herded.errors import CheckpointError, CorpusError, FileError, HerdedError, MemoryLimitError
+from herded.errors import (
+    CheckpointError,
+    CorpusError,
+    FileError,
+    HerdedError,
+    MemoryLimitError,
+    shortened,
+)
 from herded.run.loop import interrupted_afterwards
 from herded.system.spelling import did_you_mean
 from herded.version import __version__
@@ -65,7 +72,7 @@ class Parser(argparse.ArgumentParser):
         if found:
             known = [word.strip().strip("'") for word in found["known"].split(",")]
             message += did_you_mean(found["word"], known)
-        super().error(message)
+        super().error(shortened(message))
 
 
 def parser() -> Parser:

@@ -34,8 +34,8 @@ from herded.system.spelling import did_you_mean
 
 LAYOUTS: tuple[Any, ...] = (
     GridLayout,  # 4-neighbour grids of two states
-    PottsLayout,  # the same of more states
     CubeLayout,  # grids of two states and any dimension, equal couplings
+    PottsLayout,  # 4-neighbour grids of more states
     TableLayout,  # small blankets: every conditional tabulated
     FieldLayout,  # binary variables with pair interactions
     PairsLayout,  # any variables with pair interactions

@@ -10,13 +10,16 @@ from typing import Any, cast
 
 import numpy as np
 
+from herded.errors import HerdedError
 from herded.layouts.protocol import Proposal
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_order import MAX_AXES, EliminationOrder, elimination_order
 from herded.methods.exact import MAX_JOINT, Exact
+from herded.methods.gibbs import Gibbs
 from herded.methods.protocol import Method, Sampler
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
+from herded.run.control import HERDS, MEMBERS
 from herded.run.sampling import BLOCK
 from herded.system import memory
 from herded.system.memory import Size
@@ -53,8 +56,18 @@ def run_memory(
         fixed
         + _factors(graph)
         + 4 * table
+        + _control(model, table, max_memory)
         + (2 * messages + tables if isinstance(method, BeliefPropagation) else 0.0)
     )
+
+
+def _control(model: Model, table: float, max_memory: Size | None) -> float:
+    """The herds that a solver is compared with, which go without where they do not fit."""
+    try:
+        herd = Gibbs(herd=MEMBERS).propose(model, max_memory=max_memory)
+    except HerdedError:
+        return 0.0
+    return herd.memory + (HERDS - 1) * herd.chain_memory + 8 * HERDS * table
 
 
 def exact_memory(model: Model, order: EliminationOrder) -> float:
