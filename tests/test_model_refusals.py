@@ -109,7 +109,7 @@ def test_names_refused(match, names):
         ("name of a variable", {"z": 0}),
         ("{variable: value}", [0, 1]),
         ("{variable: value}", None),
-        ("{0: 1, 1: 1} is impossible in factor 0", {0: 1, 1: 1}),
+        ("{'a': 1, 'b': 1} is impossible in factor 0", {0: 1, 1: 1}),
     ],
 )
 def test_evidence_refused(match, evidence):

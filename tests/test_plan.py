@@ -149,3 +149,32 @@ def test_bayes_nets_are_answered():
         result = hd.infer(model)
         assert result.method == hd.Exact()
         np.testing.assert_allclose(result.marginals.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"sweeps": 500},
+        {"sweeps": 10},
+        {"sweeps": 10_000, "burn_in": 50},
+        {"chains": 1, "sweeps": 500},
+    ],
+    ids=str,
+)
+def test_the_same_call_again_gives_the_same_run(tmp_path, asked):
+    """Whatever was chosen: as many sweeps and chains, the same bits, reason and warnings."""
+    keep = [hd.Marginals(), hd.Samples(every=10)]
+    first = hd.infer(GRID, keep=keep, checkpoint=tmp_path / "run.ckpt", **asked)
+    again = hd.infer(GRID, keep=keep, checkpoint=tmp_path / "run.ckpt", **asked)
+    assert (again.sweeps, again.method, again.reason) == (first.sweeps, first.method, first.reason)
+    assert again.warnings == first.warnings
+    np.testing.assert_array_equal(again.marginals, first.marginals)
+
+
+def test_a_start_without_a_method_is_one_state():
+    found = hd.infer(GRID, start=np.zeros(20, int), sweeps=100)
+    assert found.sweeps > 0
+    for start in (found.state, np.zeros((4, 20), int)):
+        with pytest.raises(MethodError, match=r"expected one state as start= without a method"):
+            hd.infer(GRID, start=start, sweeps=100)

@@ -105,6 +105,8 @@ def after_infer(options: argparse.Namespace, found: "Answered") -> str:
     """
     if options.out is not None or options.task != "mar" or found.interrupted:
         return ""
+    if any("cannot reach" in text or "fall apart" in text for text in found.warnings):
+        return again(options)  # no number of sweeps helps
     if found.setup.samples:
         return _longer(options)
     if found.setup.choice.name != "exact":

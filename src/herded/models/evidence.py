@@ -61,11 +61,21 @@ def check_possible(model: "FactorGraph") -> None:
             int(model.evidence[i]) if model.evidence[i] >= 0 else slice(None) for i in variables
         )
         if np.isneginf(table[rest]).all():
-            fixed = {int(i): int(model.evidence[i]) for i in variables if model.evidence[i] >= 0}
+            fixed = [_told(model, int(i)) for i in variables if model.evidence[i] >= 0]
+            names = [called(model, int(i)) for i in variables]
             raise ModelError(
-                f"expected evidence of positive probability, but {fixed} is impossible in factor "
-                f"{f} over variables {tuple(map(int, variables))}: correct or drop that evidence"
+                f"expected evidence of positive probability, but {{{', '.join(fixed)}}} is "
+                f"impossible in factor {f} over variables ({', '.join(names)}): correct or drop "
+                "that evidence"
             )
+
+
+def _told(model: Model, i: int) -> str:
+    """A variable and its evidence, by their names."""
+    value = int(model.evidence[i])
+    return (
+        f"{called(model, i)}: {repr(model.state_names[i][value]) if model.state_names else value}"
+    )
 
 
 def state_index(model: Model, i: int, key: object, value: object) -> int:

@@ -24,6 +24,7 @@ class Begun(NamedTuple):
     seconds: float  # since its first start, without pauses
     herd: int  # members that draw together
     method: str  # as it shows itself
+    chains: int
 
     @property
     def recorded(self) -> int:
@@ -45,8 +46,10 @@ def read_begun(path: FilePath) -> Begun | None:
         header.get("seconds", -1),
         int(members[1]) if members else 1,
         method,
+        header.get("chains", -1),
     )
-    counts = all(isinstance(value, int) and 0 <= value <= MOST for value in begun[:2])
+    numbers = begun.burn_in, begun.done, begun.chains
+    counts = all(isinstance(value, int) and 0 <= value <= MOST for value in numbers)
     timed = isinstance(begun.seconds, (int, float)) and 0 <= begun.seconds < math.inf
     return begun if counts and timed else None  # whoever resumes it says what is wrong
 

@@ -43,13 +43,16 @@ SHOWN = 3  # names in a sentence
 # -- chains that disagree -------------------------------------------------------------------------
 
 
-def disagreement(model: Model, frequencies: np.ndarray, sweeps: int) -> str:
-    """A sentence about the variable that chains disagree on most, or nothing if they agree."""
+def disagreement(model: Model, frequencies: np.ndarray, sweeps: int, members: int = 1) -> str:
+    """A sentence about the variable that chains disagree on most, or nothing if they agree.
+
+    Chains may be herds of so many members.
+    """
     chains = len(frequencies)
     if chains < 2 or sweeps < 1:
         return ""
     mean, spread = frequencies.mean(axis=0), frequencies.std(axis=0, ddof=1)
-    drawn = np.sqrt(mean * (1 - mean) / sweeps)
+    drawn = np.sqrt(mean * (1 - mean) / (sweeps * members))
     excess = spread / np.maximum(TOLERANCE * np.sqrt(chains), DRAWS * drawn)
     if excess.max(initial=0.0) <= 1:
         return ""
@@ -62,7 +65,7 @@ def disagreement(model: Model, frequencies: np.ndarray, sweeps: int) -> str:
         f"chain {high} and {frequencies[low, i, k]:.2f} in chain {low}"
         f"{told_others(others, 'disagrees', 'disagree')}, after "
         f"{sweeps} sweeps: the model has several modes or mixes slowly, so do not trust these "
-        "marginals; use exact inference where it fits, or more sweeps until the chains agree"
+        "averages; use exact inference where it fits, or more sweeps until the chains agree"
     )
 
 
@@ -93,7 +96,7 @@ def immobility(
         f"{called(model, int(variables[i]))} is as it was "
         f"{sweeps} sweeps before in {100 * same[i]:.0f} % of them, where chance explains "
         f"{100 * alike[i]:.0f} %{told_others(others, 'is', 'are')}"
-        ": the model has several modes or mixes slowly, so do not trust these marginals; use "
+        ": the model has several modes or mixes slowly, so do not trust these averages; use "
         "exact inference where it fits, or more sweeps"
     )
 

@@ -97,7 +97,8 @@ def infer(
         sampler, and `BestState()` alone for a search.
     start
         Where to start: a state (N,), one for each chain (chains, N), or the `state` of an earlier
-        result, to continue it. By default a random state of the support. Asks for a sampler.
+        result, to continue it with the method that it had. By default a random state of the
+        support. Without a method it is one state, and asks for a sampler.
     checkpoint
         A file to write every `checkpoint_every` seconds, and to resume from if it exists. An exact
         answer that was chosen writes none.

@@ -141,7 +141,7 @@ def _alike_at(
             continue
         whole = np.moveaxis(pictures, axis, -1)
         apart = np.roll(whole, -distance, axis=-1)
-        kept = size if is_joined else size - distance
+        kept = size if is_joined and 2 * distance != size else size - distance  # each pair once
         alike = (whole == apart)[..., :kept]
         total = total + alike.sum(axis=axes)
         count += alike[(0,) * (alike.ndim - len(shape))].size

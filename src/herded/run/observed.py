@@ -21,9 +21,8 @@ class ByName(dict[str, "Observed"]):
 
     def __missing__(self, name: str) -> "Observed":
         hint = did_you_mean(name, list(self))
-        raise NotKeptError(
-            f"expected one of the observables {', '.join(map(repr, self))}, got {name!r}{hint}"
-        )
+        known = ", ".join(map(repr, self)) or "that were measured, of which there are none"
+        raise NotKeptError(f"expected one of the observables {known}, got {name!r}{hint}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +115,7 @@ class Observed:
             raise MethodError(
                 f"expected a series of at least {LONG_ENOUGH} autocorrelation times of "
                 f"{self.name!r}, got {len(flat):,} values, of which a time of "
-                f"{np.nanmax(times):.3g} cannot be told: use more sweeps"
+                f"{np.nanmax(times, initial=1.0):.3g} cannot be told: use more sweeps"
             )
         return _plain(self.every * times.reshape(series.shape[2:]))
 

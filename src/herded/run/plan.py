@@ -12,6 +12,7 @@ import numpy as np
 
 from herded.errors import HerdedWarning, MethodError
 from herded.layouts.protocol import Layout
+from herded.layouts.state import State
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
 from herded.methods.registry import method_named
@@ -39,6 +40,7 @@ from herded.system.memory import Size
 SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
 SOLVER_SWEEPS = 1000
 BURN_IN_OF_SECONDS = 100
+BEGUN = "a run that has begun goes on"
 SOLVED = (Marginals, BestState, PairMarginals, Joint)  # what exact inference gives, too
 
 
@@ -103,18 +105,8 @@ def plan_run(model: Model, name: str, asked: Request) -> Plan:
 
 
 def _choice(model: Model, name: str, asked: Request, begun: Begun | None) -> Choice:
-    if name == "auto" and begun is not None and asked.task == "mar":
-        return _resumed(model, asked, begun)
     if name == "auto":
-        return choose(
-            model,
-            asked.task,
-            updates=(asked.chains or CHAINS) * (asked.sweeps or SWEEPS),
-            seconds=asked.seconds,
-            max_memory=asked.max_memory,
-            seed=asked.seed,
-            why_sample="a run that has begun goes on" if begun is not None else asked.why_sample,
-        )
+        return _chosen(model, asked, begun)
     herd = {} if asked.herd is None else {"herd": asked.herd}
     if name == "herded":
         return Choice(name, _herded(model, asked), "")
@@ -123,6 +115,27 @@ def _choice(model: Model, name: str, asked: Request, begun: Begun | None) -> Cho
         plain: Any = method_named(name, **herd)
         return Choice(name, replace(found, herd=plain.herd), "")
     return Choice(name, method_named(name, seed=asked.seed, **herd), "")
+
+
+def _chosen(model: Model, asked: Request, begun: Begun | None) -> Choice:
+    """What suits the model, or what its run was begun with.
+
+    Who asks for the same again gets the same plan. Who asks for more gets the method, and the
+    chains, that the run was begun with.
+    """
+    searches = begun is not None and asked.task != "mar"
+    choice = choose(
+        model,
+        asked.task,
+        updates=(asked.chains or CHAINS) * (asked.sweeps or SWEEPS),
+        seconds=asked.seconds,
+        max_memory=asked.max_memory,
+        seed=asked.seed,
+        why_sample=BEGUN if searches else asked.why_sample,
+    )
+    if begun is None or searches or choice.method == read_method(begun.method):
+        return choice
+    return _resumed(model, asked, begun)
 
 
 def _herded(model: Model, asked: Request) -> Method:
@@ -185,14 +198,13 @@ def _burn_in(choice: Choice, asked: Request, begun: Begun | None) -> int:
 
 def _resumed(model: Model, asked: Request, begun: Begun) -> Choice:
     """What a run that has begun was begun with; another seed is refused by whoever resumes it."""
-    reason = "a run that has begun goes on"
     method = read_method(begun.method)
     if method is None:
         suited = suited_weights(model, seed=asked.seed, max_memory=asked.max_memory)
-        return Choice("herded", suited, reason)
+        return Choice("herded", suited, BEGUN)
     same = replace(method, seed=asked.seed)
     planned = begun.burn_in if begun.herd > 1 else None  # for so many updates of all members
-    return Choice(sampler_name(method), same, reason, burn_in=planned)
+    return Choice(sampler_name(method), same, BEGUN, burn_in=planned, chains=begun.chains)
 
 
 # -- do it -----------------------------------------------------------------------------------------
@@ -205,6 +217,8 @@ def infer_by_name(model: Model, name: str, kept: dict[type, Any], **options: Any
     """
     if name == "auto" and options["layout"] is not None:
         raise MethodError("expected a method with layout=, got none: name the method, too")
+    if name == "auto" and options["start"] is not None:
+        _check_one_state(model, options["start"])
     length = {key: options.pop(key) for key in ("sweeps", "seconds", "burn_in", "chains")}
     asked = Request(
         task="map" if kept.keys() == {BestState} else "mar",
@@ -219,6 +233,15 @@ def infer_by_name(model: Model, name: str, kept: dict[type, Any], **options: Any
     elif not plan.samples and length["chains"] is not None:
         plan = replace(plan, chains=length["chains"])  # to be refused
     return infer_planned(model, plan, length["seconds"], **options)
+
+
+def _check_one_state(model: Model, start: Any) -> None:
+    """Raise where it is not one: who starts chains cannot know how many will be chosen."""
+    if isinstance(start, State) or np.size(start) != model.n_variables:
+        raise MethodError(
+            "expected one state as start= without a method, got several, or those of an earlier "
+            "run: name the method too, such as result.method"
+        )
 
 
 def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **options: Any) -> Result:

@@ -147,7 +147,7 @@ def plan(
         seen += "the slowest variable hardly moved on"
         doubt = (
             f"the chains may agree and be wrong: {seen}, so that nobody knows how long this model "
-            "takes to mix; use exact inference where it fits, or give recommend() more sweeps"
+            "takes to mix; use exact inference where it fits, or more sweeps"
         )
         return in_time(model, budget, seed, max_memory, seen, doubt)
     seen += f"the slowest variable had an autocorrelation time of {pilot.time:.2g} sweeps"

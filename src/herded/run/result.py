@@ -1,12 +1,13 @@
 """Result: plain arrays and where they came from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from herded.errors import MethodError, NotKeptError
+from herded.errors import MethodError, ModelError, NotKeptError
+from herded.models.checks import shown
 from herded.models.evidence import index_of
 from herded.models.labels import named_row, named_state
 from herded.run.intervals import margins
@@ -39,8 +40,17 @@ class Pairs:
     tables: Sequence[np.ndarray]  # E, each with the states of one variable by those of the other
     model: Any = field(default=None, repr=False)
 
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """The pairs."""
+        return iter(tuple(map(tuple, self.edges.tolist())))
+
+    def __len__(self) -> int:
+        return len(self.edges)
+
     def __getitem__(self, pair: tuple[Any, Any]) -> np.ndarray:
         """The table of two variables, by number, name or pixel."""
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise ModelError(f"expected a pair of variables, such as [0, 1], got {shown(pair)}")
         i, j = (index_of(self.model, key) for key in pair)
         for a, b, flip in ((i, j, False), (j, i, True)):
             found = np.flatnonzero((self.edges[:, 0] == a) & (self.edges[:, 1] == b))
@@ -148,6 +158,11 @@ class Result:
         them has visited, agree, and this number cannot see it.
         """
         chains = self.chain_marginals
+        if self.converged is not None:
+            raise MethodError(
+                "expected the result of a sampler for a standard error, got that of "
+                f"{type(self.method).__name__}, which draws nothing"
+            )
         if len(chains) < 2:
             raise MethodError(
                 "expected at least 2 chains for a standard error, got 1: pass chains=4"

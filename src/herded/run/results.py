@@ -144,7 +144,7 @@ def _warnings(run: SamplerRun, doubt: str) -> tuple[str, ...]:
         return tuple(sentence for sentence in found if sentence)
     if len(chains) > 1:
         frequencies = np.stack([chain.estimate(False) for chain in chains])
-        found.append(disagreement(model, frequencies, run.recorded * run.layout.members))
+        found.append(disagreement(model, frequencies, run.recorded, run.layout.members))
     if run.layout.together:
         found.append(_moves(run))
     if len(chains) == 1 and not run.keep.keys() <= {BestState}:

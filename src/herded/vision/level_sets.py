@@ -56,6 +56,8 @@ def posterior_mean(picture: Grey, coupling: float, run: Run) -> tuple[np.ndarray
     found, slope = np.full(noisy.shape, levels[0]), 0.0
     for number, (below, above) in enumerate(pairwise(levels)):
         step = float(above - below)
+        if step == 0:  # as in a picture of one value
+            continue
         soft = max(sigma, SOFTEST * step)
         off = (noisy - (below + above) / 2) / soft
         field = _doubted(picture, log_odds_above(off)) / 2
