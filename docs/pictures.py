@@ -27,12 +27,12 @@ def net() -> hd.FactorGraph:
 
 
 def before_after() -> dict[str, np.ndarray]:
-    """A page of text and a photograph, noisy and restored."""
+    """A page of text and a grey picture of our own, noisy and restored."""
     page = noisy_version(page_of_text(16, (110, 240)), 0.35)
-    photograph = noisy_version(grey_pictures()["camera"], 0.1)
+    drawing = noisy_version(grey_pictures()["waves and a disc, drawn"], 0.1)
     restored = {
         "page": (page, hd.vision.denoise(page)),
-        "camera": (photograph, hd.vision.denoise(photograph, levels="grey")),
+        "grey": (drawing, hd.vision.denoise(drawing, levels="grey")),
     }
     gap = 6
     return {
