@@ -1,14 +1,14 @@
 """Blocks of variables, laid out step by step: what elimination reads of a model.
 
-A block's variables are summed out in turn. Step s takes variable v: its *table* has an axis for each
-variable that is still to come and shares a factor or a message with v (the *scope*), and v itself
-last. The table is a product of *inputs*: factors that v is the first of, and messages of earlier
-steps. Summed over v it is a *row* for each state of the scope, the message to the step of the first
-variable in it.
+A block's variables are summed out in turn. Step s takes variable v: its *table* has an axis for
+each variable that is still to come and shares a factor or a message with v (the *scope*), and v
+itself last. The table is a product of *inputs*: factors that v is the first of, and messages of
+earlier steps. Summed over v it has a *row* for each state of the scope: the message to the step of
+the first variable in it.
 
 An input is a place in one long array, where the potentials of all factors come first and then the
-messages of a block; which of its entries belongs to which entry of the table is said by a *pattern*,
-and inputs of the same shape share theirs.
+messages of a block. Which of its entries belongs to which entry of the table is said by a
+*pattern*; inputs of the same shape share theirs.
 """
 
 from collections.abc import Sequence
@@ -52,6 +52,11 @@ class BlockArrays(NamedTuple):
     free: np.ndarray  # (N,) whether a variable is not known
 
 
+INPUTS = (  # what `find_inputs` gives
+    "input_start", "source", "base", "pattern", "outside_start", "outside", "outside_stride",
+)  # fmt: skip
+
+
 def compile_blocks(graph: FactorGraph, blocks: Sequence[np.ndarray]) -> BlockArrays:
     """Lay out blocks that are given in their orders of elimination."""
     steps = np.concatenate([np.zeros(0, np.int64), *blocks]).astype(np.int64)
@@ -67,12 +72,27 @@ def compile_blocks(graph: FactorGraph, blocks: Sequence[np.ndarray]) -> BlockArr
         steps, block_start, cards, known, (scope_start, scope, parent), tables, counts,
         (graph.factor_strides, graph.table_start), factors,
     )  # fmt: skip
+    rows, table_at, message_at, stride, table_size, message_size = tables
     return lock(
         BlockArrays(
-            block_start, steps, cards[steps], *tables[:3], scope_start, scope, *tables[3:4],
-            *inputs, fill_patterns(*shapes), *tables[4:], graph.log_tables, graph.table_start, free,
+            block_start=block_start,
+            variable=steps,
+            states=cards[steps],
+            rows=rows,
+            table_at=table_at,
+            message_at=message_at,
+            scope_start=scope_start,
+            scope=scope,
+            scope_stride=stride,
+            **dict(zip(INPUTS, inputs, strict=True)),
+            patterns=fill_patterns(*shapes),
+            table_size=table_size,
+            message_size=message_size,
+            log_tables=graph.log_tables,
+            table_start=graph.table_start,
+            free=free,
         )
-    )  # fmt: skip
+    )
 
 
 def _factors_of(graph: FactorGraph) -> tuple[np.ndarray, np.ndarray]:

@@ -2,9 +2,9 @@
 
 Tables are products of potentials, each factor's largest being 1 and each message's largest too: an
 entry takes a multiplication for each input, and no exponential. Products of small numbers may
-underflow, so `low` follows the smallest entry that is not 0: before it is below `FLOOR` the table is
-looked at, and rescaled; where it really spreads so far, the step is done in logarithms, and so is
-whatever receives its message, until that spreads less. So an impossible state is exactly 0, a
+underflow, so `low` follows the smallest entry that is not 0: before it is below `FLOOR` the table
+is looked at, and rescaled; where it really spreads so far, the step is done in logarithms, and so
+is whatever receives its message, until that spreads less. So an impossible state is exactly 0, a
 possible one never is, and it does not matter how far potentials spread.
 
 Logarithms are those of the model, not multiplied by beta: a message is log(sum of exp(beta l)) /
@@ -188,7 +188,9 @@ def step_in_logs(a, s, first, beta, work, to):
         if not in_logs:
             values[message + r] = 0.0 if gap == -np.inf else exp(beta * gap)
     work.message_in_logs[s - first] = in_logs
-    work.lowest[factors + s - first] = 1.0 if in_logs or top == -np.inf else exp(beta * (least - top))
+    work.lowest[factors + s - first] = (
+        1.0 if in_logs or top == -np.inf else exp(beta * (least - top))
+    )
 
 
 @jit

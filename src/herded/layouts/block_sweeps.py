@@ -117,9 +117,7 @@ def herd_blocks(a, moves, run, betas, work, orders, x, phases, tally, ones, widt
                     if len(phases):
                         phi[split] = phases[step * width + split] & PHASE
                     else:
-                        phi[split] = fresh_phase(
-                            run.key + np.uint64(split), clock + np.uint64(i)
-                        )
+                        phi[split] = fresh_phase(run.key + np.uint64(split), clock + np.uint64(i))
                 root, bits = states >> 1, draw(run.phase_key, clock + np.uint64(i))
                 first_row, second_row = order_rows(bits, rows, np.uint64(n))
                 phi[root], _ = draw_all(

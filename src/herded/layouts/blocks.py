@@ -1,5 +1,6 @@
 """Layout "blocks": sets of variables that change at once, by their joint conditional."""
 
+import itertools
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -43,7 +44,8 @@ class InBlocks(Layout):
 
     @property
     def jointly(self) -> tuple[np.ndarray, ...]:
-        return tuple(np.split(self.arrays.variable, self.arrays.block_start[1:-1]))
+        edges = itertools.pairwise(self.arrays.block_start.tolist())
+        return tuple(self.arrays.variable[first:last] for first, last in edges)
 
     def components(self) -> np.ndarray | None:
         factors = compile_factors(as_graph(self.model))
@@ -154,20 +156,22 @@ def propose_blocks(task: Task, blocks: Sequence[np.ndarray], entries: float) -> 
         chain += graph.n_variables * (a_state + 8.0 * width) + 4.0 * steps * width * kept
     elif draw.weights is not None:
         chain += 4.0 * BINS * width * steps
-    facts = {"memory": shared + chain, "chain_memory": chain}
+    need = shared + chain
 
     def make() -> SweptLayout:
-        common = {"model": task.model, "arrays": compile_blocks(graph, blocks), **facts}
+        facts: dict[str, Any] = {"memory": need, "chain_memory": chain}
+        facts |= {"model": task.model, "arrays": compile_blocks(graph, blocks)}
         if draw.members > 1:
             herd = cast(TogetherDraw, draw)
-            return BlockHerdLayout(**common, members=herd.members, kept=herd.kept)
-        return BlockLayout(**common)
+            return BlockHerdLayout(**facts, members=herd.members, kept=herd.kept)
+        return BlockLayout(**facts)
 
     return Proposal(
         kind=KIND,
-        **facts,
+        memory=need,
+        chain_memory=chain,
         grows=False,
         least_block=1,
-        check=task.limit(shared + chain, "tables of blocks"),
+        check=task.limit(need, "tables of blocks"),
         make=make,
     )

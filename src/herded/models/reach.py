@@ -8,9 +8,9 @@ may or may not be in reach, since factors are looked at one by one.
 
 An entry of a table is looked at once for each of its variables at most: time is linear in them.
 
-Moves of whole blocks lead further: the variables of a block may take any of their states at once. To
-R is then added what is left of these when states without support are dropped (`models.domains`),
-while variables outside of the block have those in R.
+Moves of whole blocks lead further: the variables of a block may take any of their states at once.
+To R is then added what is left of these when states without support are dropped
+(`models.domains`), while variables outside of the block have those in R.
 """
 
 from collections.abc import Sequence
@@ -71,9 +71,7 @@ def reach(graph: FactorGraph, x: np.ndarray) -> np.ndarray:
     return table
 
 
-def reach_in_blocks(
-    graph: FactorGraph, x: np.ndarray, blocks: Sequence[np.ndarray]
-) -> np.ndarray:
+def reach_in_blocks(graph: FactorGraph, x: np.ndarray, blocks: Sequence[np.ndarray]) -> np.ndarray:
     """The states (N, K) that moves of whole blocks from the possible state `x` might reach."""
     hard, states, n = compile_hard(graph), graph.cardinalities, graph.n_variables
     first, everyone = hard.state_start[:-1], np.arange(n)

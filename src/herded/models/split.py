@@ -145,9 +145,7 @@ def _grown(first: Hard, factors: list[Hard], sizes: np.ndarray) -> list[Hard]:
     return within if len(cluster) > 1 else cluster
 
 
-def _axes(
-    variables: np.ndarray, blocks: Sequence[np.ndarray] | None
-) -> list[tuple[int, ...]]:
+def _axes(variables: np.ndarray, blocks: Sequence[np.ndarray] | None) -> list[tuple[int, ...]]:
     """The axes that each move may change at once, if it changes any."""
     if blocks is None:
         return [(axis,) for axis in range(len(variables))]
@@ -163,8 +161,9 @@ def _classes(
 ) -> np.ndarray:
     """The class of every joint state, one axis per variable; -1 where it is impossible.
 
-    A move changes some axes at once. A class is named by one of its states. Names spread along axes, to the lowest; states whose
-    name is no longer its own follow it, so that few rounds are enough.
+    A move changes some axes at once. A class is named by one of its states. Names spread along
+    axes, to the lowest; states whose name is no longer its own follow it, so that few rounds are
+    enough.
     """
     place = {int(i): a for a, i in enumerate(variables)}
     possible = np.ones(sizes, np.bool_)

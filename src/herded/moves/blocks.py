@@ -1,7 +1,8 @@
 """Blocks of variables that are moved at once, exactly, given the rest.
 
-Single moves cannot pass hard zeros, and hardly pass strong couplings. A block's joint conditional is
-found by elimination: its variables are summed out one after another, and drawn in opposite order.
+Single moves cannot pass hard zeros, and hardly pass strong couplings. A block's joint conditional
+is found by elimination: its variables are summed out one after another, and drawn in opposite
+order.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -26,9 +27,9 @@ from herded.system.memory import Size
 class Blocks:
     """Move whole blocks of variables at once: `Gibbs(moves=hd.Blocks())`.
 
-    A block is drawn exactly from its joint conditional given the rest, so that hard zeros and strong
-    couplings within it are no walls. A sweep moves as many blocks, in turn, as move a variable about
-    once on average: often a single one.
+    A block is drawn exactly from its joint conditional given the rest, so that hard zeros and
+    strong couplings within it are no walls. A sweep moves as many blocks, in turn, as move a
+    variable about once on average: often a single one.
 
     Parameters
     ----------
@@ -95,17 +96,15 @@ class Blocks:
         for b, given in enumerate(self.blocks):
             inside = np.array([index_of(model, key) for key in given], np.int64)
             if len(np.unique(inside)) < len(inside):
-                raise MethodError(
-                    f"expected every variable once in block {b}, got {shown(given)}"
-                )
+                raise MethodError(f"expected every variable once in block {b}, got {shown(given)}")
             inside = inside[movable[inside]]
             if not len(inside):
                 continue
             order, largest, entries = order_within(graph, inside)
             if largest > max(self.entries, graph.cardinalities[inside].max()):
                 raise MethodError(
-                    f"expected blocks whose tables have at most {self.entries:,} entries, but block "
-                    f"{b} takes one of {round(largest):,}: split it, or pass "
+                    f"expected blocks whose tables have at most {self.entries:,} entries, but "
+                    f"block {b} takes one of {round(largest):,}: split it, or pass "
                     f"Blocks(entries={round(largest)}, ..)"
                 )
             left[inside] = False

@@ -40,7 +40,6 @@ ALONE = (
 UNKNOWN = (ALONE, UNCOMPARED)
 
 
-
 class Moves(NamedTuple):
     """What sentences say of the moves of a run."""
 
@@ -50,7 +49,8 @@ class Moves(NamedTuple):
 
 SINGLE = Moves("moves of one variable at a time", "give evidence that unties them")
 TOGETHER = Moves(
-    "moves of these blocks", "give larger blocks by Blocks(entries=..), or some that have all of them"
+    "moves of these blocks",
+    "give larger blocks by Blocks(entries=..), or some that have all of them",
 )
 
 SEARCHES = 8  # for states that a chain cannot reach

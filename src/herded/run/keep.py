@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
+from herded.draws.fixed_point import SCALAR_BITS
 from herded.errors import MethodError, ModelError
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
