@@ -12,9 +12,9 @@ from herded.tiled import cluster
 from herded.tiled import infer_tiled as tiled
 from tests.command import small_grid
 from tests.test_scale_hosts import FakeClient
-from tests.test_scale_many import models, same
+from tests.test_scale_many import models
 from tests.tiles import SHARED, lattice, whole
-from tests.workers import Deadly
+from tests.workers import Deadly, same
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
