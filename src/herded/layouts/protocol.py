@@ -126,6 +126,10 @@ class Layout:
         """The samples in a block (rows, sample_size) as states (rows, members, N)."""
         return self.unstore(block)[:, None]
 
+    def replicas_of(self, block: np.ndarray) -> np.ndarray:
+        """The same with what else a chain has visited, such as the hotter rungs of a ladder."""
+        return self.members_of(block)
+
     def values(self, state: State) -> np.ndarray:
         """The current states (members, N) of a chain, in the model's order."""
         return self.unstore(state.x.reshape(1, -1)).astype(np.int64)
