@@ -5,7 +5,7 @@ in at the model's own temperature moves freely on hotter rungs and comes down by
 """
 
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from herded.system.memory import Size
 MOST_RUNGS = 256
 BLOCK = 2.0**20  # bytes of the samples of one rung
 SWAPS = ("components", "whole")
+SITES = Gibbs()
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Tempered(Options):
     np.float64(0.5)
     """
 
-    method: Gibbs = field(default_factory=Gibbs)
+    method: Gibbs = SITES
     rungs: int = 8
     hottest: float = 0.1
     swaps: str = "components"
@@ -126,7 +127,7 @@ class Tempered(Options):
         self, model: Model, inner: Proposal, kind: str | None, need: float, chain: float
     ) -> LadderLayout:
         graph = as_graph(model)
-        melts = self.hottest == 0 and graph.has_hard_zeros
+        melts = graph.has_hard_zeros
         soft = melted(graph) if melts else graph
         betas = geometric(self.rungs - melts, self.hottest)
         facts: dict[str, Any] = {
@@ -144,7 +145,7 @@ class Tempered(Options):
             task = Task(model, draw, move.scan, None)
             check_scan(task.order)
             couplings, _ = field_couplings(graph)
-            if couplings is not None:
+            if couplings is not None and kind is None:
                 links = compile_links(couplings)
                 return FieldLadder(links=links, factors=task.factors, scan=task.order, **facts)
             return SiteLadder(

@@ -51,8 +51,8 @@ class LadderArrays(NamedTuple):
 
     x: np.ndarray  # (N * lanes,)
     betas: np.ndarray  # (rungs,) from the hottest to 1
-    tried: np.ndarray  # (rungs - 1,) variables of components that were to be exchanged,
-    rejected: np.ndarray  # and of those, how many were not, on average
+    tried: np.ndarray  # (rungs - 1,) variables in all exchanges, also those that were alike,
+    rejected: np.ndarray  # and those in components that were refused, on average
     tags: np.ndarray  # (N * lanes,) 1: came from the hottest rung, and was not the coldest since
     came: np.ndarray  # (N,) how often a state came from the hottest rung to the coldest
     is_frozen: np.ndarray  # one number: whether the burn-in is over, and betas stay as they are
@@ -107,6 +107,7 @@ def exchange_pair(g, m, r, hot, key, clock, mark, met, stack):
     gap = m.betas[r + 1] - m.betas[r]
     for i in range(n):
         mark[i] = _DIFFERS if x[i * lanes + hot] != x[i * lanes + cold] else _ALIKE
+    m.tried[r] += n
     size, difference = 0, 0.0
     for i in range(n):
         if mark[i] != _DIFFERS:
@@ -168,7 +169,6 @@ def decide(m, r, hot, gap, difference, bits, stack, size):
 def accepts(m, r, size, gain, bits):
     """Whether to exchange `size` variables between rungs r and r + 1, by Metropolis' rule."""
     accepted = 1.0 if gain >= 0.0 else exp(gain)
-    m.tried[r] += size
     m.rejected[r] += size * (1.0 - accepted)
     return np.float64(bits >> _11) * _UNIT < accepted
 

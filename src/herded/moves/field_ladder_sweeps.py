@@ -113,6 +113,7 @@ def exchange_fields(q, m, fields, key, sweep, met, stack):
         hot, stamp = np.uint64(r), sweep * len(m.betas) + r + 1
         gap = (m.betas[r + 1] - m.betas[r]) / FIELD_ONE
         clock = np.uint64((sweep * len(m.betas) + r) * n)
+        m.tried[r] += n
         size, difference = 0, 0.0
         for i in range(n):
             at = np.uint64(i) * rungs + hot

@@ -1,12 +1,14 @@
 """A ladder: replicas of a model at rising temperatures, which exchange states after every sweep.
 
-Its coldest rung is the model, and all that is recorded. Where the hottest rung is at beta = 0 and
-the model has hard zeros, they are *melted*: on all rungs but the coldest a zero is a factor of
-exp(-PENALTY beta), so that the first rung is uniform over all states, whose number is known, and
-states pass through what is impossible below. The path from there to the model gives log Z.
+Its coldest rung is the model, and what is recorded. Hard zeros are *melted*: on all other rungs a
+zero is a factor of exp(-PENALTY beta), so that moves of one variable pass through states that are
+impossible, and what hard zeros wall in is reached from above. With 16 rungs that takes the error of
+Promedus_11 (a net of the UAI competition with 36 % zeros) from 0.29 to 0.04. A hottest rung at
+beta = 0 is then uniform over all states, whose number is known: the path from there to the model
+gives log Z.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,11 +27,11 @@ from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.support import member_starts
 from herded.moves.components import ComponentArrays, LadderArrays, exchange
 from herded.moves.field_ladder_sweeps import LinkArrays, field_ladder
-from herded.moves.ladder_sweeps import finish, scalar_ladder, vector_ladder, warmth
+from herded.moves.ladder_sweeps import finish, scalar_ladder, vector_ladder
 from herded.system.exp import exp_array, log_array
 from herded.system.stream import stream_key
 
-PENALTY = 10.0  # of a melted zero
+PENALTY = 8.0  # of a melted zero: with 4 the last step is too high, with 20 the path too steep
 SWAPS, SCANS, STARTS = 6, 7, 8  # purposes of streams
 
 
@@ -45,6 +47,7 @@ class LadderLayout(HerdLayout):
 
     kind: ClassVar[str] = "ladder"
     cools: ClassVar[bool] = True
+    passes_zeros: ClassVar[bool] = True
 
     @property
     def rungs(self) -> int:
@@ -108,6 +111,30 @@ class LadderLayout(HerdLayout):
         for name in ("tried", "rejected", "came"):
             state.own[name][:] = 0
 
+    def replicas(self, state: State) -> np.ndarray:
+        states: np.ndarray = self.replicas_of(state.x[None])[0].astype(np.int64)
+        return states
+
+    def told(self, states: Sequence[State]) -> dict[str, Any]:
+        """Temperatures, rejections and round trips of every ladder."""
+        owns = [state.own for state in states]
+        free = np.maximum((self.model.evidence < 0).sum() * self.members, 1)
+        return {
+            "betas": [own["betas"].tolist() for own in owns],
+            "rejections": [(o["rejected"] / np.maximum(o["tried"], 1)).tolist() for o in owns],
+            "round_trips": [float(own["came"].sum() / free) for own in owns],
+        }
+
+    def doubts(self, states: Sequence[State]) -> list[str]:
+        stuck = [s for s in states if not s.own["came"].any() and s.own["rejected"].any()]
+        if not stuck:
+            return []
+        who = "the ladder" if len(states) == 1 else f"{len(stuck)} of {len(states)} ladders"
+        return [
+            f"nothing came down from the hottest rung of {who} to the coldest, which has seen what "
+            "it could reach from its start: use more rungs, more sweeps, or a larger hottest="
+        ]
+
     def arrays_of(self, state: State) -> LadderArrays:
         """What kernels change."""
         own = state.own
@@ -152,7 +179,7 @@ class SiteLadder(LadderLayout):
         kernel: Callable[..., None] = scalar_ladder if self.scalar else vector_ladder
         kernel(
             self.factors, self.hard, self.components_of, self.scan,
-            Step(state.sweep, swaps, scans, False, 0, 0), keys, self.model.has_hard_zeros,
+            Step(state.sweep, swaps, scans, False, 0, 0), keys,
             self.arrays_of(state), state.tally, state.ones, self.width, block,
         )  # fmt: skip
         state.sweep += len(block)
@@ -200,14 +227,13 @@ class MoveLadder(LadderLayout):
         lanes = state.x.reshape(self.n_stored, self.lanes)
         places = [lanes[:, r * n : (r + 1) * n] for r in range(rungs)]
         states = [self._rung(layouts[r], draw, places[r], state, r) for r in range(rungs)]
-        key, warms = stream_key(draw.seed, state.chain, SWAPS), self.model.has_hard_zeros
+        key = stream_key(draw.seed, state.chain, SWAPS)
         for s in range(len(block)):
-            heat = warmth(state.sweep, warms)
             for r, rung in enumerate(states):
                 rung.x[...] = _stored(layouts[r], places[r].T)
                 row = np.zeros((1, layouts[r].sample_size), layouts[r].sample_type)
                 step = draw.step(state.sweep, state.chain * rungs + r)
-                layouts[r].sweep(rung, row, step, m.betas[r : r + 1] * heat, pool)
+                layouts[r].sweep(rung, row, step, m.betas[r : r + 1].copy(), pool)
                 places[r][...] = layouts[r].values(rung).T
             finish(m, state.ones, self.width, block, s)
             exchange(self.components_of, m, key, state.sweep)
@@ -254,7 +280,7 @@ def geometric(rungs: int, hottest: float) -> np.ndarray:
     if hottest == 0:
         return places * places
     betas: np.ndarray = exp_array((1.0 - places) * log_array([hottest])[0])
-    betas[-1] = 1.0
+    betas[0], betas[-1] = hottest, 1.0
     return betas
 
 

@@ -17,31 +17,29 @@ from herded.moves.components import exchange
 from herded.system.jit import jit
 from herded.system.stream import draw
 
-WARMING = 4  # sweeps that start hotter, where hard zeros make starts special
-
 
 @jit
-def scalar_ladder(f, hard, g, scan, run, keys, warms, m, tally, ones, width, block):
+def scalar_ladder(f, hard, g, scan, run, keys, m, tally, ones, width, block):
     """Binary variables. `hard` is None, or the factors of the coldest rung where zeros melt."""
     x, betas = m.x, m.betas
     rungs, n = np.uint64(len(m.betas)), np.uint64(len(g.entry_start) - 1)
     last, order = rungs - np.uint64(1), scan.order.copy()
     row, zero, one = np.empty(rungs, np.int64), np.empty(rungs), np.empty(rungs)
-    zero_hard, one_hard = np.empty(rungs), np.empty(rungs)
+    both = np.empty(2)
     for s in range(len(block)):
         sweep = run.sweep + s
-        clock, heat = np.uint64(sweep) * n, warmth(sweep, warms)
+        clock = np.uint64(sweep) * n
         if scan.policy[0] == RANDOM:
             shuffle(order, scan.order, run.phase_key, clock)
         for o in range(len(order)):
             i = np.uint64(order[o])
             sum_pair(f, i, x, rungs, row, zero, one)
             if hard is not None:
-                sum_pair(hard, i, x, rungs, row, zero_hard, one_hard)
-                zero[last], one[last] = zero_hard[last], one_hard[last]
+                sum_lane(hard, i, x, rungs, last, 2, both)
+                zero[last], one[last] = both[0], both[1]
             p = np.uint32(0)
             for r in range(rungs):
-                p = fixed_scalar(zero[r], one[r], heat * betas[r])
+                p = fixed_scalar(zero[r], one[r], betas[r])
                 x[i * rungs + r] = draw_scalar(draw(keys[r], clock + i), p)
             if len(tally):
                 tally[i] += p
@@ -50,17 +48,16 @@ def scalar_ladder(f, hard, g, scan, run, keys, warms, m, tally, ones, width, blo
 
 
 @jit
-def vector_ladder(f, hard, g, scan, run, keys, warms, m, tally, ones, width, block):
+def vector_ladder(f, hard, g, scan, run, keys, m, tally, ones, width, block):
     """Variables of any cardinality."""
     x, betas, cardinalities = m.x, m.betas, f.cardinalities
     rungs, n = np.uint64(len(m.betas)), np.uint64(len(g.entry_start) - 1)
     last, order, widest = rungs - np.uint64(1), scan.order.copy(), np.int64(width)
     row, logits = np.empty(rungs, np.int64), np.empty(np.int64(rungs) * widest)
-    logits_hard = np.empty(np.int64(rungs) * widest)
     one, p = np.empty(widest), np.empty(widest, np.int32)
     for s in range(len(block)):
         sweep = run.sweep + s
-        clock, heat = np.uint64(sweep) * n, warmth(sweep, warms)
+        clock = np.uint64(sweep) * n
         if scan.policy[0] == RANDOM:
             shuffle(order, scan.order, run.phase_key, clock)
         for o in range(len(order)):
@@ -68,13 +65,13 @@ def vector_ladder(f, hard, g, scan, run, keys, warms, m, tally, ones, width, blo
             states = cardinalities[i]
             sum_all(f, i, x, rungs, states, row, logits)
             if hard is not None:
-                sum_all(hard, i, x, rungs, states, row, logits_hard)
-                for c in range(np.int64(last) * states, np.int64(rungs) * states):
-                    logits[c] = logits_hard[c]
+                sum_lane(hard, i, x, rungs, last, states, one)
+                for c in range(states):
+                    logits[np.int64(last) * states + c] = one[c]
             for r in range(rungs):
                 for c in range(states):
                     one[c] = logits[np.int64(r) * states + c]
-                fixed_vector(one, heat * betas[r], states, p, 0)
+                fixed_vector(one, betas[r], states, p, 0)
                 x[i * rungs + r] = draw_vector(draw(keys[r], clock + i), p, 0, states)
             if len(tally):
                 for c in range(states):
@@ -84,9 +81,17 @@ def vector_ladder(f, hard, g, scan, run, keys, warms, m, tally, ones, width, blo
 
 
 @jit
-def warmth(sweep, warms):
-    """What betas are multiplied by: less than 1 in the first sweeps, if it `warms`."""
-    return (sweep + 1.0) / (WARMING + 1.0) if warms and sweep < WARMING else 1.0
+def sum_lane(f, i, x, lanes, lane, states, logits):
+    """Write the logits of a variable in one lane to the beginning of `logits`."""
+    for k in range(states):
+        logits[k] = 0.0
+    for e in range(f.entry_start[i], f.entry_start[i + np.uint64(1)]):
+        at = 0
+        for o in range(f.other_start[e], f.other_start[e + 1]):
+            at = at * f.other_ratio[o] + np.int64(x[np.uint64(f.other[o]) * lanes + lane])
+        at = f.table_base[e] + at * f.last_stride[e]
+        for k in range(states):
+            logits[k] += f.log_tables[at + k * f.own_stride[e]]
 
 
 @jit
