@@ -67,6 +67,7 @@ class Layout:
     counts: ClassVar[bool] = False  # whether kernels count the samples with x = 1 (`State.ones`)
     together: ClassVar[bool] = False  # whether it is for herds
     cools: ClassVar[bool] = False  # whether its conditionals can follow a temperature
+    tells: ClassVar[bool] = False  # whether it has something to tell in a result
     passes_zeros: ClassVar[bool] = False  # whether hard zeros are no walls for its moves
 
     def __setstate__(self, state: dict[str, Any]) -> None:

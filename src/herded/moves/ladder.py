@@ -47,6 +47,7 @@ class LadderLayout(HerdLayout):
 
     kind: ClassVar[str] = "ladder"
     cools: ClassVar[bool] = True
+    tells: ClassVar[bool] = True
     passes_zeros: ClassVar[bool] = True
 
     @property

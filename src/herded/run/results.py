@@ -43,7 +43,8 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
     }
     if run.saved is not None:
         facts["saved"] = run.saved
-    facts |= run.layout.told([chain.state for chain in run.chains])
+    if run.layout.tells:
+        facts |= run.layout.told([chain.state for chain in run.chains])
     return Result(
         shape=model.shape,
         sweeps=recorded,
@@ -138,7 +139,8 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
 def _warnings(run: SamplerRun, doubt: str) -> tuple[str, ...]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
     model, chains, found = run.layout.model, run.chains, [doubt]
-    found += run.layout.doubts([chain.state for chain in chains])
+    if run.layout.tells:
+        found += run.layout.doubts([chain.state for chain in chains])
     if model.has_hard_zeros and not run.layout.passes_zeros:
         states = np.concatenate([run.layout.values(chain.state) for chain in chains])
         found.append(confinement(model, states[:: -(-len(states) // WALLED)]))
