@@ -231,6 +231,7 @@ class MoveLadder(LadderLayout):
         key = stream_key(draw.seed, state.chain, SWAPS)
         for s in range(len(block)):
             for r, rung in enumerate(states):
+                rung.sweep = state.sweep
                 rung.x[...] = _stored(layouts[r], places[r].T)
                 row = np.zeros((1, layouts[r].sample_size), layouts[r].sample_type)
                 step = draw.step(state.sweep, state.chain * rungs + r)
