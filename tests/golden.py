@@ -9,6 +9,7 @@ marginals. They hold compiled, uncompiled, and on every machine.
 """
 
 import hashlib
+import itertools
 import json
 import sys
 import warnings
@@ -23,6 +24,7 @@ import herded as hd
 from herded.models.chain import chain_model
 
 FILE = Path(__file__).with_name("golden.json")
+SMALL_BLOCKS = hd.Blocks(entries=16, count=5)
 SWEEPS, BURN_IN = 140, 3  # pooled weights split at sweep 128
 
 
@@ -113,7 +115,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
         solvers = [hd.MeanField(), hd.BeliefPropagation(), hd.Exact()]
         runs += [(name, method, None, 1) for method in solvers]
     runs += [("chain", hd.Viterbi(), None, 1)]
-    runs += herds()
+    runs += herds() + in_blocks() + tempered()
     known = models()
     for name, method, kind, chains in runs:
         label = f"{name} | {kind or 'auto'} | {described(method)} | {chains}"
@@ -122,6 +124,14 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
         method = gibbs(herd=20, seed=4)
         label = f"{name} | {kind} | {described(method)} | 1 | {SHORT} sweeps"
         yield label, lambda n=name, m=method, k=kind: fingerprint(known[n], m, k, 1, SHORT)
+
+
+def tempered() -> list[tuple[str, Any, str | None, int]]:
+    """Ladders of every kernel: fields, factors, melted zeros, and herds rung by rung."""
+    alone, herd = hd.Tempered(hd.Gibbs(seed=4), rungs=4), hd.Tempered(hd.Gibbs(herd=5), rungs=3)
+    names = ("binary graph", "binary graph with zeros", "mixed with evidence")
+    runs: list[tuple[str, Any, str | None, int]] = [(name, alone, None, 2) for name in names]
+    return [*runs, ("binary graph", herd, None, 1)]
 
 
 def herds() -> list[tuple[str, Any, str | None, int]]:
@@ -139,6 +149,18 @@ def herds() -> list[tuple[str, Any, str | None, int]]:
     for kind in ("table", "factor"):
         runs += [("mixed with evidence", method, kind, 1) for method in (fresh, kept)]
     return runs
+
+
+def in_blocks() -> list[tuple[str, Any, str | None, int]]:
+    """Blocks by every draw, of tables so small that several are needed."""
+    moves, runs = SMALL_BLOCKS, []
+    for made, members in itertools.product((hd.Gibbs, hd.HerdedGibbs), (1, 20)):
+        method = made(seed=4, herd=members, moves=moves)
+        runs += [
+            ("binary graph with zeros", method, None, 2),
+            ("mixed with evidence", method, None, 1),
+        ]
+    return [*runs, ("mixed", hd.Gibbs(moves=moves, schedule="linear"), None, 1)]
 
 
 PAIRED = ("table", "field")
@@ -165,6 +187,7 @@ FEW = (  # every layout and every method, where all runs would take long to comp
     "cube | grid | Gibbs(seed=4, herd=20) | 1",
     "binary graph | field | Gibbs(seed=4, herd=20) | 2",
     "mixed with evidence | table | HerdedGibbs(seed=4, herd=20) | 1",
+    f"mixed with evidence | auto | Gibbs(seed=4, moves={SMALL_BLOCKS!r}) | 1",
 )
 
 
