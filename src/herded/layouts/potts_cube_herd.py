@@ -29,7 +29,6 @@ from herded.layouts.potts_herd_arrays import (
     n_phases,
     n_planes,
     pack_herd,
-    unpack_herd,
 )
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.state import State
@@ -111,11 +110,6 @@ class PottsCubeHerdLayout(PottsHerdLayout):
         moved = np.empty_like(lines)
         moved[:, self.arrays.place] = lines
         return pack_herd(moved, self.picture, self.shape[3], self.arrays.ring)
-
-    def members_of(self, block: np.ndarray) -> np.ndarray:
-        states = unpack_herd(block.reshape(-1, *self.shape), self.members, self.picture)
-        lines = states.reshape(-1, self.members, *self.picture)[:, :, self.arrays.place]
-        return lines.reshape(-1, self.members, self.model.n_variables)
 
     def room(self) -> tuple[np.ndarray, ...]:
         _, *others = super().room()

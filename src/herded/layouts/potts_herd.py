@@ -11,6 +11,7 @@ import numpy as np
 
 from herded.draws.protocol import Step
 from herded.draws.together import start_phases
+from herded.layouts.bits import BitPlaces
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.grid import unpack, why_no_grid
 from herded.layouts.herd import HerdLayout
@@ -25,7 +26,6 @@ from herded.layouts.potts_herd_arrays import (
     n_planes,
     pack_herd,
     table_type,
-    unpack_herd,
 )
 from herded.layouts.potts_herd_order import STAGES
 from herded.layouts.potts_herd_sweeps import potts_herd_sweeps
@@ -125,8 +125,13 @@ class PottsHerdLayout(HerdLayout):
     def packed(self, state: State) -> np.ndarray:
         return state.x[:, 1:-1, :, :, 1:-1].reshape(-1)
 
-    def members_of(self, block: np.ndarray) -> np.ndarray:
-        return unpack_herd(block.reshape(-1, *self.shape), self.members, self.picture)
+    @cached_property
+    def bit_places(self) -> BitPlaces:
+        colours, rows, words, planes, columns = self.shape
+        lines = words * planes * columns * np.arange(colours * rows)
+        places = lines.reshape(colours, rows, 1) + np.arange(columns)
+        first = self.unstore(places.reshape(-1))
+        return BitPlaces.at(first, word=planes * columns, plane=columns, planes=planes)
 
     def fill(self, block: np.ndarray, state: State) -> None:
         """Nothing: a sweep writes known sites too."""
