@@ -117,12 +117,12 @@ def test_bits_and_counts_of_the_twin(seed, n, members, planes):
 
 
 @quick(40)
-@given(seed=seeds, members=st.integers(1, 140), bits=st.sampled_from([16, 32, 64]))
+@given(seed=seeds, members=st.integers(1, 140), bits=st.sampled_from([8, 16, 32, 64]))
 def test_words_from_any_place(seed, members, bits):
     """Shorter words, some way apart, become words of 64."""
     rng = np.random.default_rng(seed)
     n, planes, short = 5, 2, -(-members // bits)
-    kind = {16: np.uint16, 32: np.uint32, 64: np.uint64}[bits]
+    kind = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}[bits]
     block = rng.integers(0, 2**bits, (2, short * planes * n + 3), np.uint64, endpoint=False)
     block = block.astype(kind) if bits < 64 else block
     first = rng.permutation(n)

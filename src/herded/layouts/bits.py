@@ -1,6 +1,6 @@
 """Herds whose members are bits: their words in the model's order, and the states they spell.
 
-Layouts pack members in words of 16, 32 or 64 bits, where it suits their kernels. Here a word has
+Layouts pack members in words of 8, 32 or 64 bits, where it suits their kernels. Here a word has
 64, and the words of all variables lie beside each other: (rows, words, planes, N). Member m is bit
 m % 64 of word m // 64. One of more than two states is written in several planes, the highest bit
 first.
@@ -45,6 +45,14 @@ class BitPlaces(NamedTuple):
 
 
 @jit
+def four_bytes(row, at, step):
+    """Bytes so far apart, the first one lowest."""
+    low = _U(row[at]) | (_U(row[at + step]) << _8)
+    at += _U(2) * step
+    return low | (_U(row[at]) << _16) | (_U(row[at + step]) << _U(24))
+
+
+@jit
 def gather_words(block, first, word, plane, size, pieces, found):
     """Words of 64 members out of `pieces` shorter ones, of `size` members."""
     rows, words, planes, n = found.shape
@@ -57,13 +65,11 @@ def gather_words(block, first, word, plane, size, pieces, found):
                 left = _U(pieces) - _U(w) * each
                 count = left if left < each else each
                 start = _U(w) * each * _U(word) + _U(p) * _U(plane)
-                if count == _U(4):  # all in one go: the most frequent case
+                if count == _8:  # bytes, all in one go: the most frequent case
                     for i in range(_U(n)):
                         at = _U(first[i]) + start
-                        low = _U(row[at]) | _U(_U(row[at + _U(word)]) << _16)
-                        at += _U(2) * _U(word)
-                        high = _U(row[at]) | _U(_U(row[at + _U(word)]) << _16)
-                        line[i] = low | _U(high << _32)
+                        low = four_bytes(row, at, _U(word))
+                        line[i] = low | (four_bytes(row, at + _U(4) * _U(word), _U(word)) << _32)
                     continue
                 for i in range(_U(n)):
                     line[i] = _U(row[_U(first[i]) + start])
