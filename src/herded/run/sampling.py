@@ -24,9 +24,7 @@ from herded.run.observables import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
 from herded.system.stream import stream_key
 
-BLOCK = (
-    2**20
-)  # samples' entries in a block, or bytes of a herd's: small enough for the cache and for a prompt Ctrl-C
+BLOCK = 2**20  # entries of samples in a block (bytes of a herd's): fit for the cache, and Ctrl-C
 UNREAD = 2**24  # updates of a block whose samples nobody reads
 MOST_COUNTED = 255  # samples of a block: in bytes
 SPARE = 2**26  # bytes of weights that a run by the clock may copy to compile with
