@@ -1,7 +1,6 @@
 """A Bayes net with evidence by name: exact marginals beside a herd of Gibbs chains.
 
-Clouds make rain likely and the sprinkler unlikely, and either of them wets the grass. Each table
-P(child | parents) is one factor, given as a logarithm. We see wet grass and ask why.
+Clouds make rain likely and the sprinkler unlikely, and either wets the grass: which?
 """
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 import herded as hd
 
 cloudy, sprinkler, rain, wet = range(4)
-tables = {
+tables = {  # P(last | others), of which the last varies fastest
     (cloudy,): [0.5, 0.5],
     (cloudy, sprinkler): [[0.5, 0.5], [0.9, 0.1]],
     (cloudy, rain): [[0.8, 0.2], [0.2, 0.8]],
