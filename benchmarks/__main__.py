@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from benchmarks import (
     accuracy,
     beside,
+    blocks,
     book,
     caution,
     complete,
@@ -61,6 +62,7 @@ WITHIN = {"herd-speed": herd_speed, "pictures": pictures}  # run alone
 APART = {
     "scale": scale,
     "uai": uai,
+    "blocks": blocks,
     "herds": herds,
     "herd-orders": herd_orders,
     "which-method": which_method,

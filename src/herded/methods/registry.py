@@ -26,12 +26,14 @@ class Entry(NamedTuple):
     home: str
     name: str
     options: Mapping[str, Any] = {}
+    in_blocks: bool = False  # whether its moves are of blocks
 
 
 BUILT_IN = {
     "herded": Entry("herded.methods.herded_gibbs", "HerdedGibbs"),
     "gibbs": Entry("herded.methods.gibbs", "Gibbs"),
     "herd": Entry("herded.methods.gibbs", "Gibbs", {"herd": 64}),
+    "blocks": Entry("herded.methods.gibbs", "Gibbs", in_blocks=True),
     "mean-field": Entry("herded.methods.mean_field", "MeanField", {"damping": DAMPING}),
     "bp": Entry("herded.methods.belief_propagation", "BeliefPropagation", {"damping": DAMPING}),
     "exact": Entry("herded.methods.exact", "Exact"),
@@ -52,6 +54,10 @@ def method_named(name: str, **options: Any) -> "Method":
     if name in BUILT_IN:
         entry = BUILT_IN[name]
         made, fixed = getattr(importlib.import_module(entry.home), entry.name), entry.options
+        if entry.in_blocks:
+            from herded.moves.blocks import Blocks
+
+            fixed = {**fixed, "moves": Blocks()}
     else:
         points = [point for point in entry_points(group=GROUP) if point.name == name]
         if not points:
