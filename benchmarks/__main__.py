@@ -35,6 +35,7 @@ from benchmarks import (
     picture_size,
     pictures,
     qubo,
+    recording,
     scale,
     sparse,
     uai,
@@ -58,7 +59,7 @@ PARTS = {
     "ner": ner,
     "herd-goals": herd_goals,
 }
-WITHIN = {"herd-speed": herd_speed, "pictures": pictures}  # run alone
+WITHIN = {"herd-speed": herd_speed, "pictures": pictures, "recording": recording}  # run alone
 APART = {
     "scale": scale,
     "uai": uai,
