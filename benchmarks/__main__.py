@@ -28,6 +28,7 @@ from benchmarks import (
     herd_goals,
     herd_orders,
     herd_speed,
+    herd_spread,
     herds,
     lattice,
     machine,
@@ -66,6 +67,7 @@ APART = {
     "blocks": blocks,
     "herds": herds,
     "herd-orders": herd_orders,
+    "herd-spread": herd_spread,
     "which-method": which_method,
 }  # on pages of their own
 PEERS = ("peers", *beside.SECTIONS)
