@@ -31,6 +31,7 @@ from benchmarks import (
     lattice,
     machine,
     ner,
+    pair_herds,
     picture_size,
     pictures,
     qubo,
@@ -57,7 +58,7 @@ PARTS = {
     "ner": ner,
     "herd-goals": herd_goals,
 }
-WITHIN = {"herd-speed": herd_speed, "pictures": pictures}  # run alone
+WITHIN = {"herd-speed": herd_speed, "pair-herds": pair_herds, "pictures": pictures}  # run alone
 APART = {
     "scale": scale,
     "uai": uai,

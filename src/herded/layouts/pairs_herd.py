@@ -28,7 +28,7 @@ class PairHerdArrays(NamedTuple):
     start: np.ndarray  # (N + 1,) links of each variable
     at: np.ndarray  # (links,) where the members of the neighbour are
     row: np.ndarray  # (links,) where the row for its state 0 is
-    rows: np.ndarray  # (rows * width,) float32, 0 where no state is
+    rows: np.ndarray  # (rows * width,) of the same type, rounded to 32 bits; 0 where no state is
     leaf: np.ndarray  # (width,) the place of each state, and the state of each place
     steps: np.ndarray  # (N,) bits of a state: steps down the tree
 
@@ -52,9 +52,11 @@ class PairsHerdLayout(SiteHerdLayout):
         most = max(LEAN, 8 * task.graph.log_tables.nbytes)
         if not forced and not (memory.fits(pairs.bytes, task.max_memory) and pairs.bytes <= most):
             return "its rows would be large"
-        phases = 8.0 * pairs.width * task.graph.n_variables * draw.kept
+        need = pairs.bytes + 8.0 * pairs.width * task.graph.n_variables * draw.kept
+        if pairs.deepest > SINGLE:  # rows have 64 bits too
+            need += 4.0 * pairs.width * float(task.graph.cardinalities[pairs.entries.other].sum())
         members = draw.members
-        return cls.of(task, pairs.bytes + phases, lambda: compile_pairs_herd(pairs, members))
+        return cls.of(task, need, lambda: compile_pairs_herd(pairs, members))
 
     @property
     def places(self) -> int:
@@ -89,7 +91,7 @@ def compile_pairs_herd(pairs: Pairs, members: int) -> PairHerdArrays:
             found.start,
             (found.links & (2**LINK_BITS - 1)) * members,
             (found.links >> LINK_BITS) * width,
-            found.rows.reshape(-1, width)[:, leaf].reshape(-1),
+            found.rows.reshape(-1, width)[:, leaf].astype(kind).reshape(-1),
             leaf,
             np.array([(int(states) - 1).bit_length() for states in found.cardinalities], np.int64),
         )
