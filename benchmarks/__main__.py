@@ -35,6 +35,7 @@ from benchmarks import (
     picture_size,
     pictures,
     qubo,
+    recording,
     scale,
     sparse,
     uai,
@@ -58,7 +59,12 @@ PARTS = {
     "ner": ner,
     "herd-goals": herd_goals,
 }
-WITHIN = {"herd-speed": herd_speed, "pair-herds": pair_herds, "pictures": pictures}  # run alone
+WITHIN = {  # run alone
+    "herd-speed": herd_speed,
+    "pair-herds": pair_herds,
+    "pictures": pictures,
+    "recording": recording,
+}
 APART = {
     "scale": scale,
     "uai": uai,

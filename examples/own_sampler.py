@@ -37,7 +37,7 @@ class Metropolis:
 
 
 grid = hd.ising_grid([[0.5, -0.2], [0.1, 0.3]], 0.4)
-found = hd.infer(grid, Metropolis(), sweeps=1000, burn_in=50, chains=4)
+found = hd.infer(grid, Metropolis(), sweeps=500, burn_in=50, chains=4)
 exact = hd.infer(grid, "exact")
 print("Metropolis", found.marginals[..., 1].round(2).tolist())
 print("exact     ", exact.marginals[..., 1].round(2).tolist())

@@ -1,6 +1,6 @@
 """Runs whose bits are written down: `python -m tests.golden` compares, `--write` writes anew.
 
-`python -m tests.golden few` asks for the runs of `FEW`, and `short` for every fourth run of single
+`python -m tests.golden few` asks for the runs of `FEW`, and `short` for every eighth run of single
 chains and the short runs of herds: what takes seconds where nothing is compiled.
 
 Models have log-potentials that are multiples of 1/64, which every machine writes alike. A run is
@@ -9,6 +9,7 @@ marginals. They hold compiled, uncompiled, and on every machine.
 """
 
 import hashlib
+import itertools
 import json
 import sys
 import warnings
@@ -23,6 +24,7 @@ import herded as hd
 from herded.models.chain import chain_model
 
 FILE = Path(__file__).with_name("golden.json")
+SMALL_BLOCKS = hd.Blocks(entries=16, count=5)
 SWEEPS, BURN_IN = 140, 3  # pooled weights split at sweep 128
 
 
@@ -113,7 +115,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
         solvers = [hd.MeanField(), hd.BeliefPropagation(), hd.Exact()]
         runs += [(name, method, None, 1) for method in solvers]
     runs += [("chain", hd.Viterbi(), None, 1)]
-    runs += herds()
+    runs += herds() + in_blocks() + tempered()
     known = models()
     for name, method, kind, chains in runs:
         label = f"{name} | {kind or 'auto'} | {described(method)} | {chains}"
@@ -122,6 +124,14 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
         method = gibbs(herd=20, seed=4)
         label = f"{name} | {kind} | {described(method)} | 1 | {SHORT} sweeps"
         yield label, lambda n=name, m=method, k=kind: fingerprint(known[n], m, k, 1, SHORT)
+
+
+def tempered() -> list[tuple[str, Any, str | None, int]]:
+    """Ladders of every kernel: fields, factors, melted zeros, and herds rung by rung."""
+    alone, herd = hd.Tempered(hd.Gibbs(seed=4), rungs=4), hd.Tempered(hd.Gibbs(herd=5), rungs=3)
+    names = ("binary graph", "binary graph with zeros", "mixed with evidence")
+    runs: list[tuple[str, Any, str | None, int]] = [(name, alone, None, 2) for name in names]
+    return [*runs, ("binary graph", herd, None, 1)]
 
 
 def herds() -> list[tuple[str, Any, str | None, int]]:
@@ -141,6 +151,18 @@ def herds() -> list[tuple[str, Any, str | None, int]]:
     for name in ("three states", "nine states"):
         runs += [(name, method, "pairs", 1) for method in (fresh, kept)]
     return runs
+
+
+def in_blocks() -> list[tuple[str, Any, str | None, int]]:
+    """Blocks by every draw, of tables so small that several are needed."""
+    moves, runs = SMALL_BLOCKS, []
+    for made, members in itertools.product((hd.Gibbs, hd.HerdedGibbs), (1, 20)):
+        method = made(seed=4, herd=members, moves=moves)
+        runs += [
+            ("binary graph with zeros", method, None, 2),
+            ("mixed with evidence", method, None, 1),
+        ]
+    return [*runs, ("mixed", hd.Gibbs(moves=moves, schedule="linear"), None, 1)]
 
 
 PAIRED = ("table", "field")
@@ -169,6 +191,7 @@ FEW = (  # every layout and every method, where all runs would take long to comp
     "binary graph | field | Gibbs(seed=4, herd=20) | 2",
     "three states | pairs | HerdedGibbs(seed=4, herd=20) | 1",
     "mixed with evidence | table | HerdedGibbs(seed=4, herd=20) | 1",
+    f"mixed with evidence | auto | Gibbs(seed=4, moves={SMALL_BLOCKS!r}) | 1",
 )
 
 
@@ -239,8 +262,11 @@ def main(words: list[str]) -> int:
     every = [label for label, _ in cases()]
     single = [label for label in every if "herd=" not in label]
     short = [label for label in every if label.endswith("sweeps")]
-    asked = {"": every, "few": FEW, "short": single[::4] + short}
-    labels = wrong(asked["".join(words)])
+    asked = {"": every, "few": FEW, "short": single[::8] + short}
+    if " ".join(words) not in asked:
+        print(f"expected nothing, few, short or --write, got {' '.join(words)}")
+        return 2
+    labels = wrong(asked[" ".join(words)])
     print("\n".join(labels) or "all bits are those on file")
     return bool(labels)
 

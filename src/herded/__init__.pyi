@@ -33,6 +33,7 @@ from herded.methods.herding import (
 )
 from herded.methods.mean_field import MeanField as MeanField
 from herded.methods.protocol import Answer as Answer, Sampler as Sampler, Solver as Solver
+from herded.methods.tempered import Tempered as Tempered
 from herded.methods.viterbi import Viterbi as Viterbi
 from herded.models.chain import chain_model as chain_model, skip_chain_model as skip_chain_model
 from herded.models.convert.bqm import from_bqm as from_bqm
@@ -47,6 +48,7 @@ from herded.models.grids import (
 from herded.models.lattice import Lattice as Lattice
 from herded.models.pairwise import pairwise_model as pairwise_model
 from herded.models.protocol import Model as Model
+from herded.moves.blocks import Blocks as Blocks
 from herded.run.infer import infer as infer
 from herded.run.keep import (
     BestState as BestState,

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.protocol import Draw
+from herded.layouts.bits import spread
 from herded.layouts.protocol import SweptLayout
 from herded.layouts.state import NOTHING, State
 
@@ -26,6 +27,13 @@ class HerdLayout(SweptLayout):
     def pack(self, states: np.ndarray) -> np.ndarray:
         """States (members, N) in the model's order as kernels keep them."""
         raise NotImplementedError
+
+    def words_of(self, block: np.ndarray) -> np.ndarray:
+        assert self.bit_places is not None
+        return self.bit_places.words_of(block, self.members)
+
+    def members_of(self, block: np.ndarray) -> np.ndarray:
+        return spread(self.words_of(block), self.members)
 
     def packed(self, state: State) -> np.ndarray:
         """The states of the members, as a row of a block of samples."""
@@ -60,3 +68,17 @@ class HerdLayout(SweptLayout):
     @cached_property
     def signature(self) -> tuple[Any, ...]:
         return self.kind, self.together, self.scalar, self.width, self.kept
+
+
+class SideBySide(HerdLayout):
+    """A herd whose members lie side by side: member k's state of variable i is x[i n + k]."""
+
+    @cached_property
+    def sample_size(self) -> int:
+        return self.n_stored * self.members
+
+    def pack(self, states: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(states.T).astype(self.state_type).reshape(-1)
+
+    def members_of(self, block: np.ndarray) -> np.ndarray:
+        return block.reshape(len(block), self.n_stored, self.members).transpose(0, 2, 1)

@@ -4,7 +4,7 @@ A `Task` is a model to be laid out; each kind of layout answers it with a `Propo
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +14,7 @@ import numpy as np
 
 from herded.draws.protocol import Draw, Step
 from herded.errors import MethodError
+from herded.layouts.bits import BitPlaces
 from herded.layouts.factor_arrays import FactorArrays, compile_factors, count_rows
 from herded.layouts.scan import Scan, ScanArrays, compile_scan
 from herded.layouts.state import State
@@ -67,6 +68,8 @@ class Layout:
     counts: ClassVar[bool] = False  # whether kernels count the samples with x = 1 (`State.ones`)
     together: ClassVar[bool] = False  # whether it is for herds
     cools: ClassVar[bool] = False  # whether its conditionals can follow a temperature
+    tells: ClassVar[bool] = False  # whether it has something to tell in a result
+    passes_zeros: ClassVar[bool] = False  # whether hard zeros are no walls for its moves
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Pickles forget what is read-only, a part of types: workers would compile anew."""
@@ -93,6 +96,11 @@ class Layout:
     def parts(self) -> int:
         """How many parts of one chain's work can be done side by side."""
         return 1
+
+    @property
+    def jointly(self) -> tuple[np.ndarray, ...] | None:
+        """The sets of variables that change at once, or None where one changes at a time."""
+        return None
 
     @property
     def grows(self) -> bool:
@@ -126,9 +134,34 @@ class Layout:
         """The samples in a block (rows, sample_size) as states (rows, members, N)."""
         return self.unstore(block)[:, None]
 
+    @property
+    def bit_places(self) -> BitPlaces | None:
+        """Where the members of a herd are, if they are bits."""
+        return None
+
+    def words_of(self, block: np.ndarray) -> np.ndarray:
+        """The samples in a block as words (rows, words, planes, N), if members are bits."""
+        raise NotImplementedError
+
+    def replicas_of(self, block: np.ndarray) -> np.ndarray:
+        """The same with what else a chain has visited, such as the hotter rungs of a ladder."""
+        return self.members_of(block)
+
     def values(self, state: State) -> np.ndarray:
         """The current states (members, N) of a chain, in the model's order."""
         return self.unstore(state.x.reshape(1, -1)).astype(np.int64)
+
+    def replicas(self, state: State) -> np.ndarray:
+        """The same with all other states that a chain has, in the model's order."""
+        return self.values(state)
+
+    def told(self, states: Sequence[State]) -> dict[str, Any]:
+        """What a result tells of chains that were at `states` in the end, beside its numbers."""
+        return {}
+
+    def doubts(self, states: Sequence[State]) -> list[str]:
+        """What speaks against such a result, as sentences."""
+        return []
 
     def remember(self, state: State) -> None:
         """Note where the members of a herd are, to see later whether they have left."""
@@ -168,7 +201,7 @@ class Layout:
 
 
 class SweptLayout(Layout):
-    """A layout whose kernels move single variables, each by a draw."""
+    """A layout whose kernels move variables, or blocks of them, by a draw."""
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         """The weights of one chain, half way or at random places of the stream `key`."""

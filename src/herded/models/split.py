@@ -1,7 +1,8 @@
-"""Classes of states that moves of one variable at a time cannot pass between, under hard zeros.
+"""Classes of states that moves cannot pass between, under hard zeros.
 
 Let S be some variables that hard factors tie, and look at the states x_S that the hard factors
-within S allow. A move changes one variable, so x_S stays as it is or moves along one axis. Where
+within S allow. A move changes one variable, so x_S stays as it is or moves along one axis; or it
+changes a block of variables, and x_S moves along the axes of those of them that are in S. Where
 the graph of such moves falls apart into classes, no chain leaves the class that its x_S is in,
 though every single state of every variable may occur in each of them. What other factors forbid
 can only split further.
@@ -11,7 +12,7 @@ the components with few joint states are searched exactly. In a larger one clust
 looked at; that another class of a cluster is possible is then proved by a state that is in it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,11 +45,13 @@ class Split(NamedTuple):
     there: np.ndarray  # those that it cannot come to
 
 
-def find_split(graph: FactorGraph, states: np.ndarray) -> Split | None:
+def find_split(
+    graph: FactorGraph, states: np.ndarray, blocks: Sequence[np.ndarray] | None = None
+) -> Split | None:
     """The first split that confines chains at the possible `states` (C, N), or None.
 
-    No chain leaves its class, so all of them are confined. `graph` is a factor graph with hard
-    zeros.
+    Moves are of one variable, or of `blocks`. No chain leaves its class, so all of them are
+    confined. `graph` is a factor graph with hard zeros.
     """
     left = possible_states(graph)
     hard = list(_open_factors(graph, left))
@@ -59,7 +62,7 @@ def find_split(graph: FactorGraph, states: np.ndarray) -> Split | None:
         looked_at += int(np.prod(sizes))
         if looked_at > IN_ALL:
             return None
-        classes = _classes(factors, variables, sizes)
+        classes = _classes(factors, variables, sizes, _axes(variables, blocks))
         found = np.unique(classes[classes >= 0])
         if len(found) < 2:
             continue
@@ -142,11 +145,25 @@ def _grown(first: Hard, factors: list[Hard], sizes: np.ndarray) -> list[Hard]:
     return within if len(cluster) > 1 else cluster
 
 
-def _classes(factors: list[Hard], variables: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def _axes(variables: np.ndarray, blocks: Sequence[np.ndarray] | None) -> list[tuple[int, ...]]:
+    """The axes that each move may change at once, if it changes any."""
+    if blocks is None:
+        return [(axis,) for axis in range(len(variables))]
+    found = (tuple(np.flatnonzero(np.isin(variables, block)).tolist()) for block in blocks)
+    return [axes for axes in dict.fromkeys(found) if axes]
+
+
+def _classes(
+    factors: list[Hard],
+    variables: np.ndarray,
+    sizes: np.ndarray,
+    moves: Sequence[tuple[int, ...]],
+) -> np.ndarray:
     """The class of every joint state, one axis per variable; -1 where it is impossible.
 
-    A class is named by one of its states. Names spread along axes, to the lowest; states whose
-    name is no longer its own follow it, so that few rounds are enough.
+    A move changes some axes at once. A class is named by one of its states. Names spread along
+    axes, to the lowest; states whose name is no longer its own follow it, so that few rounds are
+    enough.
     """
     place = {int(i): a for a, i in enumerate(variables)}
     possible = np.ones(sizes, np.bool_)
@@ -160,8 +177,8 @@ def _classes(factors: list[Hard], variables: np.ndarray, sizes: np.ndarray) -> n
     where = np.flatnonzero(possible)
     while True:
         before = name.ravel()[where].copy()
-        for axis in range(name.ndim):
-            np.copyto(name, name.min(axis=axis, keepdims=True), where=possible)
+        for axes in moves:
+            np.copyto(name, name.min(axis=axes, keepdims=True), where=possible)
         flat = name.reshape(-1)
         np.minimum.at(flat, before, flat[where])  # who named a class goes where its members go
         flat[where] = flat[flat[where]]

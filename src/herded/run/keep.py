@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
+from herded.draws.fixed_point import SCALAR_BITS
 from herded.errors import MethodError, ModelError
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
@@ -67,9 +67,9 @@ class Recorder:
             self.arrays[name] = np.concatenate([self.arrays[name], *parts])
         self.piled = {}
 
-    def states_in(self, block: np.ndarray) -> np.ndarray:
-        """The samples (rows, N) of all members in a block."""
-        states = self.layout.members_of(block)
+    def states_in(self, block: np.ndarray, replicas: bool = False) -> np.ndarray:
+        """The samples (rows, N) of all members in a block, or of all replicas."""
+        states = (self.layout.replicas_of if replicas else self.layout.members_of)(block)
         return np.ascontiguousarray(states.reshape(-1, states.shape[2]))
 
 
@@ -139,7 +139,10 @@ class MarginalRecorder(Recorder):
             averages[:, :2] = np.stack([1.0 - ones, ones], axis=1)[:, :width]
         else:
             sums = self.layout.unstore(state.tally.reshape(-1, width).T).T
-            averages = sums / (sweeps * 2.0**VECTOR_BITS)
+            # A conditional sums to 2^24. In blocks a variable is visited more or less than once.
+            total = sums.sum(axis=1, keepdims=True)
+            seen = total > 0
+            averages = np.where(seen, sums / np.where(seen, total, 1), self.frequencies())
         return self._with_known(averages)
 
     def _with_known(self, table: np.ndarray) -> np.ndarray:
@@ -278,7 +281,7 @@ class BestRecorder(Recorder):
         }
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        samples = self.states_in(block)
+        samples = self.states_in(block, replicas=True)
         keep = partial(keep_best, self.parts, samples, self.arrays["score"], self.arrays["state"])
         first = self.parts.first_factor
         run_parts(keep, len(first) - 1, lambda: len(samples) * np.diff(first), pool)
@@ -322,7 +325,8 @@ class SampleRecorder(Recorder):
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         # Samples number every, 2 every, ... of those seen, counted from 1.
         first = -(int(self.arrays["seen"][0]) + 1) % self.every
-        self.pile("samples", np.array(self.layout.members_of(block[first :: self.every])))
+        found = self.layout.members_of(block[first :: self.every])
+        self.pile("samples", found.copy() if np.may_share_memory(found, block) else found)
         self.arrays["seen"] += len(block)
 
     def samples(self) -> np.ndarray:

@@ -10,7 +10,7 @@ from herded.layouts.protocol import Layout
 from herded.methods.options import Options
 from herded.methods.protocol import Answer
 from herded.models.protocol import Model
-from herded.run.diagnostics import ALONE, confinement, disagreement, immobility
+from herded.run.diagnostics import ALONE, Note, confinement, disagreement, immobility
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.observables import Observables
 from herded.run.observed import observed
@@ -43,14 +43,17 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
     }
     if run.saved is not None:
         facts["saved"] = run.saved
+    told = _warnings(run, doubt) if recorded else ()
+    if run.layout.tells:
+        facts |= run.layout.told([chain.state for chain in run.chains])
     return Result(
         shape=model.shape,
         sweeps=recorded,
         converged=None,
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
-        kept=_recorded(run, recorded),
-        warnings=_warnings(run, doubt) if recorded else (),
+        kept=_recorded(run, recorded, told),
+        warnings=told,
         model=model,
         method=run.method,
         reason=reason,
@@ -95,11 +98,11 @@ def in_full(method: object) -> str:
     """A method with all of its options: its `repr` leaves out those that are as usual."""
     if not isinstance(method, Options):
         return repr(method)
-    named = (f"{f.name}={getattr(method, f.name)!r}" for f in fields(cast(Any, method)))
+    named = (f"{f.name}={in_full(getattr(method, f.name))}" for f in fields(cast(Any, method)))
     return f"{type(method).__name__}({', '.join(named)})"
 
 
-def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
+def _recorded(run: SamplerRun, sweeps: int, told: tuple[str, ...]) -> dict[str, Any]:
     chains, keep = run.chains, run.keep
     kept: dict[str, Any] = {}
 
@@ -127,7 +130,8 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     if Joint in keep:
         kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
     if Observables in keep and sweeps:
-        kept["observables"] = observed(run)
+        doubts = [sentence for sentence in told if not isinstance(sentence, Note)]
+        kept["observables"] = observed(run, "; ".join(doubts))
     if ErrorCurve in keep:
         errors = np.stack([chain.errors for chain in chains])
         kept["curve"] = curve_of(run.points, errors, run.sweeps, sweeps)
@@ -137,9 +141,12 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
 def _warnings(run: SamplerRun, doubt: str) -> tuple[str, ...]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
     model, chains, found = run.layout.model, run.chains, [doubt]
-    if model.has_hard_zeros:
+    if run.layout.tells:
+        found += run.layout.doubts([chain.state for chain in chains])
+    if model.has_hard_zeros and not run.layout.passes_zeros:
         states = np.concatenate([run.layout.values(chain.state) for chain in chains])
-        found.append(confinement(model, states[:: -(-len(states) // WALLED)]))
+        looked_at = states[:: -(-len(states) // WALLED)]
+        found.append(confinement(model, looked_at, run.layout.jointly))
     if getattr(run.method, "schedule", None) is not None:
         return tuple(sentence for sentence in found if sentence)
     if len(chains) > 1:
