@@ -1,10 +1,7 @@
 """A sampler of one's own: Metropolis, which proposes to flip a variable and may decline.
 
-A class with `compile`, `init` and `advance` works with `hd.infer` like the samplers of the package:
-several chains, observables, checkpoints. docs/own-sampler.md says what each of them does, and goes
-through a larger one.
-
-    python examples/own_sampler.py
+With `compile`, `init` and `advance` it works with `hd.infer` like the samplers of the package: with
+chains, observables, checkpoints. docs/own-sampler.md says more, and goes through a larger one.
 """
 
 from dataclasses import dataclass
