@@ -15,14 +15,15 @@ from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.herd import HerdLayout
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.scan import JACOBI, ScanArrays, components
-from herded.layouts.site_herd_sweeps import scalar_herd, vector_herd
+from herded.layouts.site_herd_sweeps import fill_shares, scalar_herd, vector_herd
 from herded.layouts.state import State
-from herded.layouts.table_arrays import compile_table
+from herded.layouts.table_arrays import TableArrays, compile_table
 from herded.system import memory
 from herded.system.arrays import arrays_in
 from herded.system.threads import run_parts
 
 FEW_ENTRIES = 256  # of the tables, per variable, where tables are a choice
+MORE_ENTRIES, AT_MOST = 4096, 2**20  # of more than two states, and then of all variables
 NO_PHASES = np.zeros(0, np.uint32)
 
 
@@ -139,7 +140,9 @@ class TableHerdLayout(SiteHerdLayout):
 
     @classmethod
     def propose(cls, task: Task, forced: bool) -> Proposal | str:
-        few = task.entries <= FEW_ENTRIES * len(task.free)
+        few = task.entries <= FEW_ENTRIES * len(task.free) or (
+            not task.scalar and task.entries <= min(MORE_ENTRIES * len(task.free), AT_MOST)
+        )
         if not forced and not (few and memory.fits(task.entries * 8, task.max_memory)):
             return "its tables would be large"
 
@@ -147,13 +150,23 @@ class TableHerdLayout(SiteHerdLayout):
             clamped = np.maximum(task.graph.evidence, 0)
             return compile_table(task.factors, task.rows, clamped, task.scalar)
 
-        return cls.of(task, task.entries * 4.0, make)
+        return cls.of(task, task.entries * (4.0 if task.scalar else 8.0), make)
 
     def tables(self) -> tuple[np.ndarray, ...]:
         return (self.arrays.p,)
 
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """Of the splits of each row, beside its conditionals."""
+        t: TableArrays = self.arrays
+        found = np.empty(len(t.p), np.uint32)
+        fill_shares(t.p, t.row_start, t.entry_start, self.factors.cardinalities, found)
+        return found
+
     def kernel(self) -> Callable[..., None]:
-        return partial(scalar_herd if self.scalar else vector_herd, self.arrays, None)
+        if self.scalar:
+            return partial(scalar_herd, self.arrays, None)
+        return partial(vector_herd, self.arrays, self.shares, None)
 
 
 class FactorHerdLayout(SiteHerdLayout):
@@ -167,4 +180,6 @@ class FactorHerdLayout(SiteHerdLayout):
         return cls.of(task, 0.0, lambda: task.factors)
 
     def kernel(self) -> Callable[..., None]:
-        return partial(scalar_herd if self.scalar else vector_herd, None, self.arrays)
+        if self.scalar:
+            return partial(scalar_herd, None, self.arrays)
+        return partial(vector_herd, None, None, self.arrays)
