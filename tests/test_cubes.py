@@ -7,7 +7,7 @@ import pytest
 from compiled import UNCOMPILED, advance, assert_equal, quick
 from hypothesis import given
 from hypothesis import strategies as st
-from naive.cube import naive_cube, naive_cube_herd, naive_potts_cube_herd
+from naive.cube import naive_cube, naive_cube_herd
 from naive.joint import naive_joint
 from strategies import seeds
 
@@ -15,7 +15,7 @@ import herded as hd
 from herded.draws.together import TogetherDraw
 from herded.layouts import cube
 from herded.layouts.cube_herd import CubeHerdLayout
-from herded.layouts.potts_cube_herd import PottsCubeHerdLayout
+from herded.layouts.potts_herd import PottsHerdLayout
 from herded.layouts.protocol import Proposal, Task
 from herded.run.sample_counts import AT_HAND
 from herded.system import threads
@@ -104,59 +104,6 @@ def test_herds_equal_to_the_naive_twin(model, members, kept, chain, seed):
         left = state.own["phases"].swapaxes(2, 3).reshape(2, strips, 2, cells * lanes)
         places = left[..., : layout.frame.places].transpose(2, 0, 1, 3).reshape(2, -1)
         np.testing.assert_array_equal(layout.unstore(places).T, phases)
-
-
-@st.composite
-def potts_cubes(draw):
-    """Lattices of three or more states and up to three dimensions with equal couplings."""
-    dims = draw(st.integers(1, 3))
-    rng = np.random.default_rng(draw(seeds))
-    sides = [draw(st.integers(1, 8 if dims == 1 else 4)) for _ in range(dims)]
-    joined = [bool(n > 3 and n % 2 == 0 and draw(st.booleans())) for n in sides]
-    states = draw(st.sampled_from((3,) if UNCOMPILED else (3, 5, 8, 9, 20)))
-    scale = 20.0 if states == 3 and draw(st.booleans()) else 1.0  # beyond 11.6 in doubles
-    unary = rng.normal(size=(*sides, states))
-    unary[rng.random(unary.shape) < draw(st.sampled_from((0.0, 0.3)))] = -np.inf
-    unary[..., 1] = np.where(np.isneginf(unary[..., 1]), 0.0, unary[..., 1])
-    periodic = tuple(reversed(joined))
-    model = hd.potts_grid(unary, scale * float(rng.uniform(-1, 1)), periodic=periodic)
-    known = np.argwhere(rng.random(sides) < draw(st.sampled_from((0.0, 0.2))))
-    return model.given({tuple(map(int, at)): 1 for at in known})
-
-
-@quick(40)
-@given(potts_cubes(), st.sampled_from((1, 5, 33, 70)), st.booleans(), seeds)
-def test_potts_herds_equal_to_the_naive_twin(model, members, kept, seed):
-    members, sweeps = (2, 1) if UNCOMPILED else (members, 2)
-    draw = TogetherDraw(seed, members, kept)
-    layout = laid_out(model, draw, PottsCubeHerdLayout)
-    x0 = np.ones((members, model.n_variables), np.uint8)
-    samples, state = advance_herd(layout, draw, x0, sweeps)
-    expected, sums = naive_potts_cube_herd(
-        model, members=members, kept=kept, seed=seed, x0=x0, sweeps=sweeps
-    )
-    np.testing.assert_array_equal(samples, expected)
-    np.testing.assert_array_equal(layout.values(state), expected[-1])
-    tally, ones = (
-        layout.unstore(sums.reshape(layout.n_stored, -1).T).T for sums in (state.tally, state.ones)
-    )
-    np.testing.assert_array_equal(tally, sums)
-    counts = (expected[..., None] == np.arange(layout.width)).sum(axis=(0, 1))
-    np.testing.assert_array_equal(ones, counts)
-
-
-@pytest.mark.skipif(UNCOMPILED, reason="many cells take minutes in Python")
-def test_threads_change_no_bit_of_potts_herds(monkeypatch):
-    monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
-    rng = np.random.default_rng(3)
-    model = hd.potts_grid(rng.normal(size=(6, 8, 6, 3)), 0.3, periodic=True)
-    draw = TogetherDraw(2, 40, kept=False)
-    layout, x0 = laid_out(model, draw, PottsCubeHerdLayout), rng.integers(0, 3, (40, 288))
-    expected, state = advance_herd(layout, draw, x0, 4)
-    with ThreadPoolExecutor(3) as pool:
-        samples, other = advance_herd(layout, draw, x0, 4, cuts=(1,), pool=pool)
-    np.testing.assert_array_equal(samples, expected)
-    np.testing.assert_array_equal(other.x, state.x)
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="many strips take minutes in Python")
@@ -269,10 +216,11 @@ def test_which_layout():
     odd = hd.ising_grid(np.zeros((7, 8, 8)), 0.2, periodic=True)
     axes = hd.ising_grid(np.zeros((8, 8, 8)), (0.2, 0.2, 0.1))
     potts = hd.potts_grid(np.zeros((8, 8, 8, 3)), 0.2)
-    assert isinstance(hd.Gibbs(herd=8).compile(potts), PottsCubeHerdLayout)
+    assert isinstance(hd.Gibbs(herd=8).compile(potts), PottsHerdLayout)
     other = hd.potts_grid(np.zeros((4, 4, 4, 3)), (0.2, 0.2, 0.1))
+    assert isinstance(hd.Gibbs(herd=8).compile(other), PottsHerdLayout)
     many = hd.ising_grid(np.zeros((2,) * 8), 0.2)
-    for model in (odd, axes, other, many):
+    for model in (odd, axes, many):
         for method in (hd.Gibbs(), hd.Gibbs(herd=8)):
             assert method.compile(model).kind != "grid"
             with pytest.raises(hd.HerdedError, match="expected a model for the grid layout"):

@@ -1,5 +1,6 @@
 """Herds on Potts lattices: bits of the naive twin, packing, counts, threads, law and spread."""
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -43,26 +44,32 @@ def advance(draw, layout, x0, sweeps, *, chain=0, cuts=(), pool=None, samples=Tr
     return np.concatenate(parts), tally, ones, state
 
 
+SIDES = {1: 9, 2: 6, 3: 4, 4: 3}  # the longest, by number of dimensions
+
+
 @st.composite
 def potts_lattices(draw):
-    """Open and periodic grids of 3 to 64 states, with zeros, evidence and unequal couplings."""
-    periodic = draw(st.booleans())
-    h, w = draw(st.integers(1, 5)), draw(st.integers(1, 6))
-    if periodic:
-        h, w = draw(st.sampled_from((4, 6))), draw(st.sampled_from((4, 6)))
-    states = draw(st.sampled_from((3, 4) if UNCOMPILED else (3, 4, 5, 8, 9, 16, 20, 33, 64)))
+    """Grids of 1 to 4 dimensions, any of them periodic, zeros, evidence and unequal couplings."""
+    dims = draw(st.sampled_from(tuple(SIDES)))
+    sides = [draw(st.integers(1, SIDES[dims])) for _ in range(dims)]
+    joined = [bool(n > 3 and n % 2 == 0 and draw(st.booleans())) for n in sides]
+    counts = (3, 8, 9) if dims > 2 else (3, 4, 5, 8, 9, 16, 20, 33, 64)
+    states = draw(st.sampled_from((3, 4) if UNCOMPILED else counts))
     rng = np.random.default_rng(draw(seeds))
     strong = (20.0,) if states in (3, 9) else ()  # needs doubles, which are kernels of their own
     scale = draw(st.sampled_from((0.0, 1.0, *strong)))
-    shapes = ((h, w), (h, w)) if periodic else ((h, w - 1), (h - 1, w))
-    pair = tuple(np.clip(scale * rng.normal(size=shape), -75, 75) for shape in shapes)
-    unary = draw(st.sampled_from((0.0, 1.0, 100.0))) * rng.normal(size=(h, w, states))
+    edges = (
+        [n - (a == axis and not joined[a]) for a, n in enumerate(sides)]
+        for axis in reversed(range(dims))
+    )
+    pair = tuple(np.clip(scale * rng.normal(size=shape), -75, 75) for shape in edges)
+    unary = draw(st.sampled_from((0.0, 1.0, 100.0))) * rng.normal(size=(*sides, states))
     unary[rng.random(unary.shape) < draw(st.sampled_from((0.0, 0.4)))] = -np.inf
     unary[..., 1] = np.where(np.isneginf(unary[..., 1]), 0.0, unary[..., 1])
     coupling = float(pair[0].ravel()[0]) if pair[0].size and draw(st.booleans()) else pair
-    model = hd.potts_grid(unary, coupling, periodic=periodic)
-    pixels = np.argwhere(rng.random((h, w)) < draw(st.sampled_from((0.0, 0.3))))
-    return model.given({(int(r), int(c)): 1 for r, c in pixels})
+    model = hd.potts_grid(unary, coupling, periodic=tuple(reversed(joined)))
+    known = np.argwhere(rng.random(sides) < draw(st.sampled_from((0.0, 0.3))))
+    return model.given({tuple(map(int, at)): 1 for at in known})
 
 
 @quick(60)
@@ -106,19 +113,21 @@ def test_what_is_packed_is_unpacked(seed, members, states, data):
     shape = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 6))
     x = np.random.default_rng(seed).integers(0, states, (members, shape[0] * shape[1]))
     packed = pack_herd(x.astype(np.uint8), shape, n_planes(states), False)
-    np.testing.assert_array_equal(unpack_herd(packed[:, 1:-1, ..., 1:-1], members, shape), x)
+    np.testing.assert_array_equal(unpack_herd(packed[..., 1:-1], members, shape), x)
 
 
 @compiled_only
 @pytest.mark.parametrize("kept", [False, True])
-@pytest.mark.parametrize("periodic", [False, True])
-def test_bits_do_not_depend_on_threads_and_cuts(periodic, kept, monkeypatch):
+@pytest.mark.parametrize(
+    ("shape", "periodic"), [((14, 20), False), ((14, 20), True), ((6, 8, 6), (True, False, True))]
+)
+def test_bits_do_not_depend_on_threads_and_cuts(shape, periodic, kept, monkeypatch):
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
     rng = np.random.default_rng(3)
-    model = hd.potts_grid(rng.normal(size=(14, 20, 3)), 0.6, periodic=periodic)
+    model = hd.potts_grid(rng.normal(size=(*shape, 3)), 0.6, periodic=periodic)
     draw, layout = laid_out(model, 40, kept)
     assert layout.parts > 4
-    x0 = rng.integers(0, 3, (40, 280)).astype(np.uint8)
+    x0 = rng.integers(0, 3, (40, model.n_variables)).astype(np.uint8)
     expected, sums, counts, last = advance(draw, layout, x0, 6)
     for count, cuts in ((1, (1, 4)), (3, ()), (2, (5,))):
         with ThreadPoolExecutor(count) as pool:
@@ -143,18 +152,27 @@ def test_in_an_order_every_place_is_as_likely():
 
 def all_states(shape, states):
     """(states^N, N)."""
-    n = shape[0] * shape[1]
+    n = math.prod(shape)
     return np.stack(np.unravel_index(np.arange(states**n), (states,) * n), axis=1)
 
 
 @compiled_only
 @pytest.mark.parametrize("kept", [False, True])
-@pytest.mark.parametrize(("shape", "states", "members"), [((2, 2), 3, 40), ((1, 2), 11, 64)])
-def test_members_have_the_joint_distribution(shape, states, members, kept):
+@pytest.mark.parametrize(
+    ("shape", "states", "members", "coupling"),
+    [
+        ((2, 2), 3, 40, 0.7),
+        ((1, 2), 11, 64, 0.7),
+        ((4,), 3, 40, 0.7),
+        ((2, 1, 2), 3, 40, 0.7),
+        ((1, 2, 2), 3, 40, (0.7, -0.4, 0.1)),
+    ],
+)
+def test_members_have_the_joint_distribution(shape, states, members, coupling, kept):
     rng = np.random.default_rng(6)
     unary = 0.6 * rng.normal(size=(*shape, states))
-    unary[0, 0, 1] = -np.inf
-    model = hd.potts_grid(unary, 0.7)
+    unary[(0,) * len(shape)][1] = -np.inf
+    model = hd.potts_grid(unary, coupling)
     every = all_states(shape, states)
     joint = np.exp(model.log_score(every))
     joint /= joint.sum()
@@ -165,7 +183,7 @@ def test_members_have_the_joint_distribution(shape, states, members, kept):
         np.ravel_multi_index(tuple(thin.T), (states,) * every.shape[1]), minlength=len(every)
     )
     assert counts[joint == 0].sum() == 0
-    assert tally.reshape(*shape, states)[0, 0, 1] == 0
+    assert tally[0, 1] == 0
     expected = joint[joint > 0] * len(thin)
     assert expected.min() > 5
     excess = ((counts[joint > 0] - expected) ** 2 / expected).sum() / (len(expected) - 1)
@@ -207,9 +225,10 @@ def test_energies_are_not_noisier_than_those_of_independent_chains():
 @pytest.mark.parametrize(
     ("reason", "model"),
     [
-        ("2 to 64 states", hd.potts_grid(np.zeros((3, 3, 65)))),
-        ("two states", hd.potts_grid(np.zeros((3, 3, 2)))),
+        ("3 to 64 states", hd.potts_grid(np.zeros((3, 3, 65)))),
+        ("3 to 64 states", hd.potts_grid(np.zeros((3, 3, 2)))),
         ("couplings beyond 75", hd.potts_grid(np.zeros((3, 3, 3)), 80.0)),
+        ("so strong", hd.potts_grid(np.zeros((2, 2, 2, 2, 2, 3)), 70.0)),
         ("odd side", hd.potts_grid(np.zeros((3, 4, 3)), periodic=True)),
         ("not a lattice", hd.FactorGraph([3], [((0,), np.zeros(3))])),
     ],

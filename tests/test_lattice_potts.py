@@ -99,7 +99,7 @@ def test_marginals_approach_the_exact_ones(periodic, method, rao_blackwell):
 @pytest.mark.parametrize(
     ("reason", "model", "method"),
     [
-        ("2 to 64 states", hd.potts_grid(np.zeros((3, 3, 65))), hd.Gibbs()),
+        ("3 to 64 states", hd.potts_grid(np.zeros((3, 3, 65))), hd.Gibbs()),
         ("more than two states", hd.potts_grid(np.zeros((3, 3, 3))), hd.HerdedGibbs("shared")),
         ("couplings beyond 75", hd.potts_grid(np.zeros((3, 3, 3)), 80.0), hd.Gibbs()),
         ("odd side", hd.potts_grid(np.zeros((3, 4, 3)), periodic=True), hd.Gibbs()),

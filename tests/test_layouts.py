@@ -1,4 +1,4 @@
-"""Layouts: which is chosen, what it may cost, in which order it visits."""
+"""Layouts: which is chosen, what it may cost, and that it never changes."""
 
 import pickle
 
@@ -12,8 +12,6 @@ import herded as hd
 from herded.errors import MemoryLimitError, MethodError
 from herded.layouts import table_arrays
 from herded.layouts.factor_arrays import compile_factors
-from herded.layouts.scan import colour, components
-from herded.run.results import in_full
 from herded.system import memory
 from herded.system.arrays import arrays_in
 
@@ -198,44 +196,29 @@ def test_the_estimate_covers_what_is_taken_by_any_model(model):
         assert tables_and_weights(layout, method) <= layout.memory
 
 
-# -- scans ------------------------------------------------------------------------------------
+def test_nobody_asks_the_system_about_little(monkeypatch):
+    monkeypatch.setattr("herded.system.memory.available", lambda: 2 * 2**30)
+    assert memory.fits(2**30, None) and not memory.fits(2**30 + 1, None)
+    assert memory.fits(100, 100) and not memory.fits(100, 99)
+    with pytest.raises(MemoryLimitError, match=r"at most 1\.0 GiB"):
+        memory.check(2**31, None, "it")
+    monkeypatch.delattr("herded.system.memory.available")
+    assert memory.fits(memory.LITTLE, None)
+    assert hd.infer(CHAIN, hd.HerdedGibbs(), sweeps=5, chains=2).sweeps == 5
 
 
-def test_a_permutation_is_the_order():
-    order = [3, 1, 0, 2, 5, 4]
-    assert hd.Gibbs(scan=order).compile(CHAIN).scan.order.tolist() == order
-    assert hd.Gibbs(scan=np.array(order)).compile(CHAIN).scan.order.tolist() == order
-    clamped = CHAIN.given({0: 1, 5: 0})
-    assert hd.Gibbs(scan=order).compile(clamped).scan.order.tolist() == [3, 1, 2, 4]
+@pytest.mark.parametrize("model", [GRID, CHAIN], ids=["two states", "more"])
+def test_tables_are_filled_in_pieces_of_any_size(model, monkeypatch):
+    """Between two of them Ctrl-C is heard."""
+    whole = hd.HerdedGibbs().compile(model, kind="table").arrays.p
+    monkeypatch.setattr(table_arrays, "CHUNK", 3)
+    assert (hd.HerdedGibbs().compile(model, kind="table").arrays.p == whole).all()
 
 
-def test_methods_with_a_permutation_can_be_compared():
-    order = np.arange(5000)
-    one, other = hd.Gibbs(scan=order), hd.Gibbs(scan=order[::-1].copy())
-    assert one == hd.Gibbs(scan=order.tolist()) and one != other and in_full(one) != in_full(other)
-    assert hash(one) == hash(hd.Gibbs(scan=range(5000)))
-
-
-@pytest.mark.parametrize(
-    "scan",
-    [
-        "sideways",
-        [0, 1, 2],
-        [0, 0, 1, 2, 3, 4],
-        np.arange(1, 7),
-        5,
-        None,
-        [[0, 1], [2]],
-        ["a"] * 6,
-        [0.5, 1, 2, 3, 4, 5],
-        np.zeros((2, 3)),
-    ],
-)
-@pytest.mark.parametrize("schedule", [None, "linear"])
-@pytest.mark.parametrize("method", [hd.Gibbs, hd.HerdedGibbs])
-def test_wrong_scans(scan, method, schedule):
-    with pytest.raises(MethodError, match="permutation"):
-        hd.infer(CHAIN, method(scan=scan, schedule=schedule), sweeps=1)
+def test_tables_that_take_long_are_told_of_first(monkeypatch):
+    monkeypatch.setattr(table_arrays, "LONG", 1)
+    with pytest.warns(UserWarning, match=r"tables of .* rows are filled before the first sweep"):
+        hd.HerdedGibbs().compile(GRID, kind="table")
 
 
 @settings(max_examples=100, deadline=None)
@@ -245,62 +228,6 @@ def test_factors_variable_by_variable(model):
     for name, values in expected.items():
         assert getattr(found, name).tolist() == values, name
     assert not any(array.flags.writeable for array in found)
-
-
-@settings(max_examples=40, deadline=None)
-@given(models(max_variables=6))
-def test_no_neighbours_have_one_colour(model):
-    factors = compile_factors(model)
-    colours = colour(factors)
-    for i in np.flatnonzero(model.evidence < 0):
-        near = [j for j in model.neighbours(i) if model.evidence[j] < 0]
-        assert colours[i] not in colours[near]
-        assert colours[i] <= len(model.neighbours(i))
-
-
-@settings(max_examples=40, deadline=None)
-@given(models(max_variables=6))
-def test_components_are_those_of_the_free_variables(model):
-    free = model.evidence < 0
-    part = components(compile_factors(model), free)
-    assert ((part >= 0) == free).all()
-    expected = np.where(free, np.arange(len(free)), -1)
-    for _ in range(len(free)):  # the lowest index spreads
-        for i in np.flatnonzero(free):
-            near = [j for j in model.neighbours(i) if free[j]]
-            expected[i] = min([expected[i], *expected[near]])
-    for i in np.flatnonzero(free):
-        assert ((part == part[i]) == (expected == expected[i]))[free].all()
-
-
-def test_a_scan_goes_component_by_component():
-    model = hd.FactorGraph([2] * 6, [((0, 4), np.zeros((2, 2))), ((1, 3), np.zeros((2, 2)))])
-    scan = hd.Gibbs().compile(model).scan
-    assert scan.order.tolist() == [0, 4, 1, 3, 2, 5]
-    assert scan.segment_start.tolist() == [0, 2, 4, 5, 6]
-    assert scan.segments.tolist() == [2, 2, 1, 1]
-    lazy = hd.HerdedGibbs(weights="lazy").compile(model, kind="factor").scan
-    assert lazy.order.tolist() == scan.order.tolist()
-    whole = hd.HerdedGibbs(weights="full").compile(model).scan
-    assert whole.order.tolist() == [0, 1, 2, 3, 4, 5] and whole.segments.tolist() == [6]
-
-
-@pytest.mark.parametrize("scan", ["sequential", "checkerboard", "random", "jacobi"])
-def test_nothing_to_visit(scan):
-    model = hd.FactorGraph([2, 3], [((0, 1), np.zeros((2, 3)))]).given({0: 1, 1: 2})
-    layout = hd.Gibbs(scan=scan).compile(model)
-    assert layout.scan.order.size == 0 and layout.scan.segment_start.tolist() == [0]
-    marginals = hd.infer(model, hd.Gibbs(scan=scan), sweeps=3).marginals
-    assert marginals.tolist() == [[0, 1, 0], [0, 0, 1]]
-
-
-def test_jacobi_and_hard_zeros():
-    hard = hd.pairwise_model(np.zeros((2, 2)), [(0, 1)], [[0, -np.inf], [-np.inf, 0]])
-    with pytest.raises(MethodError, match=r"strictly positive.*sequential"):
-        hd.infer(hard, hd.HerdedGibbs(scan="jacobi"))
-    lattice = hd.potts_grid([[[0.0, -np.inf], [0.0, 0.0]]])
-    with pytest.raises(MethodError, match="strictly positive"):
-        hd.infer(lattice, hd.Gibbs(scan="jacobi"))
 
 
 # -- layouts never change -----------------------------------------------------------------------
@@ -380,31 +307,3 @@ def test_a_layout_of_ones_own_is_sent_too():
     sent = pickle.loads(pickle.dumps(own))
     assert [array.flags.writeable for array in arrays_in(sent.arrays)] == [False, False]
     assert (sent.kind, sent.hash, sent.parts, sent.grows) == ("own", "none", 1, False)
-
-
-# -- memory -----------------------------------------------------------------------------------
-
-
-def test_nobody_asks_the_system_about_little(monkeypatch):
-    monkeypatch.setattr("herded.system.memory.available", lambda: 2 * 2**30)
-    assert memory.fits(2**30, None) and not memory.fits(2**30 + 1, None)
-    assert memory.fits(100, 100) and not memory.fits(100, 99)
-    with pytest.raises(MemoryLimitError, match=r"at most 1\.0 GiB"):
-        memory.check(2**31, None, "it")
-    monkeypatch.delattr("herded.system.memory.available")
-    assert memory.fits(memory.LITTLE, None)
-    assert hd.infer(CHAIN, hd.HerdedGibbs(), sweeps=5, chains=2).sweeps == 5
-
-
-@pytest.mark.parametrize("model", [GRID, CHAIN], ids=["two states", "more"])
-def test_tables_are_filled_in_pieces_of_any_size(model, monkeypatch):
-    """Between two of them Ctrl-C is heard."""
-    whole = hd.HerdedGibbs().compile(model, kind="table").arrays.p
-    monkeypatch.setattr(table_arrays, "CHUNK", 3)
-    assert (hd.HerdedGibbs().compile(model, kind="table").arrays.p == whole).all()
-
-
-def test_tables_that_take_long_are_told_of_first(monkeypatch):
-    monkeypatch.setattr(table_arrays, "LONG", 1)
-    with pytest.warns(UserWarning, match=r"tables of .* rows are filled before the first sweep"):
-        hd.HerdedGibbs().compile(GRID, kind="table")

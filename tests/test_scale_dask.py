@@ -11,10 +11,10 @@ from herded.cli.main import main
 from herded.tiled import cluster
 from herded.tiled import infer_tiled as tiled
 from tests.command import small_grid
-from tests.deadly import Deadly
 from tests.test_scale_hosts import FakeClient
 from tests.test_scale_many import models, same
 from tests.tiles import SHARED, lattice, whole
+from tests.workers import Deadly
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")

@@ -9,19 +9,10 @@ import math
 
 import numpy as np
 
-from herded.system.exp import exp
 from naive.choose import naive_choose, naive_pick
 from naive.conditional import SCALAR, naive_fixed_scalar
 from naive.grid_herd import COARSE, ORDERS, SMALL, WORD, naive_lane_bits, naive_order
 from naive.lattice import STRIP
-from naive.potts_herd import (
-    LANES,
-    ONE,
-    lane_bits,
-    naive_conditional,
-    naive_descent,
-)
-from naive.potts_herd import naive_order as naive_potts_order
 from naive.stream import naive_draw, naive_key
 from naive.weights import naive_start
 
@@ -75,59 +66,6 @@ def naive_cube_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
             phases[i] = phi
         samples.append(np.array(x))
     return np.array(samples), np.array(tally), np.array([phases[i] for i in sorted(phases)])
-
-
-def naive_potts_cube_herd(model, *, members, kept, seed=0, x0, sweeps):
-    """Samples (sweeps, members, N), and sums (N, K) of conditionals at scale 2^24.
-
-    Rows along the last axis are packed so that even and odd parities take turns.
-    """
-    states, width = model.log_unary.shape[-1], model.shape[-1]
-    columns, planes = (width + 1) // 2, (states - 1).bit_length()
-    rows = list(itertools.product(*map(range, model.shape[:-1])))
-    taken = {0: itertools.count(0, 2), 1: itertools.count(1, 2)}
-    place = [next(taken[sum(row) % 2]) for row in rows]
-    cells = math.ceil(len(rows) * columns / LANES)
-    nodes = 2 * (2**planes - 1 if planes <= 3 else 2 ** (planes - 3) + 6)  # two phases each
-    key, order_key = naive_key(seed, 0, 4), naive_key(seed, 0, 5)
-    start_key, phases = naive_key(seed, 0, 2), {}
-    x = [[int(k) for k in member] for member in x0]
-    samples, tally = [], np.zeros((model.n_variables, states), int)
-    for sweep in range(sweeps):
-        for colour, i in itertools.product((0, 1), range(model.n_variables)):
-            row, c = divmod(i, width)
-            if (sum(rows[row]) + c) % 2 != colour:
-                continue
-            cell, lane = divmod(place[row] * columns + c // 2, LANES)
-            visit = (2 * sweep + colour) * cells + cell
-            phi = [lane_bits(naive_draw(key, visit * nodes + p), lane) for p in range(nodes)]
-            if kept:
-                first = (colour * cells + cell) * nodes * LANES + lane
-                started = [naive_draw(start_key, first + p * LANES) for p in range(nodes)]
-                phi = phases.get(i, [bits >> 33 for bits in started])
-            phases[i] = phi = [phase % ONE for phase in phi]
-            for m in naive_potts_order(members, order_key, visit, lane):
-                weights = _potts_weights(model, i, x[m])
-                tally[i] += naive_conditional(weights)
-                x[m][i] = naive_descent(weights, planes, phi)
-        samples.append([list(member) for member in x])
-    return np.array(samples), tally
-
-
-def _potts_weights(model, i, x):
-    """What the conditional of a site is proportional to; powers are tabulated in doubles."""
-    coupling = float(model.all_couplings[0]) if model.all_couplings.size else 0.0
-    kind = np.float32 if abs(coupling) <= 11.6 else np.float64
-    unary = model.log_unary.reshape(model.n_variables, -1)[i].tolist()
-    near, weights = model.neighbours(i).tolist(), []
-    for k, a in enumerate(unary):
-        u = exp(a - max(unary))
-        if model.evidence[i] >= 0:
-            u = float(k == model.evidence[i])
-        for _ in range(sum(x[j] == k for j in near)):
-            u *= exp(coupling)
-        weights.append(kind(u if u >= np.finfo(kind).tiny else 0.0))
-    return weights
 
 
 def packed_sites(shape):

@@ -1,8 +1,10 @@
 """Herds on Potts lattices: site after site of a colour, word after word, member after member.
 
-Phases and orders are named by the cell of 32 sites that a site lies in when packed by colour.
+Rows along the last axis are packed so that even and odd parities take turns. Phases and orders are
+named by the cell of 32 sites that a site lies in when packed by colour.
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -13,37 +15,39 @@ from naive.stream import naive_draw, naive_key
 LANES = WORD = 32
 ONE = 2**24
 LEFT = (0x55555555, 0x33333333, 0x0F0F0F0F, 0x00FF00FF, 0x0000FFFF)
-STRONGEST = 17.5
+STRONGEST = 70.0
 
 
 def naive_potts_herd(model, *, members, kept, seed=0, chain=0, x0, sweeps):
     """Samples (sweeps, members, N), and sums (N, K) of conditionals at scale 2^24."""
-    (height, width), states = model.shape, model.log_unary.shape[2]
+    states, width = model.log_unary.shape[-1], model.shape[-1]
     columns, planes = (width + 1) // 2, (states - 1).bit_length()
-    cells = math.ceil(height * columns / LANES)
-    rows = 2 * (2**planes - 1 if planes <= 3 else 2 ** (planes - 3) + 6)  # two of each node
+    rows = list(itertools.product(*map(range, model.shape[:-1])))
+    taken = {0: itertools.count(0, 2), 1: itertools.count(1, 2)}
+    place = [next(taken[sum(row) % 2]) for row in rows]
+    cells = math.ceil(len(rows) * columns / LANES)
+    nodes = 2 * (2**planes - 1 if planes <= 3 else 2 ** (planes - 3) + 6)  # two phases each
     key, order_key = naive_key(seed, chain, 4), naive_key(seed, chain, 5)
     start_key, phases = naive_key(seed, chain, 2), {}
     x = [[int(k) for k in member] for member in x0]
-    samples, tally = [], np.zeros((height * width, states), int)
+    samples, tally = [], np.zeros((model.n_variables, states), int)
     for sweep in range(sweeps):
-        for colour in (0, 1):
-            sites = [i for i in range(height * width) if sum(divmod(i, width)) % 2 == colour]
-            for i in sites:
-                r, c = divmod(i, width)
-                cell, lane = divmod(r * columns + c // 2, LANES)
-                visit = (2 * sweep + colour) * cells + cell
-                phi = [lane_bits(naive_draw(key, visit * rows + p), lane) for p in range(rows)]
-                if kept:
-                    first = (colour * cells + cell) * rows * LANES + lane
-                    started = [naive_draw(start_key, first + p * LANES) for p in range(rows)]
-                    phi = phases.get(i, [bits >> 33 for bits in started])
-                phi = [phase % ONE for phase in phi]
-                for m in naive_order(members, order_key, visit, lane):
-                    weights = naive_weights(model, r, c, x[m])
-                    tally[i] += naive_conditional(weights)
-                    x[m][i] = naive_descent(weights, planes, phi)
-                phases[i] = phi
+        for colour, i in itertools.product((0, 1), range(model.n_variables)):
+            row, c = divmod(i, width)
+            if (sum(rows[row]) + c) % 2 != colour:
+                continue
+            cell, lane = divmod(place[row] * columns + c // 2, LANES)
+            visit = (2 * sweep + colour) * cells + cell
+            phi = [lane_bits(naive_draw(key, visit * nodes + p), lane) for p in range(nodes)]
+            if kept:
+                first = (colour * cells + cell) * nodes * LANES + lane
+                started = [naive_draw(start_key, first + p * LANES) for p in range(nodes)]
+                phi = phases.get(i, [bits >> 33 for bits in started])
+            phases[i] = phi = [phase % ONE for phase in phi]
+            for m in naive_order(members, order_key, visit, lane):
+                weights = naive_weights(model, (*rows[row], c), x[m])
+                tally[i] += naive_conditional(weights)
+                x[m][i] = naive_descent(weights, planes, phi)
         samples.append([list(member) for member in x])
     return np.array(samples).reshape(sweeps, members, -1), tally
 
@@ -82,28 +86,39 @@ def fisher_yates(n, key):
     return items
 
 
-def naive_weights(model, r, c, x):
-    """What the conditional of site (r, c) is proportional to, in the precision of the kernels."""
-    (height, width), ring = model.shape, model.periodic
-    couplings = np.concatenate([model.right.ravel(), model.down.ravel()])
-    kind = np.float32 if np.abs(couplings).max(initial=0) <= STRONGEST else np.float64
-    there = [ring or c > 0, ring or c < width - 1, ring or r > 0, ring or r < height - 1]
-    places = [(r, c - 1), (r, c + 1), (r - 1, c), (r + 1, c)]
-    coupling = [(model.right, r, c - 1), (model.right, r, c), (model.down, r - 1, c)]
-    coupling.append((model.down, r, c))
+def neighbours(model, at):
+    """The place of each neighbour of a site and their coupling: along the last axis first."""
+    last, found = len(model.shape) - 1, []
+    for axis in (last, *range(last)):
+        n, along, joined = (
+            model.shape[axis],
+            model.couplings[last - axis],
+            model.joined[last - axis],
+        )
+        for to in (at[axis] - 1, at[axis] + 1):
+            if joined or 0 <= to < n:
+                edge = (*at[:axis], min(at[axis], to) % n, *at[axis + 1 :])
+                found.append(((*at[:axis], to % n, *at[axis + 1 :]), float(along[edge])))
+    return found
+
+
+def naive_weights(model, at, x):
+    """What the conditional of a site is proportional to, in the precision of the kernels."""
+    couplings, sides = model.all_couplings, 2 * len(model.shape)
+    strongest = sides * np.abs(couplings).max(initial=0)
+    kind = np.float32 if strongest <= STRONGEST else np.float64
     around = [
-        (x[a % height * width + b % width], exp(float(table[at, to])))
-        for is_there, (a, b), (table, at, to) in zip(there, places, coupling, strict=True)
-        if is_there
+        (x[np.ravel_multi_index(place, model.shape)], exp(coupling))
+        for place, coupling in neighbours(model, at)
     ]
-    unary = [float(a) for a in model.log_unary[r, c]]
+    unary = [float(a) for a in model.log_unary[at]]
     weights = []
     for k, a in enumerate(unary):
         u = exp(a - max(unary))
-        if model.clamped[r, c] >= 0:
-            u = float(k == model.clamped[r, c])
+        if model.clamped[at] >= 0:
+            u = float(k == model.clamped[at])
         factors = [f for state, f in around if state == k]
-        if len(set(couplings)) <= 1:  # powers are tabulated in double precision
+        if len(set(couplings)) <= 1 and sides <= 6:  # powers are tabulated in double precision
             for f in factors:
                 u *= f
             weights.append(kind(u if u >= np.finfo(kind).tiny else 0.0))

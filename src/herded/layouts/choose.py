@@ -22,7 +22,6 @@ from herded.layouts.grid import GridLayout
 from herded.layouts.grid_herd import GridHerdLayout
 from herded.layouts.pairs import PairsLayout
 from herded.layouts.potts import PottsLayout
-from herded.layouts.potts_cube_herd import PottsCubeHerdLayout
 from herded.layouts.potts_herd import PottsHerdLayout
 from herded.layouts.protocol import Layout, Proposal, Task
 from herded.layouts.scan import Scan
@@ -41,9 +40,8 @@ LAYOUTS: tuple[Any, ...] = (
     PairsLayout,  # any variables with pair interactions
     FactorLayout,  # any model
     GridHerdLayout,  # herds: 4-neighbour grids of two states
-    PottsHerdLayout,  # the same of more states
     CubeHerdLayout,  # grids of two states and any dimension, equal couplings
-    PottsCubeHerdLayout,  # the same of more states, in up to three dimensions
+    PottsHerdLayout,  # grids of more states and any dimension
     FieldHerdLayout,  # many binary variables with few pair interactions each
     TableHerdLayout,  # small blankets
     DenseHerdLayout,  # binary variables with pair interactions

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from herded.layouts.grid_sweeps import add_up, count, draw_states, herd, keep
+from herded.layouts.grid_sweeps import add_up, count, draw_states, herd, keep, zeros
 from herded.layouts.waves import BEGIN, END, fronts, strip_in
 from herded.system.jit import jit
 
@@ -17,9 +17,7 @@ def cube_sweeps(cube, frame, drawn, ones, sweep, key, x, w, tally, block, region
     p, contexts, runs, run_start, side, ring = cube
     places = rows * wide
     room = p.shape[2] // len(contexts)
-    context, new = np.empty(room, np.uint8), np.empty(room, np.uint8)
-    for m in range(room):  # also those that no site has
-        context[m] = 0
+    context, new = zeros(room), zeros(room)  # also for places that no site has
     if tally is not None:
         seen = np.empty(room, np.uint32)
     for region in regions:

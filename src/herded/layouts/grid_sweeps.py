@@ -32,9 +32,7 @@ def lattice_sweeps(
     strips, columns = p.shape[1], x.shape[2] - 2
     sites = rows * columns
     places = p.shape[2] // len(contexts)
-    context, new = np.empty(places, np.uint8), np.empty(places, np.uint8)
-    for m in range(places):  # also those that no site has
-        context[m] = 0
+    context, new = zeros(places), zeros(places)  # also for places that no site has
     if tally is not None:
         seen = np.empty(places, np.uint32)
     for region in regions:
@@ -60,6 +58,15 @@ def lattice_sweeps(
                     wrap(x, colour, strip * rows, rows, height)
                 if tally is not None:
                     add_up(p, colour, strip, contexts, context, seen, tally, at, sites)
+
+
+@jit
+def zeros(n):
+    """Bytes that are 0, by a loop: `np.zeros` is one more function to compile."""
+    room = np.empty(n, np.uint8)
+    for m in range(n):
+        room[m] = 0
+    return room
 
 
 @jit

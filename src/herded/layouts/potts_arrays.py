@@ -34,7 +34,7 @@ class PottsArrays(NamedTuple):
 def why_not(model: Lattice, weights: str | None) -> str:
     """Why the Potts kernels cannot run this lattice; empty if they can."""
     if not 2 < model.log_unary.shape[-1] <= MOST_STATES:
-        return f"its variables do not have 2 to {MOST_STATES} states"
+        return f"its variables do not have 3 to {MOST_STATES} states"
     if weights not in (None, "pooled"):
         return f"weights={weights!r} is not for lattices of more than two states"
     couplings = model.all_couplings

@@ -1,4 +1,5 @@
-"""Layout "grid" of herds on Potts lattices: members are bits of words, lanes are columns."""
+"""Layout "grid" of herds on Potts lattices of any dimension: members are bits of words, lanes are
+columns."""
 
 import itertools
 import math
@@ -11,19 +12,25 @@ import numpy as np
 
 from herded.draws.protocol import Step
 from herded.draws.together import start_phases
+from herded.layouts.cube import why_no_rows
+from herded.layouts.cube_arrays import MOST_DIMENSIONS
 from herded.layouts.factor_arrays import compile_factors
-from herded.layouts.grid import unpack, why_no_grid
+from herded.layouts.grid import unpack
 from herded.layouts.herd import HerdLayout
 from herded.layouts.potts_arrays import why_not
 from herded.layouts.potts_herd_arrays import (
     LANES,
+    LARGEST,
     compile_potts_herd,
     herd_shape,
     n_cells,
-    n_entries,
     n_phases,
     n_planes,
+    n_powers,
+    n_sides,
     pack_herd,
+    picture_of,
+    strongest,
     table_type,
     unpack_herd,
 )
@@ -51,19 +58,17 @@ class PottsHerdLayout(HerdLayout):
         """Herds on lattices of three states or more."""
         model: Any = task.model
         draw: Any = task.draw
-        reason = why_no_grid(task)
+        reason = why_no_rows(task, MOST_DIMENSIONS) or why_not(model, None)
         if reason:
             return reason
-        if model.log_unary.shape[2] == 2:
-            return "its variables have two states"
-        reason = why_not(model, None)
-        if reason:
-            return reason
+        if strongest(model) > LARGEST:
+            return "its couplings are so strong that products of them are not numbers"
         members, kept = draw.members, draw.kept
-        places = 2.0 * n_cells(model.shape) * LANES
-        tables = places * (16 + n_entries(model) * np.dtype(table_type(model)).itemsize)
-        states = model.log_unary.shape[2]
-        chain = 8.0 * math.prod(herd_shape(model.shape, states, members))  # with an earlier state
+        shape, states, kind = picture_of(model.shape), model.log_unary.shape[-1], table_type(model)
+        places, sides, powers = 2.0 * n_cells(shape) * LANES, n_sides(model.shape), n_powers(model)
+        entries = powers * states + (sides if powers == 1 else 0)
+        tables = places * (4 * sides + entries * np.dtype(kind).itemsize)
+        chain = 8.0 * math.prod(herd_shape(shape, states, members))  # with an earlier state
         chain += 4.0 * places * n_phases(n_planes(states)) * kept
         chain += 32.0 * model.n_variables * states  # counts and sums of conditionals
         need = tables + chain + 2.0 * model.n_variables * members  # and starts to pack
@@ -105,28 +110,32 @@ class PottsHerdLayout(HerdLayout):
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        return "potts herd", self.shape[3], self.arrays.factors is None, self.arrays.table.dtype
-
-    def unstore(self, stored: np.ndarray) -> np.ndarray:
-        halves = stored.reshape(*stored.shape[:-1], 2, self.shape[1], self.shape[4])
-        pictures = unpack(halves, *self.picture)
-        flat: np.ndarray = pictures.reshape(*stored.shape[:-1], self.model.n_variables)
-        return flat
+        return "potts herd", self.shape[3], len(self.arrays.powers), self.arrays.table.dtype
 
     @property
     def picture(self) -> tuple[int, int]:
-        """(H, W)."""
-        height, width = self.model.shape
-        return height, width
+        """Rows, and sites of each."""
+        return picture_of(self.model.shape)
+
+    def unstore(self, stored: np.ndarray) -> np.ndarray:
+        halves = stored.reshape(*stored.shape[:-1], 2, self.shape[1], self.shape[4])
+        rows = unpack(halves, *self.picture)[..., self.arrays.place, :]
+        flat: np.ndarray = rows.reshape(*stored.shape[:-1], self.model.n_variables)
+        return flat
 
     def pack(self, states: np.ndarray) -> np.ndarray:
-        return pack_herd(states, self.picture, self.shape[3], self.arrays.periodic)
+        lines = states.reshape(-1, *self.picture)
+        moved = np.empty_like(lines)
+        moved[:, self.arrays.place] = lines
+        return pack_herd(moved, self.picture, self.shape[3], self.arrays.ring)
 
     def packed(self, state: State) -> np.ndarray:
-        return state.x[:, 1:-1, :, :, 1:-1].reshape(-1)
+        return state.x[..., 1:-1].reshape(-1)
 
     def members_of(self, block: np.ndarray) -> np.ndarray:
-        return unpack_herd(block.reshape(-1, *self.shape), self.members, self.picture)
+        states = unpack_herd(block.reshape(-1, *self.shape), self.members, self.picture)
+        lines = states.reshape(-1, self.members, *self.picture)[:, :, self.arrays.place]
+        return lines.reshape(-1, self.members, self.model.n_variables)
 
     def fill(self, block: np.ndarray, state: State) -> None:
         """Nothing: a sweep writes known sites too."""
@@ -148,7 +157,9 @@ class PottsHerdLayout(HerdLayout):
         digits = 1 if self.shape[3] <= 3 else 2
         planes, states = 3 * digits, 8**digits
         octets, phases = -(-self.width // 8), n_phases(self.shape[3])
-        words = 4 * planes, planes, 4 * states, 4 * 8, phases, STAGES, 8 * octets, 8 * octets, 1
+        sides = n_sides(self.model.shape)
+        hot = (4 if self.arrays.factors is None else sides) * states
+        words = sides * planes, planes, hot, 4 * 8, phases, STAGES, 8 * octets, 8 * octets, 1
         weights = 4 * states, 2 * 4 * 8
         kind = self.arrays.table.dtype
         return (
@@ -164,7 +175,7 @@ class PottsHerdLayout(HerdLayout):
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
-        table, factors, there, planes, periodic = self.arrays
+        table, factors, there, beside, _, planes, powers, ring = self.arrays
         lines = 2, self.parts, -1
         kind = table.dtype.type
         sweep = partial(
@@ -172,8 +183,10 @@ class PottsHerdLayout(HerdLayout):
             table.reshape(lines),
             None if factors is None else factors.reshape(lines),
             there.reshape(lines),
+            beside,
             planes,
-            periodic,
+            powers,
+            ring,
             self.members,
             (step.sweep, step.key, step.phase_key),
             state.x,

@@ -1,37 +1,48 @@
 """Herds on Potts lattices: members are bits of words, and a site's state is written in bit planes.
 
-The sites of one colour, row by row, are cut into cells of 32 lanes. pi(X = k | around) is
-proportional to u_k times f_d for every neighbour d in state k (`potts_arrays`); what kernels
-read are single-precision roundings of u_k f^n for n = 0 .. 4 where all couplings are equal, else of
-u_k and f_d. They are doubles where couplings are so strong that products could leave the range.
+Rows along the last axis lie as those of a picture do, in an order in which even and odd parities
+take turns, whatever the number of dimensions; of a picture that is the order they have. Which rows
+are neighbours along further axes is told by a table. The sites of one colour, row by row, are cut
+into cells of 32 lanes.
+
+pi(X = k | around) is proportional to u_k times f_d for every neighbour d in state k
+(`potts_arrays`); what kernels read are single-precision roundings of u_k f^n for every number n of
+neighbours where all couplings are equal, in up to three dimensions, else of u_k and f_d. They are
+doubles where couplings are so strong that products could leave the range.
 
 Member m is bit m % 32 of word m // 32. Plane 0 is the highest bit of a state.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
+from herded.layouts.cube_arrays import cube_shape, near_rows, row_parity
 from herded.layouts.grid import pack, unpack
 from herded.models.lattice import Lattice
-from herded.system.arrays import aligned
+from herded.system.arrays import aligned, arrays_in
 from herded.system.exp import exp
 from herded.system.jit import jit
 
 LANES = 32  # sites in a cell
 WORD = 32  # members in a word
-POWERS = 5  # how many neighbours can have a state: 0 to 4
-STRONGEST = 17.5  # coupling, for single precision: exp(4 * 17.5) 2^24 is below its largest number
+FOUR, SIX = 4, 6  # neighbours that kernels count
+SINGLE = 70.0  # sum of a site's couplings, for single precision: exp(70) 2^24 is in its range
+LARGEST = 690.0  # the same for doubles
 ALL = 2**WORD - 1
 
 
 class PottsHerdArrays(NamedTuple):
-    table: np.ndarray  # (2, cells, 5 K or K, LANES): u_k f^n, or u_k
-    factors: np.ndarray | None  # (2, cells, 4, LANES): f_d; None where all couplings are equal
-    there: np.ndarray  # uint32, (2, cells, 4, LANES): all bits where there is a neighbour
+    table: np.ndarray  # (2, cells, powers K, LANES): u_k f^n, or u_k
+    factors: np.ndarray | None  # (2, cells, sides, LANES): f_d; None where neighbours are counted
+    there: np.ndarray  # uint32, (2, cells, sides, LANES): all bits where there is a neighbour
+    beside: np.ndarray  # (rows, 2 (d - 1)) rows beside each; any where there is none
+    place: np.ndarray  # (rows,) where each row of the lattice lies
     planes: tuple[int, ...]  # its length is their number: a part of its type, so that each number
     # gets a kernel of its own
-    periodic: bool
+    powers: tuple[int, ...]  # so is the number of a state's entries in the table: 5, 7 or 1
+    ring: bool  # whether the last axis is periodic
 
 
 def n_planes(states: int) -> int:
@@ -49,88 +60,107 @@ def n_words(members: int) -> int:
     return -(-members // WORD)
 
 
+def n_sides(shape: tuple[int, ...]) -> int:
+    """Neighbours of a site, filled up to fours."""
+    return -(-len(shape) // 2) * 4
+
+
+def picture_of(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Rows along the last axis, and sites of each."""
+    return math.prod(shape[:-1]), shape[-1]
+
+
 def herd_shape(shape: tuple[int, int], states: int, members: int) -> tuple[int, ...]:
     """Colours, rows, words, planes and columns of a packed herd without its border."""
     return 2, shape[0], n_words(members), n_planes(states), (shape[1] + 1) // 2
 
 
-def n_cells(shape: tuple[int, ...]) -> int:
+def n_cells(shape: tuple[int, int]) -> int:
     """Cells of one colour."""
     return -(-shape[0] * ((shape[1] + 1) // 2) // LANES)
 
 
-def are_equal(model: Lattice) -> bool:
-    """Whether all couplings are equal."""
-    couplings = model.all_couplings
-    return bool((couplings == couplings[:1]).all())
+def n_powers(model: Lattice) -> int:
+    """Entries of a state in the table: one for every number of neighbours, if they are counted."""
+    couplings, around = model.all_couplings, 2 * len(model.shape)
+    if around > SIX or (couplings != couplings[:1]).any():
+        return 1
+    return 1 + (FOUR if around <= FOUR else SIX)
 
 
-def n_entries(model: Lattice) -> int:
-    """Numbers of a place."""
-    states = int(model.log_unary.shape[2])
-    return POWERS * states if are_equal(model) else states + 4
+def strongest(model: Lattice) -> float:
+    """What the couplings of a site can add up to."""
+    return 2 * len(model.shape) * float(np.abs(model.all_couplings).max(initial=0.0))
 
 
 def table_type(model: Lattice) -> type[np.float32] | type[np.float64]:
-    strongest = np.abs(model.all_couplings).max(initial=0.0)
-    return np.float32 if strongest <= STRONGEST else np.float64
+    return np.float32 if strongest(model) <= SINGLE else np.float64
 
 
 def compile_potts_herd(model: Lattice) -> PottsHerdArrays:
     """The factors of the conditionals, and where there are neighbours."""
-    cells, states, kind = n_cells(model.shape), int(model.log_unary.shape[2]), table_type(model)
-    equal = are_equal(model)
-    table = aligned((2, cells, POWERS * states if equal else states, LANES), kind)
+    picture, states, kind = picture_of(model.shape), model.log_unary.shape[-1], table_type(model)
+    cells, sides, powers = n_cells(picture), n_sides(model.shape), n_powers(model)
+    place, beside = place_rows(model)
+    order, couplings = np.argsort(place), model.all_couplings
+    table = aligned((2, cells, powers * states, LANES), kind)
     table[:, :, 0] = 1.0  # places that no site has stay in state 0
-    factors = aligned((2, cells, 4, LANES), kind)
-    there = aligned((2, cells, 4, LANES), np.uint32)
-    _fill(
-        model.log_unary,
-        model.right,
-        model.down,
-        model.clamped,
-        model.periodic,
-        equal,
+    factors = aligned((2, cells, sides, LANES), kind) if powers == 1 else None
+    there = aligned((2, cells, sides, LANES), np.uint32)
+    _fill_table(
+        model.log_unary.reshape(*picture, states)[order],
+        model.clamped.reshape(picture)[order],
+        couplings[0] if len(couplings) else 0.0,
+        powers,
         float(np.finfo(kind).tiny),
         table,
-        factors,
-        there,
     )
-    for array in (table, factors, there):
+    last = len(model.shape) - 1
+    for axis, along in zip(range(last, -1, -1), model.couplings, strict=True):
+        for behind in (0, 1):
+            side = behind if axis == last else 2 + 2 * axis + behind  # the last axis first
+            values = beyond(along, model.shape, axis, behind)
+            _fill_side(values.reshape(picture)[order], side, factors, there)
+    sizes = (0,) * n_planes(states), (0,) * powers
+    found = PottsHerdArrays(table, factors, there, beside, place, *sizes, model.joined[0])
+    for array in arrays_in(found):
         array.flags.writeable = False
-    planes = (0,) * n_planes(states)
-    return PottsHerdArrays(table, None if equal else factors, there, planes, model.periodic)
+    return found
+
+
+def place_rows(model: Lattice) -> tuple[np.ndarray, np.ndarray]:
+    """Where rows lie, and which lie beside each place along all axes but the last."""
+    rows, frame = picture_of(model.shape)[0], cube_shape(model.shape)
+    parity = row_parity(model.shape, frame)[:rows]
+    place = np.empty(rows, np.int64)
+    for odd in (0, 1):  # even rows are as many as odd ones, or one more
+        place[parity == odd] = np.arange(odd, rows, 2)
+    near = near_rows(model.shape, model.joined, frame)[:rows] - frame.layer
+    beside = np.empty_like(near)
+    beside[place] = place[np.maximum(near, 0)]
+    return place, beside
+
+
+def beyond(along: np.ndarray, shape: tuple[int, ...], axis: int, behind: int) -> np.ndarray:
+    """The coupling of each site with the one before or behind it, NaN where there is none."""
+    missing = [(0, shape[n] - along.shape[n]) for n in range(len(shape))]
+    values = np.pad(along, missing, constant_values=np.nan)
+    return values if behind else np.roll(values, 1, axis)
 
 
 @jit
-def _fill(log_unary, right, down, clamped, periodic, equal, least, table, factors, there):
-    """Tables, without what is below the `least` normal number, which is slow.
+def _fill_table(log_unary, clamped, coupling, powers, least, table):
+    """Weights of states, without what is below the `least` normal number, which is slow.
 
     In single precision that is less likely than 2^-24, whatever is around.
     """
     height, width, states = log_unary.shape
-    f = np.ones(4)
+    factor = exp(coupling)
     for r in range(height):
         for j in range(width):
             site = r * ((width + 1) // 2) + (j >> 1)
-            colour, cell, lane = (r + j) & 1, site // LANES, site % LANES
-            around = there[colour, cell, :, lane]
-            f[:] = 1.0
-            if periodic or j > 0:
-                f[0], around[0] = exp(right[r, j - 1]), ALL
-            if periodic or j < width - 1:
-                f[1], around[1] = exp(right[r, j]), ALL
-            if periodic or r > 0:
-                f[2], around[2] = exp(down[r - 1, j]), ALL
-            if periodic or r < height - 1:
-                f[3], around[3] = exp(down[r, j]), ALL
-            factor = 1.0  # of any neighbour, where they are equal
-            for d in range(4):
-                factors[colour, cell, d, lane] = f[d]
-                factor = f[d] if around[d] != 0 else factor
+            mine = table[(r + j) & 1, site // LANES, :, site % LANES]
             top = log_unary[r, j].max()
-            powers = POWERS if equal else 1
-            mine = table[colour, cell, :, lane]
             for k in range(states):
                 u = exp(log_unary[r, j, k] - top)
                 if clamped[r, j] >= 0:
@@ -140,23 +170,34 @@ def _fill(log_unary, right, down, clamped, periodic, equal, least, table, factor
                     u *= factor
 
 
-def pack_herd(
-    states: np.ndarray, shape: tuple[int, int], planes: int, periodic: bool
-) -> np.ndarray:
-    """(members, N) states as (2, H + 2, words, planes, M + 2) words in a border.
+@jit
+def _fill_side(coupling, side, factors, there):
+    """Neighbours on one side: which sites have one, and what it multiplies the weights with."""
+    height, width = coupling.shape
+    for r in range(height):
+        for j in range(width):
+            site = r * ((width + 1) // 2) + (j >> 1)
+            if not np.isnan(coupling[r, j]):
+                there[(r + j) & 1, site // LANES, side, site % LANES] = ALL
+                if factors is not None:
+                    f = exp(coupling[r, j])
+                    factors[(r + j) & 1, site // LANES, side, site % LANES] = f
 
-    The border is 0, or what lies on the other side.
+
+def pack_herd(states: np.ndarray, shape: tuple[int, int], planes: int, ring: bool) -> np.ndarray:
+    """(members, N) states as (2, H, words, planes, M + 2) words between two columns of a border.
+
+    The border is 0, or what lies on the other side of a ring.
     """
     height, width = shape
     halves = pack(states.reshape(-1, height, width), height).astype(np.uint32)
     members, columns = len(halves), halves.shape[3]
-    x = aligned((2, height + 2, n_words(members), planes, columns + 2), np.uint32)
+    x = aligned((2, height, n_words(members), planes, columns + 2), np.uint32)
     for m in range(members):
         for p in range(planes):
             bit = halves[m] >> np.uint32(planes - 1 - p) & np.uint32(1)
-            x[:, 1:-1, m // WORD, p, 1:-1] |= bit << np.uint32(m % WORD)
-    if periodic:
-        x[:, 0], x[:, -1] = x[:, -2], x[:, 1]
+            x[:, :, m // WORD, p, 1:-1] |= bit << np.uint32(m % WORD)
+    if ring:
         x[..., 0], x[..., -1] = x[..., -2], x[..., 1]
     return x
 

@@ -35,15 +35,22 @@ CHOSEN = OCTET  # where, behind sums of weights, those of the chosen octet are
 
 
 @jit
-def choose_all(table, factors, planes, hot, live, masks, scales, w, sums, phases, new, cumulated):
+def choose_all(
+    table, factors, planes, powers, hot, live, masks, scales, w, sums, phases, new, cumulated
+):
     """New states of all members of a word, in the order of `masks`; sums of their conditionals."""
     one, above = scales
+    states = Z(len(table)) // Z(len(powers) * LANES)
     for first in range(0, live, 4):
         b0, b1, b2, b3 = masks[first], masks[first + 1], masks[first + 2], masks[first + 3]
         if factors is None:
-            weigh_equal(hot, table, b0, b1, b2, b3, w)
-        else:
-            weigh_unequal(hot, table, factors, b0, b1, b2, b3, w)
+            weigh_equal(hot, table, powers, b0, b1, b2, b3, w)
+        if factors is not None:
+            fours = Z(len(factors)) // R4
+            step = Z(len(hot)) // fours
+            multiply(hot, Z(0), factors, Z(0), b0, b1, b2, b3, table, R1, Z(0), w, states)
+            for four in range(Z(1), fours):
+                multiply(hot, four * step, factors, four * R4, b0, b1, b2, b3, w, R4, R1, w, states)
         for m in range(min(4, live - first)):
             if cumulated.size:
                 add_conditionals(w, m, above, sums, cumulated)
@@ -65,18 +72,31 @@ def by_count(c0, c1, c2, bit, e0, e1, e2, e3, e4):
 
 
 @jit
-def weigh_equal(counts, table, b0, b1, b2, b3, w):
-    """Weights of all states in four members where all couplings are equal."""
-    for k in range(Z(len(table)) // Z(5 * LANES)):
-        row, entry = k * R4, k * Z(5 * LANES)
+def of_many(c0, c1, bit, e4, e5, e6):
+    """The weight of a state that four neighbours or more are in."""
+    five = e5 if U4(c0 & bit) != NO else e4
+    return e6 if U4(c1 & bit) != NO else five
+
+
+@jit
+def weigh_equal(counts, table, powers, b0, b1, b2, b3, w):
+    """Weights of all states in four members where neighbours are counted, up to 4 or up to 6."""
+    step = Z(len(powers) * LANES)
+    for k in range(Z(len(table)) // step):
+        row, entry = k * R4, k * step
         for j in range(R1):
             c0, c1, c2 = counts[row + j], counts[row + R1 + j], counts[row + R2 + j]
             e0, e1, e2 = table[entry + j], table[entry + R1 + j], table[entry + R2 + j]
             e3, e4 = table[entry + R3 + j], table[entry + R4 + j]
-            w[row + j] = by_count(c0, c1, c2, b0, e0, e1, e2, e3, e4)
-            w[row + R1 + j] = by_count(c0, c1, c2, b1, e0, e1, e2, e3, e4)
-            w[row + R2 + j] = by_count(c0, c1, c2, b2, e0, e1, e2, e3, e4)
-            w[row + R3 + j] = by_count(c0, c1, c2, b3, e0, e1, e2, e3, e4)
+            m0 = m1 = m2 = m3 = e4
+            if len(powers) == 7:
+                e5, e6 = table[entry + R5 + j], table[entry + R6 + j]
+                m0, m1 = of_many(c0, c1, b0, e4, e5, e6), of_many(c0, c1, b1, e4, e5, e6)
+                m2, m3 = of_many(c0, c1, b2, e4, e5, e6), of_many(c0, c1, b3, e4, e5, e6)
+            w[row + j] = by_count(c0, c1, c2, b0, e0, e1, e2, e3, m0)
+            w[row + R1 + j] = by_count(c0, c1, c2, b1, e0, e1, e2, e3, m1)
+            w[row + R2 + j] = by_count(c0, c1, c2, b2, e0, e1, e2, e3, m2)
+            w[row + R3 + j] = by_count(c0, c1, c2, b3, e0, e1, e2, e3, m3)
 
 
 @jit
@@ -89,18 +109,23 @@ def product(h0, h1, h2, h3, bit, u, f0, f1, f2, f3):
 
 
 @jit
-def weigh_unequal(hot, table, f, b0, b1, b2, b3, w):
-    """Weights of all states in four members where couplings differ."""
-    for k in range(Z(len(table)) // R1):
-        row, entry = k * R4, k * R1
+def multiply(hot, first, f, at, b0, b1, b2, b3, u, step, apart, w, states):
+    """Weights of all states in four members, for four neighbours whose couplings differ.
+
+    Those of state k before that are at k `step` of u, members so far `apart`.
+    """
+    f0, f1, f2, f3 = at, at + R1, at + R2, at + R3
+    for k in range(states):
+        row, o = k * R4, first + k * R4
+        u0 = k * step
+        u1, u2, u3 = u0 + apart, u0 + apart + apart, u0 + apart + apart + apart
         for j in range(R1):
-            h0, h1, h2, h3 = hot[row + j], hot[row + R1 + j], hot[row + R2 + j], hot[row + R3 + j]
-            f0, f1, f2, f3 = f[j], f[R1 + j], f[R2 + j], f[R3 + j]
-            u = table[entry + j]
-            w[row + j] = product(h0, h1, h2, h3, b0, u, f0, f1, f2, f3)
-            w[row + R1 + j] = product(h0, h1, h2, h3, b1, u, f0, f1, f2, f3)
-            w[row + R2 + j] = product(h0, h1, h2, h3, b2, u, f0, f1, f2, f3)
-            w[row + R3 + j] = product(h0, h1, h2, h3, b3, u, f0, f1, f2, f3)
+            h0, h1, h2, h3 = hot[o + j], hot[o + R1 + j], hot[o + R2 + j], hot[o + R3 + j]
+            a, b, c, d = f[f0 + j], f[f1 + j], f[f2 + j], f[f3 + j]
+            w[row + j] = product(h0, h1, h2, h3, b0, u[u0 + j], a, b, c, d)
+            w[row + R1 + j] = product(h0, h1, h2, h3, b1, u[u1 + j], a, b, c, d)
+            w[row + R2 + j] = product(h0, h1, h2, h3, b2, u[u2 + j], a, b, c, d)
+            w[row + R3 + j] = product(h0, h1, h2, h3, b3, u[u3 + j], a, b, c, d)
 
 
 @jit

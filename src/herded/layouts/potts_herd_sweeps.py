@@ -1,7 +1,7 @@
 """Sweeps of a herd over a Potts lattice packed in bit planes (`potts_herd_arrays`), vectorised.
 
-Cell by cell of 32 lanes. A visit copies the planes of the four neighbours beside each other, a word
-of 32 members at a time; makes of them, by bitwise arithmetic for all members at once, words that
+Cell by cell of 32 lanes. A visit copies the planes of all neighbours beside each other, a word of
+32 members at a time; makes of them, by bitwise arithmetic for all members at once, words that
 say which members have a neighbour in state k, or how many; and then goes from member to member with
 the phases of the cell (`potts_herd_choice`), in an order of its own (`potts_herd_order`).
 """
@@ -33,8 +33,10 @@ def potts_herd_sweeps(
     table,
     factors,
     there,
+    beside,
     planes,
-    periodic,
+    powers,
+    ring,
     members,
     clock,
     x,
@@ -49,7 +51,7 @@ def potts_herd_sweeps(
 ):
     """Half-sweeps and cells of these ranges; half-sweep 2 s + c is colour c of sample s.
 
-    The first five are those of `PottsHerdArrays`, without dimensions beyond cells; `clock` is
+    The first seven are those of `PottsHerdArrays`, without dimensions beyond cells; `clock` is
     (sweep, key of phases, key of orders), kept (2, cells, rows * LANES) phases or empty, block
     (sweeps, words of a sample or 0), `scales` 2^24 in the type of the table and a little more
     (`add_conditionals`), `room` has arrays for what a visit needs.
@@ -57,11 +59,11 @@ def potts_herd_sweeps(
     sweep, key, order_key = clock
     near, new, hot, octets, phases, switches, counted, cumulated, living, w, sums = room
     words, columns, bits = x.shape[2], x.shape[4] - 2, len(planes)
-    height, flat, samples = x.shape[1] - 2, x.reshape(-1), block.reshape(-1)
+    height, flat, samples = x.shape[1], x.reshape(-1), block.reshape(-1)
     sites, sample_shape = height * columns, (2, height, words, bits, columns)
     digits = 1 if bits <= 3 else 2
     rows = 3 * digits  # a plane each, those included that only fill up a digit
-    states = table.shape[2] // (LANES * (5 if factors is None else 1))
+    states, around = table.shape[2] // (LANES * len(powers)), 2 + beside.shape[1]
     moving = Z(len(phases) // LANES)  # rows of phases
     summing = cumulated if tally.size else cumulated[:0]
     order, places = np.zeros(words, np.int64), np.zeros(WORD, np.int64)
@@ -85,20 +87,30 @@ def potts_herd_sweeps(
                 live = min(WORD, members - word * WORD)
                 fill_masks(masks, places, name, live)
                 fill_switches(switches, name, live)
-                look_around(flat, x.shape, colour, word, first, lanes, near)
-                for row in range(4 * rows):
+                look_around(flat, x.shape, beside, colour, word, first, lanes, near, rows)
+                for row in range(around * rows):
                     if row % rows >= rows - bits:
                         mix_members(near, row, switches)
-                for d in range(4):
-                    expand(near, d * rows, digits, states, there[colour, cell], d, octets, hot)
+                near_there = there[colour, cell]
                 if factors is None:
-                    add_neighbours(hot, states)
+                    find_four(near, Z(rows), states, near_there, Z(0), octets, hot, Z(0))
+                    add_four(hot, states)
+                    for d in range(Z(4), Z(around)):
+                        at, start = d * Z(rows) * R1, d * R1
+                        expand(near, at, digits, states, near_there, start, octets, hot, R3)
+                        add_one(hot, states)
+                if factors is not None:
+                    part = Z(len(hot)) // (Z(factors.shape[2]) // R4)
+                    for four in range(Z(factors.shape[2]) // R4):
+                        at = four * part
+                        find_four(near, Z(rows), states, near_there, four, octets, hot, at)
                 for k in range(len(new)):
                     new[k] = NO
                 choose_all(
                     table[colour, cell],
                     None if factors is None else factors[colour, cell],
                     planes,
+                    powers,
                     hot,
                     live,
                     masks,
@@ -111,14 +123,14 @@ def potts_herd_sweeps(
                 )
                 for row in range(rows - bits, rows):
                     unmix_members(new, row, switches)
-                store(flat, x.shape, colour, word, first, lanes, periodic, new)
+                store(flat, x.shape, colour, word, first, lanes, ring, new)
                 if samples.size:
                     at = s * block.shape[1]
                     keep(samples, sample_shape, colour, word, first, lanes, new, at)
                 if ones.size:
                     for k in range(LANES):
                         living[k] = (Z(1) << Z(live)) - Z(1)
-                    expand(new, 0, digits, states, living, 0, octets, hot)
+                    expand(new, Z(0), digits, states, living, Z(0), octets, hot, Z(0))
                     count(hot, states, counted)
                 summed += live
                 if tally.size and (summed + WORD > SUMMED or word == order[-1]):
@@ -133,28 +145,24 @@ def potts_herd_sweeps(
 
 
 @jit
-def look_around(flat, shape, colour, word, first, lanes, near):
-    """Copy the planes of each site's left, right, upper and lower neighbour, of one word.
+def look_around(flat, shape, beside, colour, word, first, lanes, near, rows):
+    """Copy the planes of each site's neighbours, of one word: left, right, then axis by axis.
 
     `flat` and `shape` are those of the herd, its border included.
     """
     _, height, words, planes, columns = shape
-    rows = len(near) // (4 * LANES)
-    line = words * planes * columns  # from one row of sites to the next
     lane = 0
     while lane < lanes:
         r, c = (first + lane) // (columns - 2), (first + lane) % (columns - 2)
         run = min(columns - 2 - c, lanes - lane)
         shift = (r + colour) & 1  # as in `grid_sweeps.look_around`
-        for p in range(planes):
-            up = (((1 - colour) * height + r) * words + word) * planes + p
-            up = up * columns + c + 1
-            beside = up + line + shift - 1
-            to = (rows - planes + p) * LANES + lane
-            copy(flat, beside, near, to, run)
-            copy(flat, beside + 1, near, to + rows * LANES, run)
-            copy(flat, up, near, to + 2 * rows * LANES, run)
-            copy(flat, up + 2 * line, near, to + 3 * rows * LANES, run)
+        for d in range(2 + beside.shape[1]):
+            row = r if d < 2 else beside[r, d - 2]
+            left = c + (shift + d if d < 2 else 1)
+            at = (((1 - colour) * height + row) * words + word) * planes
+            to = ((d + 1) * rows - planes) * LANES + lane
+            for p in range(planes):
+                copy(flat, (at + p) * columns + left, near, to + p * LANES, run)
         lane += run
 
 
@@ -165,15 +173,17 @@ def copy(words, at, to, start, run):
 
 
 @jit
-def expand(planes, row, digits, states, masks, d, octets, hot):
-    """Words that say which members are in state k, in row 4 k + d of `hot`; 0 beyond the masks."""
-    at, start = Z(row) * R1, Z(d) * R1
+def expand(planes, at, digits, states, masks, start, octets, hot, to):
+    """Words that say which members are in state k, in row 4 k of `hot`; 0 beyond the masks.
+
+    Planes, masks and `hot` begin at these places.
+    """
     if digits == 1:
-        split(planes, at, masks, start, hot, start)
+        split(planes, at, masks, start, hot, to)
     else:
         split(planes, at, masks, start, octets, Z(0))
         for octet in range(Z((states + 7) // 8)):
-            split(planes, at + R3, octets, octet * R4, hot, octet * OCTET + start)
+            split(planes, at + R3, octets, octet * R4, hot, octet * OCTET + to)
 
 
 @jit
@@ -192,8 +202,18 @@ def split(planes, at, masks, start, hot, to):
 
 
 @jit
-def add_neighbours(hot, states):
-    """How many neighbours are in state k: three binary digits in rows 4 k to 4 k + 2."""
+def find_four(near, rows, states, there, four, octets, hot, to):
+    """Which members have neighbour 4 four + d in state k, in row 4 k + d of `hot`, from `to` on."""
+    digits = rows // Z(3)
+    for d in range(Z(4)):
+        side = Z(4) * four + d
+        at, start = side * rows * R1, side * R1
+        expand(near, at, digits, states, there, start, octets, hot, to + d * R1)
+
+
+@jit
+def add_four(hot, states):
+    """How many of four neighbours are in state k: three binary digits in rows 4 k to 4 k + 2."""
     for k in range(Z(states)):
         row = k * R4
         for j in range(R1):
@@ -205,26 +225,34 @@ def add_neighbours(hot, states):
 
 
 @jit
-def store(flat, shape, colour, word, first, lanes, periodic, new):
-    """The planes of one word into the herd and its border."""
+def add_one(hot, states):
+    """One neighbour more, in the row that is free then."""
+    for k in range(Z(states)):
+        row = k * R4
+        for j in range(R1):
+            more = hot[row + R3 + j]
+            over = U4(hot[row + j] & more)
+            hot[row + j] = U4(hot[row + j] ^ more)
+            hot[row + R2 + j] = U4(hot[row + R2 + j] ^ U4(hot[row + R1 + j] & over))
+            hot[row + R1 + j] = U4(hot[row + R1 + j] ^ over)
+
+
+@jit
+def store(flat, shape, colour, word, first, lanes, ring, new):
+    """The planes of one word into the herd, and into its border if rows are rings."""
     _, height, words, planes, columns = shape
-    line, lane = words * planes * columns, 0
+    lane = 0
     while lane < lanes:
         r, c = (first + lane) // (columns - 2), (first + lane) % (columns - 2)
         run = min(columns - 2 - c, lanes - lane)
         for p in range(planes):
             at = len(new) + (p - planes) * LANES + lane
-            to = (((colour * height + r + 1) * words + word) * planes + p) * columns + c + 1
+            to = (((colour * height + r) * words + word) * planes + p) * columns + c + 1
             copy(new, at, flat, to, run)
-            if periodic:
-                if r == 0:
-                    copy(new, at, flat, to + (height - 2) * line, run)
-                if r == height - 3:
-                    copy(new, at, flat, to - (height - 2) * line, run)
-                if c == 0:
-                    flat[to + columns - 2] = new[at]
-                if c + run == columns - 2:
-                    flat[to + run - 1 - (columns - 2)] = new[at + run - 1]
+            if ring and c == 0:
+                flat[to + columns - 2] = new[at]
+            if ring and c + run == columns - 2:
+                flat[to + run - 1 - (columns - 2)] = new[at + run - 1]
         lane += run
 
 

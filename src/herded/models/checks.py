@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from herded.errors import ModelError
 from herded.models.protocol import Model
@@ -110,6 +110,13 @@ def float_array(name: str, values: ArrayLike, dims: int, uneven: str = "") -> np
 
 Called = Callable[[int], str]
 Factor = tuple[ArrayLike, ArrayLike]  # variables, log-table
+
+
+def locked(array: ArrayLike, kind: DTypeLike) -> np.ndarray:
+    """A read-only, contiguous copy: models never change."""
+    copy = np.array(array, dtype=kind, order="C")
+    copy.flags.writeable = False
+    return copy
 
 
 def by_number(f: int) -> str:

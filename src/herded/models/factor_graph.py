@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
 from herded.errors import MethodError, ModelError
 from herded.models import evidence as _evidence
@@ -30,6 +30,7 @@ from herded.models.checks import (
     described,
     laid_out,
     listed_factors,
+    locked,
     number_array,
     read_factor,
     table_strides,
@@ -371,13 +372,6 @@ class FactorGraph:
         object.__setattr__(model, "evidence", clamped)
         _evidence.check_possible(model)
         return model
-
-
-def locked(array: ArrayLike, kind: DTypeLike) -> np.ndarray:
-    """A read-only, contiguous copy: models and layouts never change."""
-    copy = np.array(array, dtype=kind, order="C")
-    copy.flags.writeable = False
-    return copy
 
 
 @keeps_last

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.models.checks import check_magnitude, number
-from herded.models.factor_graph import locked
+from herded.models.checks import check_magnitude, locked, number
 from herded.models.lattice import ISING, POTTS, Lattice
 from herded.models.lattice_axes import check_couplings, check_joined, grid_array
 
