@@ -6,7 +6,7 @@ A `Task` is a model to be laid out; each kind of layout answers it with a `Propo
 import hashlib
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -73,6 +73,16 @@ class Layout:
         for array in arrays_in(state):
             array.flags.writeable = False
         self.__dict__.update(state)
+
+    def for_method(self, method: Any) -> "Layout | None":
+        """This layout for a method that differs in its seed or in the size of its herd.
+
+        None where another size is another layout.
+        """
+        if self.method == method:
+            return self
+        same_size = getattr(method, "herd", 1) == self.members
+        return replace(self, method=method) if same_size else None
 
     @cached_property
     def width(self) -> int:

@@ -38,12 +38,21 @@ class HerdArrays(NamedTuple):
     width: int
 
 
+class HerdTables(NamedTuple):
+    """Tabulated conditionals, and what each split of a row's states gives its upper half."""
+
+    rows: TableArrays
+    shares: np.ndarray  # beside the conditionals; none by the scalar rule
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SiteHerdLayout(HerdLayout):
     """Members of a variable side by side, visited in any order of the variables."""
 
     factors: FactorArrays
     scan: ScanArrays
+
+    any_size: ClassVar[bool] = True
 
     @classmethod
     def of(cls, task: Task, memory: float, make: Callable[[], Any]) -> Proposal:
@@ -148,25 +157,23 @@ class TableHerdLayout(SiteHerdLayout):
 
         def make() -> Any:
             clamped = np.maximum(task.graph.evidence, 0)
-            return compile_table(task.factors, task.rows, clamped, task.scalar)
+            rows = compile_table(task.factors, task.rows, clamped, task.scalar)
+            shares = np.empty(0 if task.scalar else len(rows.p), np.uint32)
+            if not task.scalar:
+                states = task.factors.cardinalities
+                fill_shares(rows.p, rows.row_start, rows.entry_start, states, shares)
+            shares.flags.writeable = False
+            return HerdTables(rows, shares)
 
         return cls.of(task, task.entries * (4.0 if task.scalar else 8.0), make)
 
     def tables(self) -> tuple[np.ndarray, ...]:
-        return (self.arrays.p,)
-
-    @cached_property
-    def shares(self) -> np.ndarray:
-        """Of the splits of each row, beside its conditionals."""
-        t: TableArrays = self.arrays
-        found = np.empty(len(t.p), np.uint32)
-        fill_shares(t.p, t.row_start, t.entry_start, self.factors.cardinalities, found)
-        return found
+        return (self.arrays.rows.p,)
 
     def kernel(self) -> Callable[..., None]:
         if self.scalar:
-            return partial(scalar_herd, self.arrays, None)
-        return partial(vector_herd, self.arrays, self.shares, None)
+            return partial(scalar_herd, self.arrays.rows, None)
+        return partial(vector_herd, self.arrays.rows, self.arrays.shares, None)
 
 
 class FactorHerdLayout(SiteHerdLayout):

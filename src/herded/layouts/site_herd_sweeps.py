@@ -247,7 +247,9 @@ def descend_all(shares, row, phi, flat, a, b, half, root, states, x, at, n):
         low, high = (root if half[k] else 0), (states if half[k] else root)
         for _ in range(steps):
             middle, goes_on = np.uint64((low + high) >> 1), high - low > 1
-            value = np.uint32(phi[middle] + (shares[np.uint64(row[k]) + middle] if goes_on else _NONE))
+            value = np.uint32(
+                phi[middle] + (shares[np.uint64(row[k]) + middle] if goes_on else _NONE)
+            )
             phi[middle] = value & PHASE
             up = value >> _31 != _NONE
             high = np.int64(middle) if goes_on and not up else high

@@ -28,6 +28,12 @@ class SiteSampler(Options):
         raise NotImplementedError
 
     @cached_property
+    def laid_out_alike(self) -> "SiteSampler":
+        """A method whose layouts are those of this one, but for the number of members."""
+        herd = getattr(self, "herd", 1)
+        return replace(self, seed=0, **({"herd": 2} if herd > 1 else {}))
+
+    @cached_property
     def draw(self) -> Draw:
         """How new values are chosen."""
         raise NotImplementedError

@@ -36,6 +36,7 @@ SWEEPS_PER_POWER, POWER = 0.09, 2 / 3
 LEAST_HERD = 32  # members that time leaves; with fewer, herding in time is more accurate
 SMALLEST_HERD = 12  # members that memory leaves
 MOST_HERD = 1024
+UNBIASED = 100_000  # updates up to which the bias of pooled weights is below their noise
 BYTES_PER_STATE = 8  # of a member's variable, at most: its state, an earlier one, and in packing
 
 
@@ -178,6 +179,8 @@ def in_time(
     chains = HERDS if budget >= 20 * HERDS else 1
     each = max(2, budget // chains)
     method = suited_weights(model, seed=seed, max_memory=max_memory)
+    if method.slack and budget <= UNBIASED and int(model.cardinalities.max()) == 2:
+        method = HerdedGibbs(method.weights, seed=seed)  # as accurate, in a twentieth of the time
     what = f"{chains} chains that herd" if chains > 1 else "one chain that herds"
     reason = f"{seen}: {what} in time"
     return Recommendation(method, each - each // 10, each // 10, chains, reason, doubt)
