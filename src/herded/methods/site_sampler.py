@@ -3,6 +3,7 @@
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -28,10 +29,10 @@ class SiteSampler(Options):
         raise NotImplementedError
 
     @cached_property
-    def laid_out_alike(self) -> "SiteSampler":
+    def laid_out_alike(self) -> Any:
         """A method whose layouts are those of this one, but for the number of members."""
-        herd = getattr(self, "herd", 1)
-        return replace(self, seed=0, **({"herd": 2} if herd > 1 else {}))
+        method: Any = self
+        return replace(method, seed=0, herd=min(method.herd, 2))
 
     @cached_property
     def draw(self) -> Draw:
