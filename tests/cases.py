@@ -18,6 +18,8 @@ SAMPLERS = [
     hd.Gibbs(schedule="linear"),
     hd.HerdedGibbs(schedule="linear"),
     hd.HerdedGibbs("pooled", schedule="linear"),
+    hd.Gibbs(moves=hd.Blocks(entries=6, count=3)),
+    hd.HerdedGibbs(moves=hd.Blocks(entries=6, count=3), schedule="linear"),
 ]
 SOLVERS = [hd.MeanField(), hd.BeliefPropagation(), hd.Exact(), hd.Viterbi()]
 METHODS = SAMPLERS + SOLVERS

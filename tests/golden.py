@@ -9,6 +9,7 @@ marginals. They hold compiled, uncompiled, and on every machine.
 """
 
 import hashlib
+import itertools
 import json
 import sys
 import warnings
@@ -23,6 +24,7 @@ import herded as hd
 from herded.models.chain import chain_model
 
 FILE = Path(__file__).with_name("golden.json")
+SMALL_BLOCKS = hd.Blocks(entries=16, count=5)
 SWEEPS, BURN_IN = 140, 3  # pooled weights split at sweep 128
 
 
@@ -114,6 +116,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
         runs += [(name, method, None, 1) for method in solvers]
     runs += [("chain", hd.Viterbi(), None, 1)]
     runs += herds()
+    runs += in_blocks()
     known = models()
     for name, method, kind, chains in runs:
         label = f"{name} | {kind or 'auto'} | {described(method)} | {chains}"
@@ -141,6 +144,18 @@ def herds() -> list[tuple[str, Any, str | None, int]]:
     return runs
 
 
+def in_blocks() -> list[tuple[str, Any, str | None, int]]:
+    """Blocks by every draw, of tables so small that several are needed."""
+    moves, runs = SMALL_BLOCKS, []
+    for made, members in itertools.product((hd.Gibbs, hd.HerdedGibbs), (1, 20)):
+        method = made(seed=4, herd=members, moves=moves)
+        runs += [
+            ("binary graph with zeros", method, None, 2),
+            ("mixed with evidence", method, None, 1),
+        ]
+    return [*runs, ("mixed", hd.Gibbs(moves=moves, schedule="linear"), None, 1)]
+
+
 PAIRED = ("table", "field")
 SHORT = 10  # sweeps of runs of herds that are also run without a compiler: every kind of kernel
 SHORT_HERDS = (
@@ -165,6 +180,7 @@ FEW = (  # every layout and every method, where all runs would take long to comp
     "cube | grid | Gibbs(seed=4, herd=20) | 1",
     "binary graph | field | Gibbs(seed=4, herd=20) | 2",
     "mixed with evidence | table | HerdedGibbs(seed=4, herd=20) | 1",
+    f"mixed with evidence | auto | Gibbs(seed=4, moves={SMALL_BLOCKS!r}) | 1",
 )
 
 

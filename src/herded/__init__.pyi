@@ -47,6 +47,7 @@ from herded.models.grids import (
 from herded.models.lattice import Lattice as Lattice
 from herded.models.pairwise import pairwise_model as pairwise_model
 from herded.models.protocol import Model as Model
+from herded.moves.blocks import Blocks as Blocks
 from herded.run.infer import infer as infer
 from herded.run.keep import (
     BestState as BestState,

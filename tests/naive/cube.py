@@ -11,7 +11,16 @@ import numpy as np
 
 from naive.choose import naive_choose, naive_pick
 from naive.conditional import SCALAR, naive_fixed_scalar
-from naive.grid_herd import COARSE, ORDERS, SMALL, WORD, naive_lane_bits, naive_order
+from naive.grid_herd import (
+    COARSE,
+    ORDERS,
+    WORD,
+    naive_carry,
+    naive_order,
+    naive_phases,
+    naive_rounded,
+)
+from naive.grid_herd import ONE as SITE_ONE
 from naive.lattice import STRIP
 from naive.stream import naive_draw, naive_key
 from naive.weights import naive_start
@@ -51,18 +60,15 @@ def naive_cube_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
     for sweep in range(sweeps):
         for i, part, place in sites:
             clock, near = sweep * 2 * strips + part, model.neighbours(i).tolist()
+            phi, chance = naive_phases(key, kept, clock, part, sweep, place)
             if kept:
                 names = [2 * (part * places + place) + high for high in (0, 1)]
-                phi = phases.get(i, [naive_draw(start_key, name) >> 49 for name in names])
-            else:
-                bits = naive_draw(key, clock)
-                both = naive_lane_bits(bits >> 32, bits & SMALL, place)
-                phi = [both >> 17, both % 2**15]
-            for k in naive_order(naive_draw(order_key, clock), place, words, members):
+                phi = phases.get(i, [naive_draw(start_key, name) >> 57 for name in names])
+            for turn, k in naive_order(naive_draw(order_key, clock), place, words, members):
                 p = _coarse(_conditional(model, i, sum(x[k][j] for j in near)))
-                tally[i] += p * COARSE
-                which = p >= 2**14  # conditionals of 1/2 and more have a phase of their own
-                x[k][i], phi[which] = divmod(phi[which] + p, SCALAR // COARSE)
+                p = naive_rounded(p, chance, turn)
+                tally[i] += p * SCALAR // SITE_ONE
+                x[k][i] = naive_carry(phi, p)
             phases[i] = phi
         samples.append(np.array(x))
     return np.array(samples), np.array(tally), np.array([phases[i] for i in sorted(phases)])

@@ -8,8 +8,11 @@ from naive.conditional import SCALAR
 from naive.lattice import STRIP, _bits_around, _lattice_conditional
 from naive.stream import naive_draw, naive_key, naive_shuffle
 
-WORD, LANES, COLUMNS = 16, 128, 1152
+WORD, LANES, COLUMNS = 8, 128, 1152
+ROUNDED = 2  # words that share a rounding
+GOLDEN = 159  # kept roundings go round 256 by it
 SMALL = 2**32 - 1
+ONE = 2**7  # scale of phases and of rounded conditionals
 COARSE = 2**16  # a step of conditionals of 16 bits, at scale 2^31
 ORDERS = 5  # the purpose of the stream of orders
 
@@ -53,31 +56,47 @@ def naive_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
             part = (r + c) % 2 * strips + r // rows
             lane = r % rows * columns + c // 2
             clock = sweep * 2 * strips + part
+            phi, chance = naive_phases(key, kept, clock, part, sweep, lane)
             if kept:
                 names = [2 * (part * rows * columns + lane) + high for high in (0, 1)]
-                phi = phases.get((r, c), [naive_draw(start_key, name) >> 49 for name in names])
-            else:
-                bits = naive_draw(key, clock)
-                both = naive_lane_bits(bits >> 32, bits & SMALL, lane)
-                phi = [both >> 17, both % 2**15]
-            for k in naive_order(naive_draw(order_key, clock), lane, words, members):
-                p = _coarse(model, x[k], r, c)
-                tally[r, c] += p * COARSE
-                which = p >= 2**14  # conditionals of 1/2 and more have a phase of their own
-                x[k][r][c], phi[which] = divmod(phi[which] + p, SCALAR // COARSE)
+                phi = phases.get((r, c), [naive_draw(start_key, name) >> 57 for name in names])
+            turns = naive_order(naive_draw(order_key, clock), lane, words, members)
+            for turn, k in turns:
+                p = naive_rounded(_coarse(model, x[k], r, c), chance, turn)
+                tally[r, c] += p * SCALAR // ONE
+                x[k][r][c] = naive_carry(phi, p)
             phases[r, c] = phi
         samples.append(np.array(x).reshape(members, -1))
     left = [phases[r, c] for r in range(height) for c in range(width)]
     return np.array(samples), tally.reshape(-1).astype(np.int64), np.array(left)
 
 
+def naive_phases(key, kept, clock, part, sweep, lane):
+    """Two fresh phases at scale 2^7, and the number from 0 to 255 that decides about rounding."""
+    bits = naive_draw(key, part if kept else clock)
+    z = naive_lane_bits(bits >> 32, bits & SMALL, lane)
+    return [z >> 25, (z >> 18) % ONE], ((z >> 10) + (GOLDEN * sweep if kept else 0)) % 256
+
+
+def naive_rounded(p, chance, turn):
+    """A conditional of 15 bits rounded to 7: up if its last bits and the chance make a step."""
+    return (p + (chance + 64 * (turn // ROUNDED)) % 256) // 256
+
+
+def naive_carry(phi, p):
+    """Whether p carries; conditionals of 1/2 and more, but for 1, have a phase of their own."""
+    which = ONE // 2 <= p < ONE
+    x, phi[which] = divmod(phi[which] + p, ONE)
+    return x
+
+
 def naive_order(key, lane, words, members):
-    """The members in the order of their turns at a site."""
+    """The members in the order of their turns at a site, each with the turn of its word."""
     for turn, word in enumerate(naive_shuffle(range(words), key)):
         live = min(WORD, members - word * WORD)
         window = naive_draw(key, (1 + lane // LANES) * words + turn) >> 54
         for place in naive_place_order(window + lane % LANES, live):
-            yield word * WORD + place
+            yield turn, word * WORD + place
 
 
 def _coarse(model, x, r, c):

@@ -1,4 +1,4 @@
-"""Herds whose lanes are variables: members are bits of 16-bit words, one phase runs through them.
+"""Herds whose lanes are variables: members are bits of bytes, phases run through them.
 
 A visit goes from word to word in a random order, and in a word from place to place in an order out
 of a table. The table has a column for each lane: all of a visit's orders are different, and cost
@@ -21,11 +21,11 @@ from herded.system.arrays import aligned
 from herded.system.jit import jit
 from herded.system.stream import draws, stream_key
 
-WORD = 16  # members in a word
+WORD = 8  # members in a word
 LANES = 128  # in a cell
 WINDOW_BITS = 10
 COLUMNS = LANES + 2**WINDOW_BITS  # of the table of orders: windows may start anywhere
-U2, U4, U8 = np.uint16, np.uint32, np.uint64
+U1, U2, U4, U8 = np.uint8, np.uint16, np.uint32, np.uint64
 _GOLDEN, _A, _B = U4(0x9E3779B9), U4(0x21F0AAAD), U4(0x735A2D97)
 _15, _16 = U4(15), U4(16)
 
@@ -65,11 +65,11 @@ def live_in_last(members: int) -> int:
 
 @lru_cache(maxsize=64)
 def places(members: int) -> np.ndarray:
-    """(2, 16, COLUMNS) masks: the place that is visited first, second, ... in each column.
+    """(2, WORD, COLUMNS) masks: the place that is visited first, second, ... in each column.
 
     The first table is of full words, the second of the last word of a herd.
     """
-    masks = aligned((2, WORD, COLUMNS), U2)
+    masks = aligned((2, WORD, COLUMNS), U1)
     for word, live in enumerate((WORD, live_in_last(members))):
         random = draws(stream_key(0, live, ORDERS), live * COLUMNS).reshape(live, COLUMNS)
         masks[word, :live] = 1 << random.argsort(axis=0)

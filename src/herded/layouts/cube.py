@@ -138,7 +138,7 @@ class CubeLayout(RowsLayout):
             check=task.limit(need + chain, "a lattice with its weights"),
             make=lambda: cls(
                 model=model,
-                arrays=compile_cube(model, np.uint32, np.uint8),
+                arrays=compile_cube(model, np.uint32),
                 memory=need + chain,
                 chain_memory=chain,
             ),

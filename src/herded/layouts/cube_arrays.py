@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.draws.fixed_point import coarse_scalar, fixed_scalar
-from herded.layouts.grid_arrays import LANES
+from herded.draws.fixed_point import fixed_scalar
+from herded.layouts.grid_arrays import LANES, put_conditional
 from herded.models.lattice import Lattice
 from herded.system.arrays import aligned, starts
 from herded.system.jit import jit
@@ -84,16 +84,13 @@ def n_contexts(shape: tuple[int, ...]) -> int:
     return SEVEN if len(shape) <= 3 else FIFTEEN
 
 
-def compile_cube(
-    model: Lattice, kind: type[np.uint32] | type[np.uint16], mask: type[np.uint8] | type[np.uint16]
-) -> CubeArrays:
-    """The conditionals of a two-state lattice, at scale 2^31, or for np.uint16 at 2^15.
-
-    `mask` is the type of a state's entries.
-    """
+def compile_cube(model: Lattice, kind: type[np.uint32] | type[np.uint8]) -> CubeArrays:
+    """The conditionals of a two-state lattice, at scale 2^31, or in bytes as herds have them."""
     frame, contexts = cube_shape(model.shape), n_contexts(model.shape)
     beside, parity = near_rows(model.shape, model.joined, frame), row_parity(model.shape, frame)
-    p = aligned((2, frame.strips, frame.cells, contexts, LANES), kind)
+    p = aligned(
+        (2, frame.strips, frame.cells, contexts * (2 if kind is np.uint8 else 1), LANES), kind
+    )
     couplings, width = model.all_couplings, model.shape[-1]
     _fill(
         model.log_unary.reshape(-1, width, 2),
@@ -107,7 +104,7 @@ def compile_cube(
         frame.wide,
         p,
     )
-    side = np.repeat(parity[: frame.rows] * np.iinfo(mask).max, frame.wide).astype(mask)
+    side = np.repeat(parity[: frame.rows] * 0xFF, frame.wide).astype(np.uint8)
     runs, run_start = find_runs(beside, frame)
     for array in (p, runs, run_start, side):
         array.flags.writeable = False
@@ -157,7 +154,7 @@ def find_runs(near: np.ndarray, frame: CubeShape) -> tuple[np.ndarray, np.ndarra
 def _fill(log_unary, coupling, unlike, clamped, others, parity, ring, rows, wide, p):
     """Conditionals by place and number; `others` are a row's neighbours along further axes."""
     height, width, _ = log_unary.shape
-    contexts, coarse = p.shape[3], p.itemsize == 2
+    contexts = p.shape[3] // (2 if p.itemsize == 1 else 1)
     logits = np.empty(2)
     for r in range(height):
         for j in range(width):
@@ -173,7 +170,7 @@ def _fill(log_unary, coupling, unlike, clamped, others, parity, ring, rows, wide
                 one = fixed_scalar(logits[0], logits[1], 1.0)
                 if clamped[r, j] >= 0:
                     one = np.uint32(2**31 * clamped[r, j])
-                planes[q, place % LANES] = coarse_scalar(one) if coarse else one
+                put_conditional(planes, q, place % LANES, one)
 
 
 def pack_rows(states: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -21,7 +21,7 @@ from herded.layouts.cube_arrays import (
 )
 from herded.layouts.cube_herd_sweeps import cube_herd_sweeps
 from herded.layouts.grid_arrays import LANES, start_lattice
-from herded.layouts.grid_herd import FEWEST_SITES, MOST_MEMBERS, NO_PHASES
+from herded.layouts.grid_herd import FEWEST_SITES, NO_PHASES
 from herded.layouts.grid_herd_sweeps import GridHerd
 from herded.layouts.herd import HerdLayout
 from herded.layouts.protocol import Proposal, Task
@@ -45,13 +45,11 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
             return reason
         draw: Any = task.draw
         members, kept = draw.members, draw.kept
-        if members > MOST_MEMBERS:
-            return f"its lanes count at most {MOST_MEMBERS} members, not {members}"
         if model.n_variables < FEWEST_SITES and not forced:
             return f"of fewer than {FEWEST_SITES} sites most lanes would idle"
         frame = cube_shape(model.shape)
         sites = 2.0 * frame.strips * frame.cells * LANES
-        chain = sites * (4.0 * words_of(members) + 16.0 + 4.0 * kept)  # with an earlier state
+        chain = sites * (2.0 * words_of(members) + 16.0 + 2.0 * kept)  # with an earlier state
         need = chain + sites * (2.0 * n_contexts(model.shape) + 2.0 * members)  # starts to pack
         return Proposal(
             kind=cls.kind,
@@ -62,7 +60,7 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
             check=task.limit(need, "a lattice with the states of a herd"),
             make=lambda: cls(
                 model=model,
-                arrays=compile_cube(model, np.uint16, np.uint16),
+                arrays=compile_cube(model, np.uint8),
                 memory=need,
                 chain_memory=chain,
                 members=members,
@@ -85,13 +83,13 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
 
     @property
     def sample_type(self) -> Any:
-        return np.uint16
+        return np.uint8
 
     def pack(self, states: np.ndarray) -> np.ndarray:
         """(2, words, tall, wide): half-lattices of words in a border."""
-        words = np.zeros((self.words, self.model.n_variables), np.uint16)
+        words = np.zeros((self.words, self.model.n_variables), np.uint8)
         for k in range(self.members):  # one by one: all at once would take twice their bytes again
-            words[k // WORD] |= states[k].astype(np.uint16) << np.uint16(k % WORD)
+            words[k // WORD] |= states[k].astype(np.uint8) << np.uint8(k % WORD)
         halves = pack_rows(words, self.model.shape).swapaxes(0, 1)
         return bordered(halves, self.frame.layer, self.arrays.ring)
 
@@ -103,11 +101,11 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
         words = unpack_rows(halves.swapaxes(1, 2), self.model.shape)
         states = np.empty((len(block), self.members, self.model.n_variables), np.uint8)
         for k in range(self.members):
-            states[:, k] = (words[:, k // WORD] >> np.uint16(k % WORD)) & np.uint16(1)
+            states[:, k] = (words[:, k // WORD] >> np.uint8(k % WORD)) & np.uint8(1)
         return states
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
-        phases = aligned((*self.arrays.p.shape[:3], 2, LANES), np.uint16)
+        phases = aligned((*self.arrays.p.shape[:3], 2, LANES), np.uint8)
         start_lattice(phases, self.frame.places, key)
         return {"phases": phases}
 

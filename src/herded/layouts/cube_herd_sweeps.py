@@ -2,19 +2,31 @@
 
 import numpy as np
 
-from herded.draws.together_lanes import U2, U8, WORD, window_start
+from herded.draws.together_lanes import U1, U8, WORD, window_start
 from herded.layouts.cube_arrays import FIFTEEN, SEVEN
 from herded.layouts.cube_herd_words import four_of_seven, one_of_fifteen, two_more
 from herded.layouts.grid_arrays import LANES
 from herded.layouts.grid_herd_sweeps import (
-    add_up,
-    count_ones,
+    MOST_WORDS,
+    add_ones,
+    add_phases,
     draw_phases,
     load_phases,
     save_phases,
     shuffle_words,
 )
-from herded.layouts.grid_herd_words import AROUND, NEW, ROWS, SIZE, C, N, finish_word
+from herded.layouts.grid_herd_words import (
+    AROUND,
+    NEW,
+    ROUNDED,
+    ROWS,
+    SIZE,
+    C,
+    N,
+    count_word,
+    round_conditionals,
+    take_off,
+)
 from herded.layouts.waves import BEGIN, END, fronts, strip_in
 from herded.system.jit import jit
 from herded.system.stream import draw
@@ -43,7 +55,7 @@ def cube_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, bloc
     sites = rows * wide
     cells = -(-sites // LANES)
     lanes, fours = cells * LANES, (WORD - spare + 3) // 4
-    work, turns = np.zeros(cells * ROWS * LANES, U2), np.empty(words, np.int64)
+    work, turns = np.zeros(cells * ROWS * LANES, U1), np.empty(words, np.int64)
     for region in regions:
         for front in range(*fronts(region)):
             for half in range(region[BEGIN], region[END]):
@@ -53,9 +65,10 @@ def cube_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, bloc
                 s, colour, first = half // 2, half & 1, strip * rows
                 part = colour * strips + strip
                 clock = U8((run.sweep + s) * 2 * strips + part)
-                flip = U2(0xFFFF * ((colour + first // layer) & 1))
+                flip = U1(0xFF * ((colour + first // layer) & 1))
                 if len(phases):
-                    load_phases(work, lanes, phases, U8(2 * part * lanes))
+                    chance = draw(run.key, U8(part))
+                    load_phases(work, lanes, phases, U8(2 * part * lanes), chance, run.sweep + s)
                 else:
                     draw_phases(work, lanes, draw(run.key, clock))
                 key = draw(run.phase_key, clock)
@@ -64,21 +77,26 @@ def cube_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, bloc
                 for turn in range(words):
                     g = turns[turn]
                     last = g == words - 1
+                    idle = U1(spare % 4 if last else 0)
                     other = U8(((1 - colour) * words + g) * size)
                     for n in range(run_start[strip], run_start[strip + 1]):
                         count_neighbours(work, x, other, runs[n], first, layer, wide, side, flip)
                     for cell in range(cells):
                         bits = draw(key, U8((1 + cell) * words + turn))
                         order, at = window_start(bits, last), U8(cell) * SIZE
-                        entries = U8(part * cells + cell) * N * contexts
-                        for rank in range(_0, U8(fours if last else 4)):
+                        if turn % ROUNDED == 0:
+                            entries = U8(2 * (part * cells + cell)) * N * contexts
+                            round_conditionals(work, at, p, entries, contexts, turn)
+                        for rank in range(_0, U8(fours if last else 2)):
                             four = order + rank * U8(4) * C
                             if seven is not None:
-                                four_of_seven(work, at, p, entries, orders, four)
+                                four_of_seven(work, at, orders, four)
                             if fifteen is not None:
                                 for one in range(four, four + U8(4) * C, C):
-                                    one_of_fifteen(work, at, p, entries, orders, one)
-                        finish_word(work, at, p, entries, U2(spare % 4 if last else 0))
+                                    one_of_fifteen(work, at, orders, one)
+                        if idle:
+                            take_off(work, at, idle)
+                        count_word(work, at)
                     to = U8((colour * words + g) * size + (layer + first) * wide)
                     write(work, x, to, U8(here * wide))
                     if ring:
@@ -86,12 +104,12 @@ def cube_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, bloc
                     if len(samples):
                         at = s * block.shape[1] + (colour * words + g) * total + first * wide
                         write(work, samples, U8(at), U8(sites))
+                    if turn % MOST_WORDS == MOST_WORDS - 1 or turn == words - 1:
+                        add_ones(work, ones, tally, U8(part * sites), U8(sites))
                 if len(phases):
                     save_phases(work, lanes, phases, U8(2 * part * lanes))
-                if len(ones):
-                    count_ones(work, ones, U8(part * sites), U8(sites))
                 if len(tally):
-                    add_up(work, tally, U8(part * sites), U8(sites))
+                    add_phases(work, tally, U8(part * sites), U8(sites))
 
 
 @jit
@@ -107,12 +125,12 @@ def count_neighbours(work, x, other, run, first, layer, wide, side, flip):
         o = middle + m - begin
         for j in range(n):
             left, right = x[o + j - _1], x[o + j + _1]
-            a, b = x[o + j], U2(left ^ U2(U2(left ^ right) & U2(side[m + j] ^ flip)))
-            work[at + j] = U2(a ^ b)
-            work[at + N + j] = U2(a & b)
-            work[at + _2N + j] = U2(0)
-            work[at + _3N + j] = U2(0)
-            work[to + j] = U2(0)
+            a, b = x[o + j], U1(left ^ U1(U1(left ^ right) & U1(side[m + j] ^ flip)))
+            work[at + j] = U1(a ^ b)
+            work[at + N + j] = U1(a & b)
+            work[at + _2N + j] = U1(0)
+            work[at + _3N + j] = U1(0)
+            work[to + j] = U1(0)
         for axis in range(2, len(run), 2):
             before = other + U8(run[axis] * wide) + m - begin
             behind = other + U8(run[axis + 1] * wide) + m - begin
@@ -123,7 +141,7 @@ def count_neighbours(work, x, other, run, first, layer, wide, side, flip):
                 work[at + j] = s0
                 work[at + N + j] = s1
                 work[at + _2N + j] = s2
-                work[at + _3N + j] = U2(work[at + _3N + j] ^ over)
+                work[at + _3N + j] = U1(work[at + _3N + j] ^ over)
         m += n
 
 

@@ -209,13 +209,15 @@ class GridLayout(PackedLayout):
 def compile_lattice(
     model: Lattice, by_count: bool, kind: Any = np.uint32, origin: tuple[int, int] = (0, 0)
 ) -> LatticeArrays:
-    """The conditionals of a two-state lattice, at scale 2^31, or for `kind` np.uint16 at 2^15.
+    """The conditionals of a two-state lattice, at scale 2^31, or for `kind` np.uint8 as herds
+    have them.
 
     `origin` is the place of row 0 and column 0 of the whole lattice where `model` is a patch of it.
     """
     rows, columns, strips = strip_shape(*model.shape)
     contexts = COUNTS if by_count else BITS
-    p = aligned((2, strips, n_cells(rows * columns), contexts, LANES), kind)
+    planes = contexts * (2 if kind is np.uint8 else 1)
+    p = aligned((2, strips, n_cells(rows * columns), planes, LANES), kind)
     fill_lattice(
         model.log_unary,
         *model.couplings,

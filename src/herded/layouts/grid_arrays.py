@@ -15,7 +15,8 @@ sweep all of them in one vectorised loop.
 
 Places that no site has, and clamped sites, have p = 0 or 2^31, which herding respects for ever.
 
-For herds p has 16 bits and is rounded to multiples of 2^-15 (`layouts.grid_herd`).
+For herds p is rounded to multiples of 2^-15 (`layouts.grid_herd`) and is two planes of
+bytes: its first bits, and its last eight.
 """
 
 from typing import NamedTuple
@@ -31,7 +32,7 @@ COUNTS, BITS = 5, 16  # contexts
 
 
 class LatticeArrays(NamedTuple):
-    p: np.ndarray  # uint32 or uint16, (2, strips, cells, contexts, LANES)
+    p: np.ndarray  # uint32 (2, strips, cells, contexts, LANES), or uint8 (.., 2 contexts, LANES)
     contexts: tuple[int, ...]  # its length is their number: a part of its type, so that each
     # number gets a kernel of its own, with its loop over contexts unrolled
     rows: int  # in a strip
@@ -42,7 +43,7 @@ class LatticeArrays(NamedTuple):
 @jit
 def fill_lattice(log_unary, right, down, unlike, clamped, periodic, origin, rows, columns, p):
     h, w, _ = log_unary.shape
-    contexts, coarse = p.shape[3], p.itemsize == 2
+    contexts = p.shape[3] // (2 if p.itemsize == 1 else 1)
     coupling = np.empty(4)
     there = np.empty(4, np.bool_)
     logits = np.empty(2)
@@ -76,14 +77,25 @@ def fill_lattice(log_unary, right, down, unlike, clamped, periodic, origin, rows
                 one = fixed_scalar(logits[0], logits[1], 1.0)
                 if clamped[r, j] >= 0:
                     one = np.uint32(2**31 * clamped[r, j])
-                planes[q, site % LANES] = coarse_scalar(one) if coarse else one
+                put_conditional(planes, q, site % LANES, one)
+
+
+@jit
+def put_conditional(planes, q, lane, one):
+    """Write the conditional of context q, which is at scale 2^31."""
+    if planes.itemsize == 1:
+        coarse = np.uint16(coarse_scalar(one))
+        planes[2 * q, lane] = coarse >> 8
+        planes[2 * q + 1, lane] = coarse & 0xFF
+    else:
+        planes[q, lane] = one
 
 
 @jit
 def start_lattice(w, sites, key):
     """Start the phases (2, strips, cells, contexts, lanes) of a lattice at random places.
 
-    Those of 16 bits, which herds have, begin as the others do. They are named as if the planes of a
+    Those of 8 bits, which herds have, begin as the others do. They are named as if the planes of a
     strip, or for sixteen contexts those of a site, lay one after another without the gaps between
     cells.
     """

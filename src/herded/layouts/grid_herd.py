@@ -27,11 +27,10 @@ from herded.layouts.waves import schedule
 from herded.system.arrays import aligned
 from herded.system.threads import run_jobs, workers
 
-MOST_MEMBERS = 2**16 - 1  # a lane counts those that are 1 in 16 bits
 # Below, conditionals need not be rounded to 2^-15 for speed, and lanes would idle: there layouts
 # win whose lanes are members.
 FEWEST_SITES = 256
-NO_PHASES = np.zeros((2, 0, 0), np.uint16)
+NO_PHASES = np.zeros((2, 0, 0), np.uint8)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,14 +50,12 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         members, kept = draw.members, draw.kept
         if model.log_unary.shape[2] != 2:
             return "its variables have more than two states"
-        if members > MOST_MEMBERS:
-            return f"its lanes count at most {MOST_MEMBERS} members, not {members}"
         if model.n_variables < FEWEST_SITES and not forced:
             return f"of fewer than {FEWEST_SITES} sites most lanes would idle"
         by_count = model.counts_suffice
         tables = 2.0 * n_entries(model.shape, by_count)
         sites = n_entries(model.shape, True) / COUNTS
-        chain = sites * (4.0 * words_of(members) + 16.0 + 4.0 * kept)  # with an earlier state
+        chain = sites * (2.0 * words_of(members) + 16.0 + 2.0 * kept)  # with an earlier state
         tables += 2.0 * sites * members  # starts, while they are packed
         return Proposal(
             kind=cls.kind,
@@ -69,7 +66,7 @@ class GridHerdLayout(HerdLayout, PackedLayout):
             check=task.limit(tables + chain, "a lattice with the states of a herd"),
             make=lambda: cls(
                 model=model,
-                arrays=compile_lattice(model, by_count, np.uint16),
+                arrays=compile_lattice(model, by_count, np.uint8),
                 memory=tables + chain,
                 chain_memory=chain,
                 members=members,
@@ -95,14 +92,14 @@ class GridHerdLayout(HerdLayout, PackedLayout):
 
     @property
     def sample_type(self) -> Any:
-        return np.uint16
+        return np.uint8
 
     def pack(self, states: np.ndarray) -> np.ndarray:
         """(2, rows + 2, words, columns + 2): half-lattices of words in a border."""
         h, w = self.model.shape
-        words = np.zeros((self.words, h * w), np.uint16)
+        words = np.zeros((self.words, h * w), np.uint8)
         for k in range(self.members):  # one by one: all at once would take twice their bytes again
-            words[k // WORD] |= states[k].astype(np.uint16) << np.uint16(k % WORD)
+            words[k // WORD] |= states[k].astype(np.uint8) << np.uint8(k % WORD)
         inside = pack(words.reshape(-1, h, w), self.halves[1]).transpose(1, 2, 0, 3)
         x = np.pad(inside, ((0, 0), (1, 1), (0, 0), (1, 1)))
         if self.arrays.periodic:
@@ -120,12 +117,12 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         words = words.reshape(len(block), self.words, self.model.n_variables)
         states = np.empty((len(block), self.members, self.model.n_variables), np.uint8)
         for k in range(self.members):
-            states[:, k] = (words[:, k // WORD] >> np.uint16(k % WORD)) & np.uint16(1)
+            states[:, k] = (words[:, k // WORD] >> np.uint8(k % WORD)) & np.uint8(1)
         return states
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         shape = *self.arrays.p.shape[:3], 2, LANES
-        phases = aligned(shape, np.uint16)
+        phases = aligned(shape, np.uint8)
         start_lattice(phases, self.arrays.rows * self.arrays.columns, key)
         return {"phases": phases}
 

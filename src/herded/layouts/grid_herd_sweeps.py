@@ -1,10 +1,10 @@
 """Herds on colour-packed lattices of two states: members are bits of words, lanes are sites.
 
 Site m of a strip's colour is lane m % 128 of cell m // 128. A half-sweep of a strip goes over the
-words of the herd: it counts neighbours by bitwise adders, 16 members at once, and draws the members
-(`grid_herd_words`) with two phases per site, which go on from word to word. A phase has 16 bits at
-scale 2^15, where p = 1 exists: a carry is a change of the highest bit. The sum of the p is
-carries * 2^15 + last phases - first phases, exactly, which is all that Rao-Blackwell needs.
+words of the herd: it counts neighbours by bitwise adders, 8 members at once, and draws the members
+(`grid_herd_words`) with two phases per site, which go on from word to word. A phase has 8 bits at
+scale 2^7, where p = 1 exists: a carry is a change of the highest bit. The sum of the rounded p is
+carries * 2^7 + last phases - first phases, exactly, which is all that Rao-Blackwell needs.
 
 Indices are unsigned: Numba tests signed ones for being negative, which is in the way of vectors.
 """
@@ -13,29 +13,35 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.draws.together_lanes import U2, U4, U8, WORD, key_words, lane_bits, window_start
+from herded.draws.together_lanes import U1, U4, U8, WORD, key_words, lane_bits, window_start
 from herded.layouts.grid_arrays import BITS, COUNTS, LANES
 from herded.layouts.grid_herd_words import (
     AROUND,
     BEFORE,
+    CHANCE,
     HIGH,
     LOW,
     NEW,
     ONES,
+    ROUNDED,
     ROWS,
     SIZE,
     C,
     N,
-    finish_word,
+    count_word,
     four_by_count,
     one_by_bits,
+    round_conditionals,
+    take_off,
 )
 from herded.layouts.waves import BEGIN, END, fronts, strip_in
 from herded.system.jit import jit
 from herded.system.stream import draw
 
 _0, _1 = U8(0), U8(1)
-_PHASE = U2(0x7FFF)
+_PHASE = U1(0x7F)
+_STEP = U1(159)  # 0.62 of 256: kept roundings go round by it
+MOST_WORDS = 31  # whose ones a byte counts
 
 
 class GridHerd(NamedTuple):
@@ -74,7 +80,7 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
     sites = rows * columns
     cells = -(-sites // LANES)
     lanes, fours = cells * LANES, (WORD - frame.spare + 3) // 4
-    work, turns = np.zeros(cells * ROWS * LANES, U2), np.empty(words, np.int64)
+    work, turns = np.zeros(cells * ROWS * LANES, U1), np.empty(words, np.int64)
     for region in regions:
         for front in range(*fronts(region)):
             for half in range(region[BEGIN], region[END]):
@@ -85,7 +91,8 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                 part = colour * strips + strip
                 clock = U8((run.sweep + s) * 2 * strips + part)
                 if len(phases):
-                    load_phases(work, lanes, phases, U8(2 * part * lanes))
+                    chance = draw(run.key, U8(part))
+                    load_phases(work, lanes, phases, U8(2 * part * lanes), chance, run.sweep + s)
                 else:
                     draw_phases(work, lanes, draw(run.key, clock))
                 key = draw(run.phase_key, clock)
@@ -95,7 +102,7 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                 for turn in range(words):
                     g = turns[turn]
                     last = g == words - 1
-                    word, spare = U8(g * wide), U2(frame.spare % 4 if last else 0)
+                    word, spare = U8(g * wide), U1(frame.spare % 4 if last else 0)
                     shift = (first + colour) & 1
                     if five is not None:
                         count_neighbours(work, x, other + word, row, rows, columns, shift)
@@ -104,57 +111,63 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                     for cell in range(cells):
                         bits = draw(key, U8((1 + cell) * words + turn))
                         order, at = window_start(bits, last), U8(cell) * SIZE
-                        entries = U8(part * cells + cell) * N * contexts
-                        for rank in range(_0, U8(fours if last else 4)):
+                        if turn % ROUNDED == 0:
+                            entries = U8(2 * (part * cells + cell)) * N * contexts
+                            round_conditionals(work, at, p, entries, contexts, turn)
+                        for rank in range(_0, U8(fours if last else 2)):
                             four = order + rank * U8(4) * C
                             if five is not None:
-                                four_by_count(work, at, p, entries, orders, four)
+                                four_by_count(work, at, orders, four)
                             if sixteen is not None:
                                 for one in range(four, four + U8(4) * C, C):
-                                    one_by_bits(work, at, p, entries, orders, one)
-                        finish_word(work, at, p, entries, spare)
+                                    one_by_bits(work, at, orders, one)
+                        if spare:
+                            take_off(work, at, spare)
+                        count_word(work, at)
                     below = min(rows, height - first)
                     write(work, x, mine + word + _1, row, below, columns)
                     if len(samples):
                         to = s * block.shape[1] + (part * rows * words + g) * columns
                         write(work, samples, U8(to), U8(words * columns), rows, columns)
+                    if turn % MOST_WORDS == MOST_WORDS - 1 or turn == words - 1:
+                        add_ones(work, ones, tally, U8(part * sites), U8(sites))
                 if len(phases):
                     save_phases(work, lanes, phases, U8(2 * part * lanes))
                 if frame.periodic:
                     wrap(x, U8(colour * tall) * row, row, first, rows, height, words)
-                if len(ones):
-                    count_ones(work, ones, U8(part * sites), U8(sites))
                 if len(tally):
-                    add_up(work, tally, U8(part * sites), U8(sites))
+                    add_phases(work, tally, U8(part * sites), U8(sites))
 
 
 @jit
 def draw_phases(work, lanes, bits):
-    """Fresh phases, and nothing counted."""
+    """Fresh phases and roundings."""
     a, b = key_words(bits)
     for m in range(_0, U8(lanes), N):
         at = m // N * SIZE
         for j in range(N):
-            both = lane_bits(a, b, U4(m + j))
-            low, high = U2(both >> U4(17)), U2(U2(both) & _PHASE)
+            z = lane_bits(a, b, U4(m + j))
+            low, high = U1(z >> U4(25)), U1(U1(z >> U4(18)) & _PHASE)
             work[at + LOW + j] = low
             work[at + HIGH + j] = high
-            work[at + BEFORE + j] = U2(low + high)
-            work[at + ONES + j] = U2(0)
+            work[at + BEFORE + j] = U1(low + high)
+            work[at + CHANCE + j] = U1(z >> U4(10))
 
 
 @jit
-def load_phases(work, lanes, phases, start):
-    """Kept phases, and nothing counted."""
+def load_phases(work, lanes, phases, start, bits, sweep):
+    """Kept phases, and roundings that are random numbers of the sites but for turns of `_STEP`."""
+    a, b = key_words(bits)
+    turned = U1(U1(sweep) * _STEP)
     for m in range(_0, U8(lanes), N):
         at = m // N * SIZE
         for j in range(N):
             here = start + U8(2) * m + j
-            low, high = phases[here] & _PHASE, phases[here + N] & _PHASE
+            low, high = U1(phases[here] & _PHASE), U1(phases[here + N] & _PHASE)
             work[at + LOW + j] = low
             work[at + HIGH + j] = high
-            work[at + BEFORE + j] = U2(low + high)
-            work[at + ONES + j] = U2(0)
+            work[at + BEFORE + j] = U1(low + high)
+            work[at + CHANCE + j] = U1(U1(lane_bits(a, b, U4(m + j)) >> U4(10)) + turned)
 
 
 @jit
@@ -164,8 +177,8 @@ def save_phases(work, lanes, phases, start):
         at = m // N * SIZE
         for j in range(N):
             here = start + U8(2) * m + j
-            phases[here] = U2(work[at + LOW + j] & _PHASE)
-            phases[here + N] = U2(work[at + HIGH + j] & _PHASE)
+            phases[here] = U1(work[at + LOW + j] & _PHASE)
+            phases[here + N] = U1(work[at + HIGH + j] & _PHASE)
 
 
 @jit
@@ -200,11 +213,11 @@ def count_neighbours(work, x, other, row, rows, columns, shift):
             left, up, down = beside + m, here - row + _1 + m, here + row + _1 + m
             for j in range(n):
                 a, b, c, d = x[left + j], x[left + _1 + j], x[up + j], x[down + j]
-                ab, cd, e, f = U2(a ^ b), U2(c ^ d), U2(a & b), U2(c & d)
-                work[at + j] = U2(ab ^ cd)
-                work[at + N + j] = U2(U2(e ^ f) ^ U2(ab & cd))
-                work[at + U8(2) * N + j] = U2(e & f)
-                work[to + j] = U2(0)
+                ab, cd, e, f = U1(a ^ b), U1(c ^ d), U1(a & b), U1(c & d)
+                work[at + j] = U1(ab ^ cd)
+                work[at + N + j] = U1(U1(e ^ f) ^ U1(ab & cd))
+                work[at + U8(2) * N + j] = U1(e & f)
+                work[to + j] = U1(0)
             m += n
 
 
@@ -223,7 +236,7 @@ def copy_neighbours(work, x, other, row, rows, columns, shift):
                 work[at + N + j] = x[left + _1 + j]
                 work[at + U8(2) * N + j] = x[up + j]
                 work[at + U8(3) * N + j] = x[down + j]
-                work[to + j] = U2(0)
+                work[to + j] = U1(0)
             m += n
 
 
@@ -255,21 +268,26 @@ def wrap(x, mine, row, first, rows, height, words):
 
 
 @jit
-def count_ones(work, ones, start, sites):
-    """Count the members that are 1."""
+def add_ones(work, ones, tally, start, sites):
+    """Count the members that are 1, and begin to count again."""
     for m in range(_0, sites, N):
-        at = m // N * SIZE
-        for j in range(min(N, sites - m)):
-            ones[start + m + j] += np.int64(work[at + ONES + j])
+        at, n = m // N * SIZE + ONES, min(N, sites - m)
+        if len(ones):
+            for j in range(n):
+                ones[start + m + j] += np.int64(work[at + j])
+        if len(tally):
+            for j in range(n):
+                tally[start + m + j] += np.int64(work[at + j]) << 31
+        for j in range(N):
+            work[at + j] = U1(0)
 
 
 @jit
-def add_up(work, tally, start, sites):
-    """Add the sum of the members' conditionals, at scale 2^31."""
+def add_phases(work, tally, start, sites):
+    """Add what the sum of the members' conditionals is beyond the ones, at scale 2^31."""
     for m in range(_0, sites, N):
         at = m // N * SIZE
         for j in range(min(N, sites - m)):
-            low, high = U2(work[at + LOW + j] & _PHASE), U2(work[at + HIGH + j] & _PHASE)
+            low, high = U1(work[at + LOW + j] & _PHASE), U1(work[at + HIGH + j] & _PHASE)
             last, before = np.int64(low) + np.int64(high), np.int64(work[at + BEFORE + j])
-            carries = np.int64(work[at + ONES + j])
-            tally[start + m + j] += (carries << 31) + ((last - before) << 16)
+            tally[start + m + j] += (last - before) << 24

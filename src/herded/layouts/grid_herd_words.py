@@ -3,53 +3,81 @@
 Each member chooses its conditional by the bits of its neighbours, adds it to a phase of the lane
 and keeps whether that carried. There are two phases: one for conditionals below 1/2, one for the
 others. Members that expect the same then make up for each other, which takes the noise out of
-energies; with one phase they would have more of it than independent chains. Four members at a time,
-or one: with more, AVX2 has too few registers, and what is kept on the stack takes up to four times
-as long, depending on where that happens to lie.
+energies; with one phase they would have more of it than independent chains.
+
+Lanes are bytes, of which a register holds twice as many as of words of 16 bits. Conditionals have
+15 bits, and are rounded to 7 of them at every visit, up or down at random in proportion
+(`round_conditionals`): a member's law is exact, what is certain stays so (p = 1 is 128), and the
+herd's number of ones is the sum of the rounded ones, rounded.
+
+Four members at a time, or one: with more, AVX2 has too few registers, and what is kept on the stack
+can take up to four times as long, depending on where that happens to lie.
 """
 
-from herded.draws.together_lanes import COLUMNS, LANES, U2, U8
+from herded.draws.together_lanes import COLUMNS, LANES, U1, U8
 from herded.system.jit import jit
 
 N, C = U8(LANES), U8(COLUMNS)
 _2N, _3N, _4N, _2C, _3C = U8(2) * N, U8(3) * N, U8(4) * N, U8(2) * C, U8(3) * C
 # Rows of a cell in `work`: both phases, what their sum was before the visit, new states, how many
-# members are 1, and the neighbours: three bits of their number, or four of their own. The distances
-# are constants, from which the compiler knows that nothing overlaps.
-LOW, HIGH, BEFORE, NEW, ONES, AROUND = U8(0), N, _2N, _3N, _4N, U8(5) * N
-ROWS = 9
+# members are 1, what decides how conditionals are rounded, the neighbours (three bits of their
+# number, or four of their own), and the rounded conditionals. The distances are constants, from
+# which the compiler knows that nothing overlaps.
+LOW, HIGH, BEFORE, NEW, ONES, CHANCE, AROUND = U8(0), N, _2N, _3N, _4N, U8(5) * N, U8(6) * N
+P = U8(10) * N
+ROWS = 26
 SIZE = U8(ROWS) * N
-_TOP, _HALF, _NONE = U2(0x8000), U2(0x4000), U2(0)
+ROUNDED = 2  # words are drawn by the same rounded conditionals
+_TOP, _HALF, _NONE = U1(0x80), U1(0x40), U1(0)
+
+
+@jit
+def round_conditionals(work, at, p, entries, contexts, turn):
+    """Round the conditionals of a cell to 7 bits; p has rows of their first and of their last bits.
+
+    Those who come later in the visit add a quarter to the number that decides: of four times each
+    is rounded up as often as its last bits ask for, or once more.
+    """
+    step = U1(turn // ROUNDED * 64)
+    for q in range(contexts):
+        first, to = entries + q * _2N, at + P + q * N
+        for m in range(N):
+            chance = U1(work[at + CHANCE + m] + step)
+            over = U1(p[first + N + m] + chance) < chance
+            work[to + m] = U1(p[first + m] + U1(1)) if over else p[first + m]
 
 
 @jit
 def carry(low, high, p, new, place):
-    """Add p to its phase, at scale 2^15; a change of the highest bit sets the member's place."""
-    above = p >= _HALF
+    """Add p to its phase, at scale 2^7; a change of the highest bit sets the member's place.
+
+    p = 1 may go to either phase: it changes nothing but the highest bit.
+    """
+    above = U1(p & _HALF) != _NONE
     phi = high if above else low
-    psi = U2(phi + p)
-    new = U2(new + place) if U2(psi ^ phi) >= _TOP else new
+    psi = U1(phi + p)
+    new = U1(new | place) if U1(psi ^ phi) >= _TOP else new
     return low if above else psi, psi if above else high, new
 
 
 @jit
 def one_by_count(low, high, new, s0, s1, s2, place, q0, q1, q2, q3, q4):
     """One member: s0, s1, s2 are the bits of the number of its neighbours that are 1."""
-    odd = U2(s0 & place) != _NONE
+    odd = U1(s0 & place) != _NONE
     few = q1 if odd else q0
     many = q3 if odd else q2
-    p = many if U2(s1 & place) != _NONE else few
-    p = q4 if U2(s2 & place) != _NONE else p
+    p = many if U1(s1 & place) != _NONE else few
+    p = q4 if U1(s2 & place) != _NONE else p
     return carry(low, high, p, new, place)
 
 
 @jit
-def four_by_count(work, at, p, entries, places, order):
+def four_by_count(work, at, places, order):
     """Draw four members where the number of neighbours that are 1 tells p."""
     for m in range(N):
         s0, s1, s2 = work[at + AROUND + m], work[at + AROUND + N + m], work[at + AROUND + _2N + m]
-        e, o = entries + m, order + m
-        q0, q1, q2, q3, q4 = p[e], p[e + N], p[e + _2N], p[e + _3N], p[e + _4N]
+        e, o = at + P + m, order + m
+        q0, q1, q2, q3, q4 = work[e], work[e + N], work[e + _2N], work[e + _3N], work[e + _4N]
         a, b, x = work[at + LOW + m], work[at + HIGH + m], work[at + NEW + m]
         a, b, x = one_by_count(a, b, x, s0, s1, s2, places[o], q0, q1, q2, q3, q4)
         a, b, x = one_by_count(a, b, x, s0, s1, s2, places[o + C], q0, q1, q2, q3, q4)
@@ -69,24 +97,24 @@ def choose(first, second, q0, q1, q2, q3):
 
 
 @jit
-def one_by_bits(work, at, p, entries, places, order):
+def one_by_bits(work, at, places, order):
     """Draw one member where every setting of the neighbours left, right, up, down has its own p.
 
     With two, AVX2 would have too few registers.
     """
     for m in range(N):
-        place, e = places[order + m], entries + m
-        left = U2(work[at + AROUND + m] & place) != _NONE
-        right = U2(work[at + AROUND + N + m] & place) != _NONE
-        p0 = choose(left, right, p[e], p[e + N], p[e + _2N], p[e + _3N])
+        place, e = places[order + m], at + P + m
+        left = U1(work[at + AROUND + m] & place) != _NONE
+        right = U1(work[at + AROUND + N + m] & place) != _NONE
+        p0 = choose(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
         e += _4N
-        p1 = choose(left, right, p[e], p[e + N], p[e + _2N], p[e + _3N])
+        p1 = choose(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
         e += _4N
-        p2 = choose(left, right, p[e], p[e + N], p[e + _2N], p[e + _3N])
+        p2 = choose(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
         e += _4N
-        p3 = choose(left, right, p[e], p[e + N], p[e + _2N], p[e + _3N])
-        up = U2(work[at + AROUND + _2N + m] & place) != _NONE
-        down = U2(work[at + AROUND + _3N + m] & place) != _NONE
+        p3 = choose(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
+        up = U1(work[at + AROUND + _2N + m] & place) != _NONE
+        down = U1(work[at + AROUND + _3N + m] & place) != _NONE
         p0 = choose(up, down, p0, p1, p2, p3)
         a, b = work[at + LOW + m], work[at + HIGH + m]
         a, b, x = carry(a, b, p0, work[at + NEW + m], place)
@@ -96,17 +124,22 @@ def one_by_bits(work, at, p, entries, places, order):
 
 
 @jit
-def finish_word(work, at, p, entries, spare):
-    """Count the members that are 1; take off what spare places of the word added to a phase."""
+def take_off(work, at, spare):
+    """Take off what spare places of a word added to a phase."""
     for m in range(N):
-        q = p[entries + m]
-        added = U2(spare * q)
+        q = work[at + P + m]
+        added, above = U1(spare * q), U1(q & _HALF) != _NONE
         low, high = work[at + LOW + m], work[at + HIGH + m]
-        work[at + LOW + m] = low if q >= _HALF else U2(low - added)
-        work[at + HIGH + m] = U2(high - added) if q >= _HALF else high
+        work[at + LOW + m] = low if above else U1(low - added)
+        work[at + HIGH + m] = U1(high - added) if above else high
+
+
+@jit
+def count_word(work, at):
+    """Count the members that are 1."""
+    for m in range(N):
         v = work[at + NEW + m]
-        v = U2(v - U2(U2(v >> U2(1)) & U2(0x5555)))
-        v = U2(U2(v & U2(0x3333)) + U2(U2(v >> U2(2)) & U2(0x3333)))
-        v = U2(U2(v + U2(v >> U2(4))) & U2(0x0F0F))
-        v = U2(U2(v + U2(v >> U2(8))) & U2(31))
-        work[at + ONES + m] = U2(work[at + ONES + m] + v)
+        v = U1(v - U1(U1(v >> U1(1)) & U1(0x55)))
+        v = U1(U1(v & U1(0x33)) + U1(U1(v >> U1(2)) & U1(0x33)))
+        v = U1(U1(v + U1(v >> U1(4))) & U1(0x0F))
+        work[at + ONES + m] = U1(work[at + ONES + m] + v)

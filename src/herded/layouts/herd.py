@@ -68,3 +68,17 @@ class HerdLayout(SweptLayout):
     @cached_property
     def signature(self) -> tuple[Any, ...]:
         return self.kind, self.together, self.scalar, self.width, self.kept
+
+
+class SideBySide(HerdLayout):
+    """A herd whose members lie side by side: member k's state of variable i is x[i n + k]."""
+
+    @cached_property
+    def sample_size(self) -> int:
+        return self.n_stored * self.members
+
+    def pack(self, states: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(states.T).astype(self.state_type).reshape(-1)
+
+    def members_of(self, block: np.ndarray) -> np.ndarray:
+        return block.reshape(len(block), self.n_stored, self.members).transpose(0, 2, 1)

@@ -105,6 +105,11 @@ class Layout:
         return 1
 
     @property
+    def jointly(self) -> tuple[np.ndarray, ...] | None:
+        """The sets of variables that change at once, or None where one changes at a time."""
+        return None
+
+    @property
     def grows(self) -> bool:
         """Whether what a chain keeps grows with the run."""
         return False
@@ -178,7 +183,7 @@ class Layout:
 
 
 class SweptLayout(Layout):
-    """A layout whose kernels move single variables, each by a draw."""
+    """A layout whose kernels move variables, or blocks of them, by a draw."""
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         """The weights of one chain, half way or at random places of the stream `key`."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -12,7 +12,7 @@ from herded.draws.protocol import Step
 from herded.draws.together import TogetherDraw, orders, start_phases
 from herded.errors import MethodError
 from herded.layouts.factor_arrays import FactorArrays
-from herded.layouts.herd import HerdLayout
+from herded.layouts.herd import SideBySide
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.scan import JACOBI, ScanArrays, components
 from herded.layouts.site_herd_sweeps import fill_shares, scalar_herd, vector_herd
@@ -46,7 +46,7 @@ class HerdTables(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SiteHerdLayout(HerdLayout):
+class SiteHerdLayout(SideBySide):
     """Members of a variable side by side, visited in any order of the variables."""
 
     factors: FactorArrays
@@ -94,19 +94,9 @@ class SiteHerdLayout(HerdLayout):
         parts = self.arrays, self.factors, self.scan
         return sum(array.nbytes for array in arrays_in(parts))
 
-    @cached_property
-    def sample_size(self) -> int:
-        return self.n_stored * self.members
-
     def components(self) -> np.ndarray | None:
         found: np.ndarray | None = components(self.factors, self.model.evidence < 0)
         return found
-
-    def pack(self, states: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(states.T).astype(self.state_type).reshape(-1)
-
-    def members_of(self, block: np.ndarray) -> np.ndarray:
-        return block.reshape(len(block), self.n_stored, self.members).transpose(0, 2, 1)
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         phases = np.empty(self.n_stored * (1 if self.scalar else self.width), np.uint32)

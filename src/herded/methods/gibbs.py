@@ -13,7 +13,7 @@ from herded.layouts.scan import Scan
 from herded.methods.options import check_herd, check_seed, frozen_scan
 from herded.methods.schedule import Schedule, check_schedule
 from herded.methods.site_sampler import SiteSampler
-from herded.moves.sites import Sites
+from herded.moves.protocol import Move
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,9 @@ class Gibbs(SiteSampler):
         Members of a herd: so many chains that draw together, each of them exactly a Gibbs chain. A
         sweep moves all of them; what is recorded is their average. `infer(chains=4)` runs four
         independent herds.
+    moves
+        None for one variable at a time, or `Blocks()` for many at once, which hard zeros and strong
+        couplings do not stop. Blocks have an order of their own, and no `scan`.
 
     Examples
     --------
@@ -50,16 +53,14 @@ class Gibbs(SiteSampler):
     scan: Scan = "auto"
     schedule: Schedule | None = None
     herd: int = 1
+    moves: Move | None = None
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
         check_herd(self.herd)
         check_schedule(self.schedule)
         object.__setattr__(self, "scan", frozen_scan(self.scan))
-
-    @cached_property
-    def move(self) -> Sites:
-        return Sites(self.scan)
+        self.check_moves()
 
     @cached_property
     def draw(self) -> RandomDraw | TogetherDraw:

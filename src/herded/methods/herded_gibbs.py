@@ -30,7 +30,7 @@ from herded.methods.options import check_herd, check_seed, frozen_scan, is_betwe
 from herded.methods.schedule import Schedule, check_schedule
 from herded.methods.site_sampler import SiteSampler
 from herded.models.protocol import Model
-from herded.moves.sites import Sites
+from herded.moves.protocol import Move
 
 # Let c_j = j (K - j) / 2. No j weights of a vector ever sum to more than c_j. They gain only in a
 # visit that takes another state x and may take a state k of the j; then k is at most 1 above x,
@@ -72,6 +72,10 @@ class HerdedGibbs(SiteSampler):
         1 is herding in time. More are members of a herd that draw together, as in `Gibbs`, but
         with phases that are kept from sweep to sweep instead of drawn anew: no weights then, and
         smaller errors in short runs, but a bias of its own in small herds. Take 64 or more.
+    moves
+        None for one variable at a time, or `Blocks()` for many at once. Blocks have an order and
+        weights of their own, one for each block, variable and bin of the conditional: no `scan`, no
+        `weights`, no `slack`.
 
     Examples
     --------
@@ -90,6 +94,7 @@ class HerdedGibbs(SiteSampler):
     max_weights: int = 2**22
     schedule: Schedule | None = None
     herd: int = 1
+    moves: Move | None = None
 
     def __post_init__(self) -> None:
         check_weights(self.weights)
@@ -110,16 +115,18 @@ class HerdedGibbs(SiteSampler):
                 'expected weights="lazy" or "pooled" and no slack with a schedule, got '
                 f"weights={self.weights!r}, slack={self.slack!r}"
             )
+        self.check_moves()
+        if self.moves is not None and (self.weights, self.slack) != ("blanket", 0.0):
+            raise MethodError(
+                "expected no weights or slack with moves, which have weights of their own, got "
+                f"weights={self.weights!r}, slack={self.slack!r}: drop them"
+            )
         options = self.weights, self.slack, self.phases
         if self.herd > 1 and options != ("blanket", 0.0, "random"):
             raise MethodError(
                 f"expected no weights, slack or phases for a herd of {self.herd}, which has one "
                 "random phase for each variable, got others than the defaults: drop them"
             )
-
-    @cached_property
-    def move(self) -> Sites:
-        return Sites(self.scan)
 
     @cached_property
     def draw(self) -> HerdedDraw | TogetherDraw:

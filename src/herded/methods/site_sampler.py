@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 
 from herded.draws.protocol import Draw
+from herded.errors import MethodError
 from herded.layouts.protocol import Proposal, SweptLayout
+from herded.layouts.scan import Scan
 from herded.layouts.state import State
 from herded.methods.options import Options
 from herded.methods.schedule import Schedule, inverse_temperatures
+from herded.models.checks import shown
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
+from herded.moves.sites import Sites
 from herded.system.memory import Size
 
 
@@ -21,12 +25,26 @@ class SiteSampler(Options):
     """A sampler made of a move and a draw."""
 
     seed: int
+    scan: Scan
     schedule: Schedule | None
+    moves: Move | None
 
     @cached_property
     def move(self) -> Move:
         """What changes at once."""
-        raise NotImplementedError
+        return Sites(self.scan) if self.moves is None else self.moves
+
+    def check_moves(self) -> None:
+        """Raise where `moves` is no move, or comes with a scan of single variables."""
+        if self.moves is not None and (
+            isinstance(self.moves, type) or not hasattr(self.moves, "propose")
+        ):
+            raise MethodError(f"expected moves=None or hd.Blocks(), got {shown(self.moves)}")
+        if self.moves is not None and self.scan != "auto":
+            raise MethodError(
+                f"expected no scan with moves, which have an order of their own, got {self.scan!r}"
+                ": drop it"
+            )
 
     @cached_property
     def laid_out_alike(self) -> Any:

@@ -7,13 +7,18 @@ is not in R is out of reach for good (where `x1 = x2`, by parity, in permutation
 may or may not be in reach, since factors are looked at one by one.
 
 An entry of a table is looked at once for each of its variables at most: time is linear in them.
+
+Moves of whole blocks lead further: the variables of a block may take any of their states at once.
+To R is then added what is left of these when states without support are dropped
+(`models.domains`), while variables outside of the block have those in R.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from herded.models.domains import compile_hard
+from herded.models.domains import compile_hard, propagate_all, whole_domains
 from herded.models.factor_graph import FactorGraph
 from herded.system.jit import jit
 
@@ -64,6 +69,32 @@ def reach(graph: FactorGraph, x: np.ndarray) -> np.ndarray:
     table = np.zeros((n, int(states.max())), np.bool_)
     table[owner, np.arange(total) - first[owner]] = inside
     return table
+
+
+def reach_in_blocks(graph: FactorGraph, x: np.ndarray, blocks: Sequence[np.ndarray]) -> np.ndarray:
+    """The states (N, K) that moves of whole blocks from the possible state `x` might reach."""
+    hard, states, n = compile_hard(graph), graph.cardinalities, graph.n_variables
+    first, everyone = hard.state_start[:-1], np.arange(n)
+    owner = np.repeat(everyone, states)
+    own = np.arange(len(owner)) - first[owner]
+    inside = np.zeros((n, int(states.max())), np.bool_)
+    inside[everyone, x] = True
+    while True:
+        before = int(inside.sum())
+        for block in blocks:
+            open_states = inside.copy()
+            open_states[block] = np.arange(inside.shape[1]) < states[block][:, None]
+            domains = whole_domains(graph, hard)
+            order = np.lexsort((own, ~open_states[owner, own], owner))
+            domains.states[:] = own[order]
+            domains.size[:] = open_states.sum(axis=1)
+            propagate_all(hard, domains)
+            left = own < domains.size[owner]
+            found = np.zeros_like(inside)
+            found[owner[left], domains.states[left]] = True
+            inside[block] |= found[block]
+        if int(inside.sum()) == before:
+            return inside
 
 
 @jit

@@ -1,7 +1,8 @@
-"""Classes of states that moves of one variable at a time cannot pass between, under hard zeros.
+"""Classes of states that moves cannot pass between, under hard zeros.
 
 Let S be some variables that hard factors tie, and look at the states x_S that the hard factors
-within S allow. A move changes one variable, so x_S stays as it is or moves along one axis. Where
+within S allow. A move changes one variable, so x_S stays as it is or moves along one axis; or it
+changes a block of variables, and x_S moves along the axes of those of them that are in S. Where
 the graph of such moves falls apart into classes, no chain leaves the class that its x_S is in,
 though every single state of every variable may occur in each of them. What other factors forbid
 can only split further.
@@ -11,7 +12,7 @@ the components with few joint states are searched exactly. In a larger one clust
 looked at; that another class of a cluster is possible is then proved by a state that is in it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -53,14 +54,16 @@ class Parted(NamedTuple):
     whole: bool  # whether no other hard factor has one of them
 
 
-def find_split(graph: FactorGraph, states: np.ndarray) -> Split | None:
+def find_split(
+    graph: FactorGraph, states: np.ndarray, blocks: Sequence[np.ndarray] | None = None
+) -> Split | None:
     """The first split that confines chains at the possible `states` (C, N), or None.
 
-    No chain leaves its class, so all of them are confined. `graph` is a factor graph with hard
-    zeros.
+    Moves are of one variable, or of `blocks`. No chain leaves its class, so all of them are
+    confined. `graph` is a factor graph with hard zeros.
     """
     left, searches = possible_states(graph), SEARCHES
-    for variables, classes, whole in _parted(graph):
+    for variables, classes, whole in _parted(graph) if blocks is None else _fall(graph, blocks):
         found = np.unique(classes[classes >= 0])
         rank = np.cumsum(left[variables], axis=1) - 1  # of a state among those that are left
         places = rank[np.arange(len(variables)), states[:, variables]]
@@ -79,7 +82,12 @@ def find_split(graph: FactorGraph, states: np.ndarray) -> Split | None:
 
 @keeps_last
 def _parted(graph: FactorGraph) -> list[Parted]:
-    """The clusters of hard factors that fall apart, as far as they are looked at."""
+    """The clusters of hard factors that fall apart under moves of one variable."""
+    return _fall(graph, None)
+
+
+def _fall(graph: FactorGraph, blocks: Sequence[np.ndarray] | None) -> list[Parted]:
+    """The clusters that fall apart, as far as they are looked at."""
     left = possible_states(graph)
     found, looked_at = [], 0
     for factors, whole in _clusters(list(_open_factors(graph, left)), left.sum(axis=1)):
@@ -88,7 +96,7 @@ def _parted(graph: FactorGraph) -> list[Parted]:
         looked_at += int(np.prod(sizes))
         if looked_at > IN_ALL:
             break
-        classes = _classes(factors, variables, sizes)
+        classes = _classes(factors, variables, sizes, _axes(variables, blocks))
         if len(np.unique(classes[classes >= 0])) > 1:
             found.append(Parted(variables, classes, whole))
     return found
@@ -158,11 +166,25 @@ def _grown(first: Hard, factors: list[Hard], sizes: np.ndarray) -> list[Hard]:
     return within if len(cluster) > 1 else cluster
 
 
-def _classes(factors: list[Hard], variables: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def _axes(variables: np.ndarray, blocks: Sequence[np.ndarray] | None) -> list[tuple[int, ...]]:
+    """The axes that each move may change at once, if it changes any."""
+    if blocks is None:
+        return [(axis,) for axis in range(len(variables))]
+    found = (tuple(np.flatnonzero(np.isin(variables, block)).tolist()) for block in blocks)
+    return [axes for axes in dict.fromkeys(found) if axes]
+
+
+def _classes(
+    factors: list[Hard],
+    variables: np.ndarray,
+    sizes: np.ndarray,
+    moves: Sequence[tuple[int, ...]],
+) -> np.ndarray:
     """The class of every joint state, one axis per variable; -1 where it is impossible.
 
-    A class is named by one of its states. Names spread along axes, to the lowest; states whose
-    name is no longer its own follow it, so that few rounds are enough.
+    A move changes some axes at once. A class is named by one of its states. Names spread along
+    axes, to the lowest; states whose name is no longer its own follow it, so that few rounds are
+    enough.
     """
     place = {int(i): a for a, i in enumerate(variables)}
     possible = np.ones(sizes, np.bool_)
@@ -176,8 +198,8 @@ def _classes(factors: list[Hard], variables: np.ndarray, sizes: np.ndarray) -> n
     where = np.flatnonzero(possible)
     while True:
         before = name.ravel()[where].copy()
-        for axis in range(name.ndim):
-            np.copyto(name, name.min(axis=axis, keepdims=True), where=possible)
+        for axes in moves:
+            np.copyto(name, name.min(axis=axes, keepdims=True), where=possible)
         flat = name.reshape(-1)
         np.minimum.at(flat, before, flat[where])  # who named a class goes where its members go
         flat[where] = flat[flat[where]]

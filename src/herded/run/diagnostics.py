@@ -5,13 +5,16 @@ than chance explains. And with hard zeros, moves of one variable at a time may b
 states that the model allows. No warning proves nothing: all chains may be in the same mode.
 """
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from herded.errors import HerdedError
 from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph, has_factors
 from herded.models.protocol import Model
-from herded.models.reach import reach
+from herded.models.reach import reach, reach_in_blocks
 from herded.models.split import Split, find_split
 from herded.models.support import FEW_TRIES, possible_states, start_state
 from herded.system.stream import stream_key
@@ -35,6 +38,20 @@ ALONE = (
 )
 
 UNKNOWN = (ALONE, UNCOMPARED)
+
+
+class Moves(NamedTuple):
+    """What sentences say of the moves of a run."""
+
+    what: str
+    remedy: str
+
+
+SINGLE = Moves("moves of one variable at a time", "give evidence that unties them")
+TOGETHER = Moves(
+    "moves of these blocks",
+    "give larger blocks by Blocks(entries=..), or some that have all of them",
+)
 
 SEARCHES = 8  # for states that a chain cannot reach
 SHOWN = 3  # names in a sentence
@@ -104,16 +121,24 @@ def immobility(
 # -- chains that are walled in --------------------------------------------------------------------
 
 
-def confinement(model: Model, states: np.ndarray) -> str:
-    """A sentence about what chains at `states` (C, N) can provably not reach, or nothing."""
+def confinement(
+    model: Model, states: np.ndarray, blocks: Sequence[np.ndarray] | None = None
+) -> str:
+    """A sentence about what chains at `states` (C, N) can provably not reach, or nothing.
+
+    Their moves are of one variable at a time, or of `blocks`.
+    """
     if not (model.has_hard_zeros and model.zeros_tie_variables and has_factors(model)):
         return ""
-    graph = as_graph(model)
-    reached = np.stack([reach(graph, x) for x in states])
+    graph, moves = as_graph(model), SINGLE if blocks is None else TOGETHER
+    if blocks is None:
+        reached = np.stack([reach(graph, x) for x in states])
+    else:
+        reached = np.stack([reach_in_blocks(graph, x, blocks) for x in states])
     missed = _missed(graph, states, reached)
     chains = np.flatnonzero(missed.any(axis=(1, 2)))
     if not len(chains):
-        return _divided(model, find_split(graph, states), len(states))
+        return _divided(model, find_split(graph, states, blocks), len(states), moves)
     c = int(chains[0])
     i, k = (int(place) for place in np.argwhere(missed[c])[0])
     tied = np.flatnonzero(missed.any(axis=(0, 2)))
@@ -121,14 +146,14 @@ def confinement(model: Model, states: np.ndarray) -> str:
     rest = f" and {_count(len(tied) - SHOWN)}" if len(tied) > SHOWN else ""
     return (
         f"{_subject(len(chains), len(states))} cannot reach every state that the model allows: "
-        f"moves of one variable at a time never set variable {called(model, i)} to "
+        f"{moves.what} never set variable {called(model, i)} to "
         f"{told_state(model, i, k)}{f' in chain {c}' if len(states) > 1 else ''}; hard zeros tie "
         f"{names}{rest}, whose marginals reflect the start: use exact inference where it fits, or "
-        "give evidence that unties them"
+        f"{moves.remedy}"
     )
 
 
-def _divided(model: Model, split: Split | None, chains: int) -> str:
+def _divided(model: Model, split: Split | None, chains: int, moves: Moves) -> str:
     """A sentence about states that fall apart though each variable has all of its own."""
     if split is None:
         return ""
@@ -141,10 +166,10 @@ def _divided(model: Model, split: Split | None, chains: int) -> str:
 
     return (
         f"{_subject(chains, chains)} cannot reach every state that the model allows: hard zeros "
-        f"tie {', '.join(names)}{rest}, whose possible states fall apart into classes that moves "
-        f"of one variable at a time never leave, such as those of ({told(split.here)}) and "
+        f"tie {', '.join(names)}{rest}, whose possible states fall apart into classes that "
+        f"{moves.what} never leave, such as those of ({told(split.here)}) and "
         f"({told(split.there)}), so that their marginals reflect the start: use exact inference "
-        "where it fits, or give evidence that unties them"
+        f"where it fits, or {moves.remedy}"
     )
 
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
+from herded.draws.fixed_point import SCALAR_BITS
 from herded.errors import MethodError, ModelError
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
@@ -139,7 +139,10 @@ class MarginalRecorder(Recorder):
             averages[:, :2] = np.stack([1.0 - ones, ones], axis=1)[:, :width]
         else:
             sums = self.layout.unstore(state.tally.reshape(-1, width).T).T
-            averages = sums / (sweeps * 2.0**VECTOR_BITS)
+            # A conditional sums to 2^24. In blocks a variable is visited more or less than once.
+            total = sums.sum(axis=1, keepdims=True)
+            seen = total > 0
+            averages = np.where(seen, sums / np.where(seen, total, 1), self.frequencies())
         return self._with_known(averages)
 
     def _with_known(self, table: np.ndarray) -> np.ndarray:

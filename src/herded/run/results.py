@@ -139,7 +139,8 @@ def _warnings(run: SamplerRun, doubt: str) -> tuple[str, ...]:
     model, chains, found = run.layout.model, run.chains, [doubt]
     if model.has_hard_zeros:
         states = np.concatenate([run.layout.values(chain.state) for chain in chains])
-        found.append(confinement(model, states[:: -(-len(states) // WALLED)]))
+        looked_at = states[:: -(-len(states) // WALLED)]
+        found.append(confinement(model, looked_at, run.layout.jointly))
     if getattr(run.method, "schedule", None) is not None:
         return tuple(sentence for sentence in found if sentence)
     if len(chains) > 1:
