@@ -115,8 +115,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
         solvers = [hd.MeanField(), hd.BeliefPropagation(), hd.Exact()]
         runs += [(name, method, None, 1) for method in solvers]
     runs += [("chain", hd.Viterbi(), None, 1)]
-    runs += herds()
-    runs += in_blocks()
+    runs += herds() + in_blocks() + tempered()
     known = models()
     for name, method, kind, chains in runs:
         label = f"{name} | {kind or 'auto'} | {described(method)} | {chains}"
@@ -125,6 +124,14 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
         method = gibbs(herd=20, seed=4)
         label = f"{name} | {kind} | {described(method)} | 1 | {SHORT} sweeps"
         yield label, lambda n=name, m=method, k=kind: fingerprint(known[n], m, k, 1, SHORT)
+
+
+def tempered() -> list[tuple[str, Any, str | None, int]]:
+    """Ladders of every kernel: fields, factors, melted zeros, and herds rung by rung."""
+    alone, herd = hd.Tempered(hd.Gibbs(seed=4), rungs=4), hd.Tempered(hd.Gibbs(herd=5), rungs=3)
+    names = ("binary graph", "binary graph with zeros", "mixed with evidence")
+    runs: list[tuple[str, Any, str | None, int]] = [(name, alone, None, 2) for name in names]
+    return [*runs, ("binary graph", herd, None, 1)]
 
 
 def herds() -> list[tuple[str, Any, str | None, int]]:

@@ -33,6 +33,7 @@ from herded.methods.herding import (
 )
 from herded.methods.mean_field import MeanField as MeanField
 from herded.methods.protocol import Answer as Answer, Sampler as Sampler, Solver as Solver
+from herded.methods.tempered import Tempered as Tempered
 from herded.methods.viterbi import Viterbi as Viterbi
 from herded.models.chain import chain_model as chain_model, skip_chain_model as skip_chain_model
 from herded.models.convert.bqm import from_bqm as from_bqm

@@ -13,6 +13,7 @@ What samplers do:
 - `choose`: the rules that pick a state; herding without a model.
 - `weights`: what the weights are for, where they start, how pools split.
 - `herd`: chains that draw together, on any layout but a lattice's.
+- `tempered`: replicas on a ladder of temperatures, and their exchanges.
 - `samplers`: Algorithm 1, Gibbs sampling, and both annealed, on any layout but a lattice's.
 - `lattice`, `potts`: the same on grids of two states and of more.
 - `best`: the best state among samples.

@@ -54,7 +54,7 @@ def add_infer(commands: "Commands", exit_codes: str) -> None:
     )
     infer.add_argument("--chains", type=int, metavar="C", help="or herds; default: 4")
     infer.add_argument(
-        "--herd", type=int, metavar="N", help="members that draw together: of herd, gibbs, herded"
+        "--herd", type=int, metavar="N", help="members that draw together: of herd, gibbs, ..."
     )
     infer.add_argument(
         "--burn-in",

@@ -33,8 +33,8 @@ SAMPLERS_ONLY = (
 )
 SHOWN = ("weights", "slack", "damping", "seed")  # of a method's settings, to people
 REFUSED = {
-    "map": "expected --method exact, herded, gibbs or auto for --task map, got {!r}, which looks "
-    "for no state: choose another",
+    "map": "expected --method exact, herded, gibbs, tempered or auto for --task map, got {!r}, "
+    "which looks for no state: choose another",
     "pr": "expected --method exact, bp (Bethe's estimate), mean-field (a lower bound) or auto for "
     "--task pr, got {!r}, which gives no estimate of log Z: choose another",
 }
@@ -152,15 +152,17 @@ def _name(options: argparse.Namespace) -> str:
     has_herd = options.herd is not None
     if has_weights and name not in ("auto", "herded"):
         raise MethodError(f"expected --weights and --slack with --method herded, got {name!r}")
-    if has_herd and name not in ("auto", "herd", "gibbs", "herded"):
-        raise MethodError(f"expected --herd with --method herd, gibbs or herded, got {name!r}")
+    if has_herd and name not in ("auto", "herd", "gibbs", "herded", "tempered"):
+        raise MethodError(
+            f"expected --herd with --method herd, gibbs, herded or tempered, got {name!r}"
+        )
     if name == "auto" and (has_weights or has_herd):
         name = "herd" if has_herd else "herded"
     if name == "herded" and has_herd and has_weights:
         raise MethodError("expected no --weights or --slack with --herd: drop one of them")
     if name == "herded" and options.task == "map" and options.slack is not None:
         raise MethodError("expected no --slack with --task map, which anneals: drop it")
-    if name in {"map": ("mean-field", "bp"), "pr": ("herded", "gibbs", "herd")}.get(
+    if name in {"map": ("mean-field", "bp"), "pr": ("herded", "gibbs", "herd", "tempered")}.get(
         options.task, ()
     ):
         raise MethodError(REFUSED[options.task].format(name))

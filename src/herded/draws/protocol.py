@@ -31,6 +31,10 @@ class Draw(Protocol):
     """How a new value is chosen."""
 
     @property
+    def seed(self) -> int:
+        """Names its streams of random numbers."""
+
+    @property
     def weights(self) -> str | None:
         """Which weight a visit uses ("blanket", "pooled", ..), or None where there are none."""
 

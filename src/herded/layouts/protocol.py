@@ -4,7 +4,7 @@ A `Task` is a model to be laid out; each kind of layout answers it with a `Propo
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -67,6 +67,8 @@ class Layout:
     counts: ClassVar[bool] = False  # whether kernels count the samples with x = 1 (`State.ones`)
     together: ClassVar[bool] = False  # whether it is for herds
     cools: ClassVar[bool] = False  # whether its conditionals can follow a temperature
+    tells: ClassVar[bool] = False  # whether it has something to tell in a result
+    passes_zeros: ClassVar[bool] = False  # whether hard zeros are no walls for its moves
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Pickles forget what is read-only, a part of types: workers would compile anew."""
@@ -141,9 +143,25 @@ class Layout:
         """The samples in a block (rows, sample_size) as states (rows, members, N)."""
         return self.unstore(block)[:, None]
 
+    def replicas_of(self, block: np.ndarray) -> np.ndarray:
+        """The same with what else a chain has visited, such as the hotter rungs of a ladder."""
+        return self.members_of(block)
+
     def values(self, state: State) -> np.ndarray:
         """The current states (members, N) of a chain, in the model's order."""
         return self.unstore(state.x.reshape(1, -1)).astype(np.int64)
+
+    def replicas(self, state: State) -> np.ndarray:
+        """The same with all other states that a chain has, in the model's order."""
+        return self.values(state)
+
+    def told(self, states: Sequence[State]) -> dict[str, Any]:
+        """What a result tells of chains that were at `states` in the end, beside its numbers."""
+        return {}
+
+    def doubts(self, states: Sequence[State]) -> list[str]:
+        """What speaks against such a result, as sentences."""
+        return []
 
     def remember(self, state: State) -> None:
         """Note where the members of a herd are, to see later whether they have left."""

@@ -32,6 +32,7 @@ BUILT_IN = {
     "herded": Entry("herded.methods.herded_gibbs", "HerdedGibbs"),
     "gibbs": Entry("herded.methods.gibbs", "Gibbs"),
     "herd": Entry("herded.methods.gibbs", "Gibbs", {"herd": 64}),
+    "tempered": Entry("herded.methods.tempered", "Tempered"),
     "mean-field": Entry("herded.methods.mean_field", "MeanField", {"damping": DAMPING}),
     "bp": Entry("herded.methods.belief_propagation", "BeliefPropagation", {"damping": DAMPING}),
     "exact": Entry("herded.methods.exact", "Exact"),

@@ -138,7 +138,7 @@ def _check_states(run: SamplerRun, path: FilePath, chain: Chain) -> None:
     """Raise unless a chain is at a state of the model, and its sums could be."""
     model, state = run.layout.model, chain.state
     most = max(run.layout.width - 1, 1)
-    values = run.layout.values(state)
+    values = run.layout.replicas(state)
     wrong = (values >= model.cardinalities) | ((model.evidence >= 0) & (values != model.evidence))
     # The words of a herd have the bits of all members, and no other.
     stored = () if run.layout.together else (state.x, state.own.get("y", state.x))

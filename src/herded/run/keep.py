@@ -67,9 +67,9 @@ class Recorder:
             self.arrays[name] = np.concatenate([self.arrays[name], *parts])
         self.piled = {}
 
-    def states_in(self, block: np.ndarray) -> np.ndarray:
-        """The samples (rows, N) of all members in a block."""
-        states = self.layout.members_of(block)
+    def states_in(self, block: np.ndarray, replicas: bool = False) -> np.ndarray:
+        """The samples (rows, N) of all members in a block, or of all replicas."""
+        states = (self.layout.replicas_of if replicas else self.layout.members_of)(block)
         return np.ascontiguousarray(states.reshape(-1, states.shape[2]))
 
 
@@ -281,7 +281,7 @@ class BestRecorder(Recorder):
         }
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        samples = self.states_in(block)
+        samples = self.states_in(block, replicas=True)
         keep = partial(keep_best, self.parts, samples, self.arrays["score"], self.arrays["state"])
         first = self.parts.first_factor
         run_parts(keep, len(first) - 1, lambda: len(samples) * np.diff(first), pool)

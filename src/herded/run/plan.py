@@ -13,10 +13,12 @@ import numpy as np
 from herded.errors import HerdedWarning, MethodError
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
+from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
 from herded.methods.registry import method_named
 from herded.methods.schedule import is_annealed
+from herded.methods.tempered import Tempered
 from herded.methods.weights_rule import SLACK, suited_weights
 from herded.models.checks import edge_array
 from herded.models.joint_states import count_joint_states
@@ -114,6 +116,8 @@ def _choice(model: Model, name: str, asked: Request, begun: Begun | None) -> Cho
         found: Any = annealed(model, asked.seed, herded=False)
         plain: Any = method_named(name, **herd)
         return Choice(name, replace(found, herd=plain.herd), "")
+    if name == "tempered":
+        return Choice(name, Tempered(Gibbs(seed=asked.seed, herd=asked.herd or 1)), "")
     return Choice(name, method_named(name, seed=asked.seed, **herd), "")
 
 

@@ -43,6 +43,8 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
     }
     if run.saved is not None:
         facts["saved"] = run.saved
+    if run.layout.tells:
+        facts |= run.layout.told([chain.state for chain in run.chains])
     return Result(
         shape=model.shape,
         sweeps=recorded,
@@ -95,7 +97,7 @@ def in_full(method: object) -> str:
     """A method with all of its options: its `repr` leaves out those that are as usual."""
     if not isinstance(method, Options):
         return repr(method)
-    named = (f"{f.name}={getattr(method, f.name)!r}" for f in fields(cast(Any, method)))
+    named = (f"{f.name}={in_full(getattr(method, f.name))}" for f in fields(cast(Any, method)))
     return f"{type(method).__name__}({', '.join(named)})"
 
 
@@ -137,7 +139,9 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
 def _warnings(run: SamplerRun, doubt: str) -> tuple[str, ...]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
     model, chains, found = run.layout.model, run.chains, [doubt]
-    if model.has_hard_zeros:
+    if run.layout.tells:
+        found += run.layout.doubts([chain.state for chain in chains])
+    if model.has_hard_zeros and not run.layout.passes_zeros:
         states = np.concatenate([run.layout.values(chain.state) for chain in chains])
         looked_at = states[:: -(-len(states) // WALLED)]
         found.append(confinement(model, looked_at, run.layout.jointly))

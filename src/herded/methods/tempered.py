@@ -1,0 +1,190 @@
+"""Replicas at several temperatures that exchange states: tempering, for models with many modes.
+
+(Swendsen and Wang 1986; Geyer, "Markov chain Monte Carlo maximum likelihood", 1991.) What is walled
+in at the model's own temperature moves freely on hotter rungs and comes down by exchanges.
+"""
+
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError
+from herded.layouts.field_arrays import field_couplings
+from herded.layouts.protocol import Proposal, Task
+from herded.layouts.state import State
+from herded.methods.gibbs import Gibbs
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.options import Options, is_between, is_whole
+from herded.models.checks import shown
+from herded.models.factor_graph import as_graph
+from herded.models.protocol import Model
+from herded.moves.components import compile_components
+from herded.moves.field_ladder_sweeps import compile_links
+from herded.moves.ladder import (
+    FieldLadder,
+    LadderLayout,
+    MoveLadder,
+    SiteLadder,
+    check_scan,
+    geometric,
+    melted,
+)
+from herded.moves.sites import Sites
+from herded.system import memory
+from herded.system.memory import Size
+
+MOST_RUNGS = 256
+BLOCK = 2.0**20  # bytes of the samples of one rung
+SWAPS = ("components", "whole")
+SITES = Gibbs()
+
+
+@dataclass(frozen=True)
+class Tempered(Options):
+    """Gibbs sampling on a ladder of temperatures.
+
+    Parameters
+    ----------
+    method
+        How each rung is swept: `Gibbs()` of any moves; of a herd, as many ladders draw together.
+    rungs
+        Replicas, from the hottest to the model itself.
+    hottest
+        The inverse temperature of the hottest rung. With 0, where all states are alike, the run
+        also gives log Z (`result.log_z`): take 17 rungs.
+    swaps
+        What neighbouring rungs exchange: "components" of the variables on which they differ, each
+        by itself, or "whole" states.
+
+    Examples
+    --------
+    >>> strong = hd.ising_grid(np.zeros((4, 4)), 2.0)
+    >>> result = hd.infer(strong, hd.Tempered(), sweeps=4000, burn_in=500)
+    >>> result.marginals[..., 1].mean().round(1)
+    np.float64(0.5)
+    """
+
+    method: Gibbs = SITES
+    rungs: int = 8
+    hottest: float = 0.1
+    swaps: str = "components"
+
+    def __post_init__(self) -> None:
+        check_method(self.method)
+        if not is_whole(self.rungs, 2) or self.rungs > MOST_RUNGS:
+            raise MethodError(f"expected 2 to {MOST_RUNGS} rungs, got {self.rungs!r}")
+        if not is_between(self.hottest, 0.0, 1.0) or self.hottest == 1:
+            raise MethodError(
+                "expected the inverse temperature of the hottest rung from 0 to below 1, got "
+                f"{self.hottest!r}"
+            )
+        if self.swaps not in SWAPS:
+            raise MethodError(f'expected swaps="components" or "whole", got {self.swaps!r}')
+
+    @property
+    def seed(self) -> int:
+        """That of the method on the rungs."""
+        return self.method.seed
+
+    @property
+    def herd(self) -> int:
+        """Ladders that draw together."""
+        return self.method.herd
+
+    def propose(
+        self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
+    ) -> Proposal:
+        """The layout that `compile` would build, and what it would take."""
+        inner = self.method.move.propose(
+            model, self.method.draw, kind=kind, cools=True, max_memory=max_memory
+        )
+        graph, members, rungs = as_graph(model), self.method.herd, self.rungs
+        width = int(graph.cardinalities.max())
+        states = (1.0 if width <= 256 else 2.0 if width <= 65536 else 8.0) * graph.n_variables
+        chain = rungs * members * (4 * states + graph.n_variables)
+        block = BLOCK * rungs
+        tables = 16.0 * len(graph.log_tables) + 40.0 * len(graph.factor_variables)
+        need = 2 * inner.memory + chain + tables + block
+        return Proposal(
+            kind=LadderLayout.kind,
+            memory=need,
+            chain_memory=chain + block,
+            grows=False,
+            least_block=1,
+            check=lambda: memory.check(need, max_memory, "the replicas of a ladder"),
+            make=lambda: self._build(model, inner, kind, need, chain + block),
+        )
+
+    def compile(
+        self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
+    ) -> Any:
+        """Lay the model out for all rungs."""
+        return replace(self.propose(model, kind=kind, max_memory=max_memory).build(), method=self)
+
+    def _build(
+        self, model: Model, inner: Proposal, kind: str | None, need: float, chain: float
+    ) -> LadderLayout:
+        graph = as_graph(model)
+        melts = graph.has_hard_zeros
+        soft = melted(graph) if melts else graph
+        betas = geometric(self.rungs - melts, self.hottest)
+        facts: dict[str, Any] = {
+            "model": model,
+            "memory": need,
+            "chain_memory": chain,
+            "members": self.method.herd,
+            "components_of": compile_components(graph, soft.log_tables, melts),
+            "first_betas": np.append(betas, 1.0) if melts else betas,
+            "is_whole": self.swaps == "whole",
+            "melts": melts,
+        }
+        move, draw = self.method.move, self.method.draw
+        if isinstance(move, Sites) and self.method.herd == 1 and kind in (None, inner.kind):
+            task = Task(model, draw, move.scan, None)
+            check_scan(task.order)
+            couplings, _ = field_couplings(graph)
+            if couplings is not None and kind is None:
+                links = compile_links(couplings)
+                return FieldLadder(links=links, factors=task.factors, scan=task.order, **facts)
+            return SiteLadder(
+                scalar=task.scalar,
+                factors=task.factors._replace(log_tables=soft.log_tables),
+                hard=task.factors if melts else None,
+                scan=task.order,
+                **facts,
+            )
+        coldest = others = inner.build()
+        if melts:
+            others = move.propose(soft, draw, kind=kind, cools=True).build()
+        return MoveLadder(scalar=coldest.scalar, coldest=coldest, others=others, **facts)
+
+    def init(
+        self, layout: LadderLayout, x: np.ndarray, *, chain: int, tally: bool, total: int
+    ) -> State:
+        """A ladder whose coldest rung starts at `x` (members, N)."""
+        return layout.start(self.method.draw, x, chain=chain, tally=tally, total=total)
+
+    def advance(
+        self, layout: LadderLayout, state: State, block: np.ndarray, pool: Executor | None = None
+    ) -> None:
+        """Run len(block) sweeps of all rungs; block[s] has the states of all after the s-th."""
+        layout.climb(self.method.draw, state, block, pool)
+
+
+def check_method(method: object) -> None:
+    """Only draws at random, or together with fresh phases, leave all rungs as they should be."""
+    if isinstance(method, HerdedGibbs):
+        raise MethodError(
+            "expected Gibbs(...) to temper, got HerdedGibbs: what herding in time owes to one "
+            "state it would pay to another that was exchanged for it, so that errors stop falling; "
+            "use Gibbs(), or Gibbs(herd=64) for ladders that draw together"
+        )
+    if not isinstance(method, Gibbs):
+        raise MethodError(f"expected Gibbs(...) to temper, got {shown(method)}")
+    if method.schedule is not None:
+        raise MethodError(
+            "expected Gibbs(...) without a schedule to temper, whose rungs have temperatures of "
+            f"their own, got {method!r:.200}: drop schedule="
+        )

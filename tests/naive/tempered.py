@@ -1,0 +1,165 @@
+"""Tempering with lists and sets: rungs one after another, components found anew each time."""
+
+import math
+
+import numpy as np
+
+from herded.system.exp import exp
+from naive.choose import naive_pick
+from naive.conditional import naive_fixed_scalar, naive_fixed_vector, naive_sigmoid
+from naive.model import Naive
+from naive.samplers import add_to_tally, empty_tally
+from naive.stream import WORD, naive_draw, naive_key, naive_shuffle
+
+
+def naive_ladder(
+    model, *, x0, betas, kind, swaps="components", scan="sequential", seed=0, chain=0, sweeps,
+    burn_in, melted=None,
+):  # fmt: skip
+    """x0 (rungs, N) -> samples (sweeps, rungs, N), sums of the coldest, betas, rejections, trips.
+
+    `melted` is the model of all rungs but the coldest, where that is another.
+    """
+    ladder = NaiveLadder(model, melted or model, kind, swaps, x0, betas, seed, chain)
+    samples, rungs = [], len(betas)
+    for sweep in range(sweeps):
+        ladder.is_frozen |= sweep == burn_in
+        for i in ladder.order(scan, sweep):
+            for r in range(rungs):
+                ladder.visit(i, r, sweep)
+        samples.append([list(x) for x in ladder.x])
+        for r in range(sweep % 2, rungs - 1, 2):
+            ladder.exchange(r, sweep)
+        ladder.respace(sweep + 1)
+    return np.array(samples), np.array(ladder.tally), ladder.betas, ladder.rejected, ladder.came
+
+
+class NaiveLadder:
+    """All rungs: states, temperatures, and what happened between them."""
+
+    def __init__(self, model, melted, kind, swaps, x0, betas, seed, chain):
+        self.model, self.soft = Naive(model, False, kind), Naive(melted, False, kind)
+        self.kind, self.whole = kind, swaps == "whole"
+        self.melts = melted is not model
+        self.x = [[int(k) for k in x] for x in x0]
+        self.betas, n = [float(b) for b in betas], self.model.n
+        gaps = len(betas) - 1
+        self.tried, self.rejected = [0.0] * gaps, [0.0] * gaps
+        self.from_hottest = [[0] * n for _ in betas]
+        self.came, self.is_frozen = [0] * n, False
+        self.keys = [naive_key(seed, chain * len(betas) + r, 1) for r in range(len(betas))]
+        self.swap_key, self.scan_key = naive_key(seed, chain, 6), naive_key(seed, chain, 7)
+        self.tally = empty_tally(self.model)
+
+    def order(self, scan, sweep):
+        """All rungs are visited in one order; a random one is a shuffle of all variables."""
+        if scan != "random":
+            return self.model.order(scan, sweep, 0, False)
+        apart = [i for part in self.model.components() for i in part]
+        return naive_shuffle(apart, (self.scan_key + sweep * self.model.n) & WORD)
+
+    def visit(self, i, r, sweep):
+        """Draw variable i on rung r."""
+        naive, counter = self.model if r == len(self.betas) - 1 else self.soft, sweep * self.model.n
+        if self.kind == "field":
+            p = naive_sigmoid(math.trunc(naive.field(i, self.x[r]) * self.betas[r]))
+            pairs = (len(self.betas) + 1) // 2
+            both = naive_draw(self.keys[0], (counter + i) * pairs + r % pairs)
+            bits = both if r < pairs else both << 31 & WORD
+        else:
+            p = self.conditional(naive, i, self.x[r], self.betas[r])
+            bits = naive_draw(self.keys[r], counter + i)
+        self.x[r][i] = naive_pick(p, bits)
+        if r == len(self.betas) - 1:
+            add_to_tally(self.tally, i, p)
+
+    @staticmethod
+    def conditional(naive, i, x, beta):
+        logits = [0.0] * naive.cards[i]
+        for scope, table in naive.factors:
+            if i in scope:
+                for k in range(naive.cards[i]):
+                    logits[k] += float(table[tuple(k if j == i else x[j] for j in scope)])
+        if naive.scalar:
+            return naive_fixed_scalar(*logits, beta)
+        return naive_fixed_vector(logits, beta)
+
+    # -- exchanges ---------------------------------------------------------------------------
+
+    def exchange(self, r, sweep):
+        """Exchange components between rungs r and r + 1, or all of them at once."""
+        naive, clock = self.model, (sweep * len(self.betas) + r) * self.model.n
+        self.tried[r] += naive.n
+        parts = list(self.components(r))
+        if self.whole:
+            together = [v for part, _ in parts for v in part]
+            total = 0.0
+            for _, difference in parts:
+                total += difference
+            parts = [(together, total)] if together else []
+        for part, difference in parts:
+            first = 0 if self.whole else part[0]
+            scale = 2.0**24 if self.kind == "field" else 1.0
+            gap = (self.betas[r + 1] - self.betas[r]) / scale
+            gain = -math.inf if difference == -math.inf else gap * difference
+            accepted = 1.0 if gain >= 0 else exp(gain)
+            self.rejected[r] += len(part) * (1.0 - accepted)
+            if (naive_draw(self.swap_key, clock + first) >> 11) * 2.0**-53 < accepted:
+                for v in part:
+                    self.swap(r, v)
+
+    def components(self, r):
+        """(variables, S(hot) - S(cold)) of each, breadth first from the least variable."""
+        hot, cold = self.x[r], self.x[r + 1]
+        left = [i for i in range(self.model.n) if hot[i] != cold[i]]
+        while left:
+            part, difference, seen = [left[0]], 0.0, set()
+            possible = True
+            for v in part:  # which grows
+                for f, (scope, table) in enumerate(self.soft.factors):
+                    if v not in scope or f in seen:
+                        continue
+                    seen.add(f)
+                    part += [u for u in scope if u in left and u not in part]
+                    here, there = (tuple(x[j] for j in scope) for x in (hot, cold))
+                    difference += float(table[here]) - float(table[there])
+                    if self.melts and r == len(self.betas) - 2:
+                        possible &= self.model.factors[f][1][here] > -math.inf
+            if self.kind == "field":
+                difference = self.field_difference(r, part)
+            yield part, difference if possible else -math.inf
+            left = [i for i in left if i not in part]
+
+    def field_difference(self, r, part):
+        """S(hot) - S(cold) in whole numbers, changing one variable after another."""
+        x, total = list(self.x[r + 1]), 0
+        for v in part:
+            total += self.model.field(v, x) * (self.x[r][v] - self.x[r + 1][v])
+            x[v] = self.x[r][v]
+        return float(total)
+
+    def swap(self, r, v):
+        hot, cold = self.x[r], self.x[r + 1]
+        hot[v], cold[v] = cold[v], hot[v]
+        above, below = self.from_hottest[r], self.from_hottest[r + 1]
+        above[v], below[v] = below[v], 1 if r == 0 else above[v]
+        if r + 2 == len(self.betas):
+            self.came[v] += below[v]
+            below[v] = 0
+
+    def respace(self, done):
+        """At powers of two from 32 on: as much rejection in every gap."""
+        if self.is_frozen or done < 32 or done & (done - 1):
+            return
+        gaps = len(self.tried) - self.melts
+        rates = [r / t if t > 0 else 0.0 for r, t in zip(self.rejected, self.tried, strict=True)]
+        upto = [0.0]
+        for rate in rates[:gaps]:
+            upto.append(upto[-1] + max(rate, 1e-3))
+        old = list(self.betas)
+        for r in range(1, gaps):
+            wanted = upto[-1] * r / gaps
+            gap = next(g for g in range(gaps) if upto[g + 1] >= wanted)
+            part = (wanted - upto[gap]) / (upto[gap + 1] - upto[gap])
+            self.betas[r] = old[gap] + part * (old[gap + 1] - old[gap])
+        self.tried, self.rejected = [0.0] * len(self.tried), [0.0] * len(self.tried)
