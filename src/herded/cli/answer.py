@@ -15,6 +15,7 @@ from herded.cli.setup import Setup
 from herded.errors import MethodError
 from herded.models import labels
 from herded.models.protocol import Model
+from herded.run.climb import Step
 from herded.run.diagnostics import ALONE
 from herded.run.intervals import margins, t_quantile
 from herded.run.result import Result
@@ -52,6 +53,7 @@ class Answered:
     state: np.ndarray | None = None  # (N,)
     log_score: float | None = None
     log_z: float | None = None
+    climb: tuple[Step, ...] = ()  # what was tried, where that was more than one method
 
     def as_text(self) -> str:
         """The answer, then what to think of it."""
@@ -61,7 +63,11 @@ class Answered:
             lines = _state_lines(self.model, self.state)
         else:
             lines = []
-        text = [*facts([("time", self._time())]), *lines, *facts(self._judged())]
+        told = [("time", self._time())]
+        if len(self.climb) > 1:
+            told += [("tried", safe(str(step), 300)) for step in self.climb]
+            told.append(("answered", f"by {self.setup.choice.name}"))
+        text = [*facts(told), *lines, *facts(self._judged())]
         return "\n".join(text).rstrip()
 
     def _time(self) -> str:
@@ -132,6 +138,7 @@ class Answered:
             "seconds": self.seconds,
             "memory": self.setup.memory,
             "interrupted": self.interrupted,
+            "climb": [asdict(step) for step in self.climb],
             "warnings": list(self.warnings),
         }
         if self.log_z is not None:
@@ -194,6 +201,7 @@ def answered(
         "seconds": float(result.provenance["seconds"]),
         "interrupted": bool(result.provenance["interrupted"]),
         "warnings": (*shown, *result.warnings, *_warnings(setup)),
+        "climb": result.climb,
     }
     if options.task == "pr":
         return Answered(model, setup, options, log_z=result.log_z, **common)

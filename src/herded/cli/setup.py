@@ -18,6 +18,7 @@ from herded.models.protocol import Model
 from herded.run.begun import MOST, Begun
 from herded.run.memory import exact_memory, run_memory
 from herded.run.plan import Plan, Request, plan_run
+from herded.run.result import Result
 from herded.run.sampling import SPARE
 from herded.system import memory
 
@@ -98,6 +99,22 @@ class Setup:
         reason = f": {self.choice.reason}" if self.choice.reason else ""
         settings = f" ({', '.join(parts)})" if parts else ""
         return f"{self.choice.name}{settings}{reason}"
+
+    def after(self, result: Result) -> "Setup":
+        """The same with the method and the run that have answered, where a climb came to others."""
+        if not result.climb or result.method == self.method:
+            return self
+        facts = result.provenance
+        name = next(step.name for step in result.climb if step.method == repr(result.method))
+        choice = replace(
+            self.choice,
+            name=name,
+            method=result.method,
+            sweeps=result.sweeps,
+            burn_in=facts["burn_in"],
+            chains=facts["chains"],
+        )
+        return replace(self, choice=choice)
 
     def settings(self) -> dict[str, Any]:
         """Its options, as plain values."""

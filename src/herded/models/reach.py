@@ -84,7 +84,7 @@ def reach_in_blocks(graph: FactorGraph, x: np.ndarray, blocks: Sequence[np.ndarr
         for block in blocks:
             open_states = inside.copy()
             open_states[block] = np.arange(inside.shape[1]) < states[block][:, None]
-            domains = whole_domains(graph, hard)
+            domains = whole_domains(graph, hard, graph.evidence)
             order = np.lexsort((own, ~open_states[owner, own], owner))
             domains.states[:] = own[order]
             domains.size[:] = open_states.sum(axis=1)

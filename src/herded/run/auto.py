@@ -19,6 +19,7 @@ from herded.methods.herded_gibbs import MOST_STATES, HerdedGibbs
 from herded.methods.protocol import Method
 from herded.methods.registry import method_named
 from herded.methods.schedule import linear
+from herded.methods.tempered import Tempered
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
 from herded.run.memory import exact_memory
@@ -93,10 +94,14 @@ def choose(
     )
 
 
-def sampler_name(method: Gibbs | HerdedGibbs) -> str:
+def sampler_name(method: Gibbs | HerdedGibbs | Tempered) -> str:
     """What the command line calls it."""
+    if isinstance(method, Tempered):
+        return "tempered"
     if isinstance(method, HerdedGibbs):
         return "herded"
+    if method.moves is not None:
+        return "blocks"
     return "herd" if method.herd > 1 else "gibbs"
 
 

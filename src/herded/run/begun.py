@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from herded.errors import MethodError
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.tempered import Tempered
+from herded.moves.blocks import Blocks
 from herded.run import checkpoint_file
 from herded.system.atomic import FilePath
 
@@ -54,14 +56,27 @@ def read_begun(path: FilePath) -> Begun | None:
     return begun if counts and timed else None  # whoever resumes it says what is wrong
 
 
-def read_method(text: str) -> Gibbs | HerdedGibbs | None:
+KNOWN: dict[str, Any] = {
+    "Gibbs": Gibbs,
+    "HerdedGibbs": HerdedGibbs,
+    "Tempered": Tempered,
+    "Blocks": Blocks,
+}
+
+
+def read_method(text: str) -> Gibbs | HerdedGibbs | Tempered | None:
     """A method from the way it shows itself, such as "Gibbs(herd=64, seed=0)"."""
-    known: dict[str, type[Gibbs | HerdedGibbs]] = {"Gibbs": Gibbs, "HerdedGibbs": HerdedGibbs}
     try:
-        call = ast.parse(text, mode="eval").body
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
-            options = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-            return known[call.func.id](**options)
+        found = _read(ast.parse(text, mode="eval").body)
     except (SyntaxError, ValueError, KeyError, TypeError, MethodError, RecursionError, MemoryError):
         return None
-    return None
+    return found if isinstance(found, (Gibbs, HerdedGibbs, Tempered)) else None
+
+
+def _read(node: ast.expr) -> Any:
+    """A call of one of ours, or plain values."""
+    if not isinstance(node, ast.Call):
+        return ast.literal_eval(node)
+    if not isinstance(node.func, ast.Name) or node.args:
+        raise ValueError
+    return KNOWN[node.func.id](**{str(word.arg): _read(word.value) for word in node.keywords})

@@ -4,6 +4,7 @@ A name stands for the run that the command line makes of it: four chains, a burn
 as serve most models. Without a name the model decides (`run/auto.py`).
 """
 
+import os
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,7 +26,8 @@ from herded.models.joint_states import count_joint_states
 from herded.models.protocol import Model
 from herded.run.auto import Choice, annealed, choose, sampler_name
 from herded.run.begun import Begun, read_begun, read_method
-from herded.run.infer import infer
+from herded.run.climb import Rung, climb
+from herded.run.infer import infer, issue
 from herded.run.keep import (
     MAX_JOINT,
     BestState,
@@ -78,6 +80,7 @@ class Plan:
     memory: float | None = None  # bytes of the run, if they are known
     begun: Begun | None = None  # how far the run of a checkpoint is already
     doubt: str = ""  # what speaks against any run of this length
+    climbs: int = 0  # updates of each variable that dearer rungs may take; 0 if none is to be tried
 
     @property
     def samples(self) -> bool:
@@ -103,7 +106,13 @@ def plan_run(model: Model, name: str, asked: Request) -> Plan:
         choice.memory,
         begun,
         choice.doubt,
+        _updates(asked) if name == "auto" and samples and asked.task == "mar" else 0,
     )
+
+
+def _updates(asked: Request) -> int:
+    """Of each variable, in all chains together."""
+    return (asked.chains or CHAINS) * (asked.sweeps or SWEEPS)
 
 
 def _choice(model: Model, name: str, asked: Request, begun: Begun | None) -> Choice:
@@ -131,7 +140,7 @@ def _chosen(model: Model, asked: Request, begun: Begun | None) -> Choice:
     choice = choose(
         model,
         asked.task,
-        updates=(asked.chains or CHAINS) * (asked.sweeps or SWEEPS),
+        updates=_updates(asked),
         seconds=asked.seconds,
         max_memory=asked.max_memory,
         seed=asked.seed,
@@ -165,8 +174,7 @@ def _sweeps(choice: Choice, asked: Request, chains: int, begun: Begun | None) ->
     if asked.seconds is not None and asked.sweeps is None:
         return None
     if choice.burn_in is not None:  # planned for so many updates in all
-        updates = (asked.chains or CHAINS) * (asked.sweeps or SWEEPS)
-        each = updates // (chains * getattr(choice.method, "herd", 1))
+        each = _updates(asked) // (chains * getattr(choice.method, "herd", 1))
         found = max(1, each - choice.burn_in)
         if choice.chains == chains:
             found = choice.sweeps or found
@@ -256,8 +264,10 @@ def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **opti
         options["keep"] = [Marginals(rao_blackwell=True)]
 
     def run(method: Method, **length: Any) -> Result:
-        return infer(model, method, chains=plan.chains, **length, **options)
+        return infer(model, method, **({"chains": plan.chains} | length), **options)
 
+    if plan.climbs and options.get("start") is None:
+        return _climbed(model, plan, seconds, options)
     if seconds is not None and plan.sweeps is None and is_annealed(plan.method):
         if options.get("checkpoint") is not None:
             raise MethodError(
@@ -267,8 +277,34 @@ def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **opti
         result = anneal_in_rounds(run, plan.method, seconds)
     else:
         result = run(plan.method, sweeps=plan.sweeps, seconds=seconds, burn_in=plan.burn_in)
-    if plan.doubt:
-        warnings.warn(plan.doubt, HerdedWarning, stacklevel=4)
+    return _with_reason(result, plan)
+
+
+def _climbed(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+    """Do what was planned, and climb on where that is not enough."""
+    first = Rung(plan.name, plan.method, plan.sweeps, plan.burn_in, plan.chains)
+    path = options.get("checkpoint")
+
+    def run(rung: Rung, seconds: float | None, name: str) -> Result:
+        own = dict(options)
+        if rung.method is not plan.method:
+            own["layout"] = None
+        if path is not None and name != plan.name:  # beside that of the first rung
+            own["checkpoint"] = f"{os.fspath(path)}.{name.replace(' ', '-')}"
+        length = {"sweeps": rung.sweeps, "burn_in": rung.burn_in, "chains": rung.chains}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HerdedWarning)  # only those of the answer are issued
+            return infer(model, rung.method, seconds=seconds, **length, **own)
+
+    result = climb(model, first, run, plan.climbs, seconds)
+    issue(result)
+    return _with_reason(result, plan)
+
+
+def _with_reason(result: Result, plan: Plan) -> Result:
+    """Say why the method was chosen, and what speaks against any run as long as planned."""
+    if plan.doubt and result.method == plan.method:
+        warnings.warn(plan.doubt, HerdedWarning, stacklevel=5)
         result = replace(result, warnings=(plan.doubt, *result.warnings))
     return replace(result, reason=plan.reason)
 

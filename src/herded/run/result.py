@@ -99,6 +99,7 @@ class Result:
     warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
     method: Any = field(default=None, repr=False)  # what was run; its text is in `provenance`
     reason: str = field(default="", repr=False)  # why, where the method was not given
+    climb: tuple[Any, ...] = field(default=(), repr=False)  # `Step`s, where several were tried
 
     def __repr__(self) -> str:
         from herded.run.shown import as_text

@@ -57,6 +57,8 @@ def _facts(result: "Result") -> Iterator[tuple[str, str]]:
     yield "model", repr(result.model)
     if result.reason:
         yield "reason", result.reason
+    for step in result.climb if len(result.climb) > 1 else ():
+        yield "tried", str(step)
     if kept.get("chain_marginals") is not None:
         yield "marginals", f"{_shape(result.marginals)}{_spread(result)}"
     if kept.get("log_z") is not None:

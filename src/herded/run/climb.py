@@ -1,0 +1,210 @@
+"""Climb from cheap moves to dear ones until chains agree: what `auto` does where nothing is exact.
+
+Single sites, alone or in herds, come first, since most models ask for no more. Where chains
+disagree or hard zeros wall them in, blocks pass the zeros, and tempering the modes. The first rung
+whose chains agree answers; where none do, the one that is doubted least, with its warnings. Belief
+propagation is then a witness: often near where there are hard zeros, at times far off without a
+sign of it, so that it is compared and told, and never taken.
+
+With seconds every rung is tried for a small share of them, and the one that answers has the rest.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.errors import HerdedError, InfeasibleError
+from herded.methods.gibbs import Gibbs
+from herded.methods.protocol import Sampler
+from herded.methods.tempered import Tempered
+from herded.models.factor_graph import has_factors
+from herded.models.protocol import Model
+from herded.moves.blocks import Blocks
+from herded.run.control import witness
+from herded.run.diagnostics import UNKNOWN
+from herded.run.intervals import margins
+from herded.run.recommend import BLOCK_UPDATES, in_blocks
+from herded.run.result import Result
+
+SHARE = 0.12  # of the seconds, for each rung that is tried
+CHAINS = 4
+RUNGS = 8  # of a ladder
+BURN_IN = 5  # a part in so many
+LEAST_SWEEPS = 40
+FAR = 0.05  # of two marginals
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a climb: what was tried, how long, and what it said.
+
+    Examples
+    --------
+    >>> from herded.run.climb import Step
+    >>> print(Step("blocks", "Gibbs(moves=Blocks())", 0.5, True, "the chains agree"))
+    blocks (0.5 s): the chains agree
+    """
+
+    name: str  # of the rung, as the command line says it
+    method: str
+    seconds: float
+    agrees: bool  # with itself: nothing speaks against it
+    said: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.seconds:.2g} s): {self.said}"
+
+
+class Rung(NamedTuple):
+    """A sampler and its run; sweeps are None where the clock decides."""
+
+    name: str
+    method: Sampler
+    sweeps: int | None
+    burn_in: int
+    chains: int
+
+
+class Tried(NamedTuple):
+    """A rung, and what came of it: a result, or why there is none."""
+
+    rung: Rung
+    result: Result | None
+    step: Step
+
+
+Run = Callable[[Rung, float | None, str], Result]  # for some seconds, under a name of its own
+
+
+def climb(
+    model: Model, first: Rung, run: Run, updates: int, seconds: float | None = None
+) -> Result:
+    """The answer of the first rung whose chains agree, or of the least doubtful; with its steps."""
+    began, tried = time.perf_counter(), list[Tried]()
+    share = None if seconds is None else SHARE * seconds
+    for rung in (first, *rungs_above(model, first, updates, by_clock=seconds is not None)):
+        if share is not None and tried and time.perf_counter() - began > seconds - share:
+            break
+        tried.append(_try(run, rung, share))
+        if tried[-1].step.agrees or _is_interrupted(tried[-1]):
+            break
+    best = min(tried, key=_doubt)
+    if best.result is None:
+        raise InfeasibleError(best.step.said)
+    steps, result = [one.step for one in tried], best.result
+    if seconds is not None and not (_is_interrupted(tried[-1]) or _is_whole(best)):
+        left = seconds - (time.perf_counter() - began)
+        again = _at_length(run, best, left)
+        if again.result is not None:
+            result = again.result
+            steps.append(again.step)
+    if not tried[0].step.agrees and not result.provenance["interrupted"]:
+        steps += _witnessed(model, result)
+    return replace(result, climb=tuple(steps))
+
+
+def rungs_above(model: Model, first: Rung, updates: int, *, by_clock: bool) -> Iterator[Rung]:
+    """What is left to try after single sites, or after blocks if these came first."""
+    if not has_factors(model):
+        return
+    zeros = model.has_hard_zeros and model.zeros_tie_variables
+    seed, moves = first.method.seed, Blocks() if zeros else None
+    if zeros and getattr(first.method, "moves", None) is None:
+        found = in_blocks(updates, seed)
+        sweeps = None if by_clock else found.sweeps
+        yield Rung("blocks", found.method, sweeps, found.burn_in, found.chains)
+    each = 2 * updates // (RUNGS * CHAINS * (BLOCK_UPDATES if zeros else 1))
+    burn_in = max(LEAST_SWEEPS, each) // BURN_IN
+    sweeps = None if by_clock else max(LEAST_SWEEPS, each) - burn_in
+    name = "tempered blocks" if zeros else "tempered"
+    yield Rung(name, Tempered(Gibbs(seed=seed, moves=moves), RUNGS), sweeps, burn_in, CHAINS)
+
+
+def _try(run: Run, rung: Rung, seconds: float | None, how: str = "") -> Tried:
+    """Run a rung; what refuses is passed over."""
+    began = time.perf_counter()
+    try:
+        result = run(rung, seconds, rung.name + how)
+    except InfeasibleError:
+        raise
+    except HerdedError as error:
+        took = time.perf_counter() - began
+        step = Step(rung.name, repr(rung.method), took, False, f"could not run: {error}")
+        return Tried(rung, None, step)
+    return Tried(rung, result, _step(rung, result))
+
+
+def _at_length(run: Run, best: Tried, seconds: float) -> Tried:
+    """The rung that answers, for the rest of the time; its burn-in is now known to fit."""
+    assert best.result is not None
+    facts = best.result.provenance
+    speed = (best.result.sweeps + facts["burn_in"]) / max(facts["seconds"], 1e-9)
+    burn_in = max(best.rung.burn_in, int(speed * seconds) // (2 * BURN_IN))
+    if seconds <= 0 or burn_in >= speed * seconds:
+        return best._replace(result=None)
+    longer = best.rung._replace(burn_in=burn_in)
+    return _try(run, longer, seconds, " at length")
+
+
+def _step(rung: Rung, result: Result) -> Step:
+    told = spoken_against(result)
+    if told:
+        said = "; ".join(sentence.split(":")[0] for sentence in told)
+    elif "chain_marginals" in result.kept:
+        said = f"the chains agree, 95 % intervals are +- {_reach(result):.2g} on average"
+    else:
+        said = "nothing speaks against it"
+    return Step(rung.name, repr(rung.method), result.provenance["seconds"], not told, said)
+
+
+def spoken_against(result: Result) -> list[str]:
+    """Its warnings, but for what only says that nothing is known."""
+    return [sentence for sentence in result.warnings if sentence not in UNKNOWN]
+
+
+def _doubt(tried: Tried) -> tuple[bool, bool, float]:
+    """How doubtful, to be compared: no answer, warned, walled in; then by the spread of chains."""
+    if tried.result is None:
+        return True, True, np.inf
+    told = spoken_against(tried.result)
+    walled = any("cannot reach" in sentence for sentence in told)
+    return bool(told), walled, _reach(tried.result)
+
+
+def _reach(result: Result) -> float:
+    """How far 95 % intervals reach on average."""
+    chains = result.kept.get("chain_marginals")
+    if chains is None or len(chains) < 2:
+        return np.inf
+    model = result.model
+    states = np.arange(chains.shape[2]) < model.cardinalities[:, None]
+    open_ = states & (model.evidence < 0)[:, None]
+    return float(margins(chains)[open_].mean()) if open_.any() else 0.0
+
+
+def _is_interrupted(tried: Tried) -> bool:
+    return tried.result is not None and bool(tried.result.provenance["interrupted"])
+
+
+def _is_whole(tried: Tried) -> bool:
+    """Whether it has done all sweeps that it was to do."""
+    sweeps = tried.rung.sweeps
+    return sweeps is not None and tried.result is not None and tried.result.sweeps >= sweeps
+
+
+def _witnessed(model: Model, result: Result) -> Iterator[Step]:
+    """What belief propagation says of the answer."""
+    if "chain_marginals" not in result.kept or not has_factors(model):
+        return
+    try:
+        other = witness(model)
+    except HerdedError:
+        return
+    gap = np.abs(other.chain_marginals[0] - result.chain_marginals.mean(axis=0))
+    settled = "" if other.converged else ", though it did not converge,"
+    said = f"belief propagation{settled} differs by {gap.mean():.2g} on average, {gap.max():.2g} "
+    near = bool(gap.max() <= FAR)
+    yield Step("bp", repr(other.method), other.provenance["seconds"], near, said + "at most")
