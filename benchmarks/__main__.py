@@ -34,6 +34,7 @@ from benchmarks import (
     picture_size,
     pictures,
     qubo,
+    recording,
     scale,
     sparse,
     uai,
@@ -57,7 +58,7 @@ PARTS = {
     "ner": ner,
     "herd-goals": herd_goals,
 }
-WITHIN = {"herd-speed": herd_speed, "pictures": pictures}  # run alone
+WITHIN = {"herd-speed": herd_speed, "pictures": pictures, "recording": recording}  # run alone
 APART = {
     "scale": scale,
     "uai": uai,

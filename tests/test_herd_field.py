@@ -16,9 +16,10 @@ from strategies import binary_pairs, seeds
 import herded as hd
 from herded.draws.together import TogetherDraw
 from herded.draws.together_lanes import lane_bits
+from herded.layouts.bits import BitPlaces, spread
 from herded.layouts.dense_herd import DenseHerdLayout
 from herded.layouts.field_herd import FieldHerdLayout
-from herded.layouts.field_herd_arrays import LANES, coarse_sigmoid, pack_members, unpack_members
+from herded.layouts.field_herd_arrays import LANES, coarse_sigmoid, pack_members
 from herded.layouts.protocol import Proposal, Task
 
 compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")
@@ -112,8 +113,10 @@ def test_packed_states_come_back(members, n, seed):
     place, states = rng.permutation(n + 7)[:n], rng.integers(0, 2, (members, n))
     packed = pack_members(states, place, n + 8)
     assert packed.dtype == np.uint64 and packed.shape == ((n + 8) * -(-members // 64),)
-    np.testing.assert_array_equal(unpack_members(packed[None], place, members)[0], states)
-    assert unpack_members(packed[None][:0], place, members).shape == (0, members, n)
+    places = BitPlaces.at(place * -(-members // 64), word=1)
+    for rows in (1, 0):
+        words = places.words_of(packed[None][:rows], members)
+        np.testing.assert_array_equal(spread(words, members), states[None][:rows])
 
 
 def test_random_bits_of_lanes():

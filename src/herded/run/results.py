@@ -10,7 +10,7 @@ from herded.layouts.protocol import Layout
 from herded.methods.options import Options
 from herded.methods.protocol import Answer
 from herded.models.protocol import Model
-from herded.run.diagnostics import ALONE, confinement, disagreement, immobility
+from herded.run.diagnostics import ALONE, Note, confinement, disagreement, immobility
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.observables import Observables
 from herded.run.observed import observed
@@ -43,6 +43,7 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
     }
     if run.saved is not None:
         facts["saved"] = run.saved
+    told = _warnings(run, doubt) if recorded else ()
     if run.layout.tells:
         facts |= run.layout.told([chain.state for chain in run.chains])
     return Result(
@@ -51,8 +52,8 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
         converged=None,
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
-        kept=_recorded(run, recorded),
-        warnings=_warnings(run, doubt) if recorded else (),
+        kept=_recorded(run, recorded, told),
+        warnings=told,
         model=model,
         method=run.method,
         reason=reason,
@@ -101,7 +102,7 @@ def in_full(method: object) -> str:
     return f"{type(method).__name__}({', '.join(named)})"
 
 
-def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
+def _recorded(run: SamplerRun, sweeps: int, told: tuple[str, ...]) -> dict[str, Any]:
     chains, keep = run.chains, run.keep
     kept: dict[str, Any] = {}
 
@@ -129,7 +130,8 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     if Joint in keep:
         kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
     if Observables in keep and sweeps:
-        kept["observables"] = observed(run)
+        doubts = [sentence for sentence in told if not isinstance(sentence, Note)]
+        kept["observables"] = observed(run, "; ".join(doubts))
     if ErrorCurve in keep:
         errors = np.stack([chain.errors for chain in chains])
         kept["curve"] = curve_of(run.points, errors, run.sweeps, sweeps)
