@@ -24,7 +24,7 @@ from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
 from herded.moves.blocks import Blocks
 from herded.run.control import witness
-from herded.run.diagnostics import UNKNOWN
+from herded.run.diagnostics import Note
 from herded.run.intervals import margins
 from herded.run.recommend import BLOCK_UPDATES, in_blocks
 from herded.run.result import Result
@@ -111,16 +111,44 @@ def rungs_above(model: Model, first: Rung, updates: int, *, by_clock: bool) -> I
     if not has_factors(model):
         return
     zeros = model.has_hard_zeros and model.zeros_tie_variables
-    seed, moves = first.method.seed, Blocks() if zeros else None
+    seed = first.method.seed
     if zeros and getattr(first.method, "moves", None) is None:
         found = in_blocks(updates, seed)
         sweeps = None if by_clock else found.sweeps
         yield Rung("blocks", found.method, sweeps, found.burn_in, found.chains)
-    each = 2 * updates // (RUNGS * CHAINS * (BLOCK_UPDATES if zeros else 1))
-    burn_in = max(LEAST_SWEEPS, each) // BURN_IN
-    sweeps = None if by_clock else max(LEAST_SWEEPS, each) - burn_in
+    yield ladder(model, seed, updates, CHAINS, by_clock=by_clock)
+
+
+def ladder(model: Model, seed: int, updates: int, chains: int, *, by_clock: bool) -> Rung:
+    """Tempering, of blocks where hard zeros are; in about twice the time of single sites."""
+    zeros = model.has_hard_zeros and model.zeros_tie_variables
+    each = max(LEAST_SWEEPS, 2 * updates // (RUNGS * chains * (BLOCK_UPDATES if zeros else 1)))
+    method = Tempered(Gibbs(seed=seed, moves=Blocks() if zeros else None), RUNGS)
+    burn_in = each // BURN_IN
     name = "tempered blocks" if zeros else "tempered"
-    yield Rung(name, Tempered(Gibbs(seed=seed, moves=moves), RUNGS), sweeps, burn_in, CHAINS)
+    return Rung(name, method, None if by_clock else each - burn_in, burn_in, chains)
+
+
+def better_of(found: Result, first: Rung, other: Rung, run: Callable[[Rung], Result]) -> Result:
+    """The result with the better best state: what was found, or what another rung finds."""
+    steps = [_searched(first, found)]
+    if not found.provenance["interrupted"]:
+        try:
+            again = run(other)
+        except HerdedError as error:
+            said = f"could not run: {error}"
+            steps.append(Step(other.name, repr(other.method), 0.0, False, said))
+        else:
+            steps.append(_searched(other, again))
+            if again.sweeps and again.best.log_score > found.best.log_score:
+                found = again
+    return replace(found, climb=tuple(steps))
+
+
+def _searched(rung: Rung, result: Result) -> Step:
+    """What a search says."""
+    said = f"best log-score {result.best.log_score:.8g}" if result.sweeps else "found nothing"
+    return Step(rung.name, repr(rung.method), result.provenance["seconds"], True, said)
 
 
 def _try(run: Run, rung: Rung, seconds: float | None, how: str = "") -> Tried:
@@ -162,7 +190,7 @@ def _step(rung: Rung, result: Result) -> Step:
 
 def spoken_against(result: Result) -> list[str]:
     """Its warnings, but for what only says that nothing is known."""
-    return [sentence for sentence in result.warnings if sentence not in UNKNOWN]
+    return [sentence for sentence in result.warnings if not isinstance(sentence, Note)]
 
 
 def _doubt(tried: Tried) -> tuple[bool, bool, float]:

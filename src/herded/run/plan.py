@@ -4,16 +4,11 @@ A name stands for the run that the command line makes of it: four chains, a burn
 as serve most models. Without a name the model decides (`run/auto.py`).
 """
 
-import os
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from herded.errors import HerdedWarning, MethodError
+from herded.errors import MethodError
 from herded.layouts.protocol import Layout
-from herded.layouts.state import State
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
@@ -21,23 +16,9 @@ from herded.methods.registry import method_named
 from herded.methods.schedule import is_annealed
 from herded.methods.tempered import Tempered
 from herded.methods.weights_rule import SLACK, suited_weights
-from herded.models.checks import edge_array
-from herded.models.joint_states import count_joint_states
 from herded.models.protocol import Model
 from herded.run.auto import Choice, annealed, choose, sampler_name
 from herded.run.begun import Begun, read_begun, read_method
-from herded.run.climb import Rung, climb
-from herded.run.infer import infer, issue
-from herded.run.keep import (
-    MAX_JOINT,
-    BestState,
-    Joint,
-    Marginals,
-    PairMarginals,
-    neighbour_pairs,
-)
-from herded.run.result import Result
-from herded.run.rounds import anneal_in_rounds
 from herded.system.atomic import FilePath
 from herded.system.memory import Size
 
@@ -45,7 +26,6 @@ SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
 SOLVER_SWEEPS = 1000
 BURN_IN_OF_SECONDS = 100
 BEGUN = "a run that has begun goes on"
-SOLVED = (Marginals, BestState, PairMarginals, Joint)  # what exact inference gives, too
 
 
 @dataclass(frozen=True)
@@ -106,7 +86,7 @@ def plan_run(model: Model, name: str, asked: Request) -> Plan:
         choice.memory,
         begun,
         choice.doubt,
-        _updates(asked) if name == "auto" and samples and asked.task == "mar" else 0,
+        _updates(asked) if name == "auto" and samples else 0,
     )
 
 
@@ -217,114 +197,3 @@ def _resumed(model: Model, asked: Request, begun: Begun) -> Choice:
     same = replace(method, seed=asked.seed)
     planned = begun.burn_in if begun.herd > 1 else None  # for so many updates of all members
     return Choice(sampler_name(method), same, BEGUN, burn_in=planned, chains=begun.chains)
-
-
-# -- do it -----------------------------------------------------------------------------------------
-
-
-def infer_by_name(model: Model, name: str, kept: dict[type, Any], **options: Any) -> Result:
-    """Plan the run that `name` stands for, and do it.
-
-    `options` are those of `infer`, `kept` what is to be kept by its kind.
-    """
-    if name == "auto" and options["layout"] is not None:
-        raise MethodError("expected a method with layout=, got none: name the method, too")
-    if name == "auto" and options["start"] is not None:
-        _check_one_state(model, options["start"])
-    length = {key: options.pop(key) for key in ("sweeps", "seconds", "burn_in", "chains")}
-    asked = Request(
-        task="map" if kept.keys() == {BestState} else "mar",
-        max_memory=options["max_memory"],
-        checkpoint=options["checkpoint"],
-        why_sample=_why_sample(model, kept, options["start"]),
-        **length,
-    )
-    plan = plan_run(model, name, asked)
-    if name == "auto" and not plan.samples:  # which has no use for them
-        options |= {"checkpoint": None, "executor": None}
-    elif not plan.samples and length["chains"] is not None:
-        plan = replace(plan, chains=length["chains"])  # to be refused
-    return infer_planned(model, plan, length["seconds"], **options)
-
-
-def _check_one_state(model: Model, start: Any) -> None:
-    """Raise where it is not one: who starts chains cannot know how many will be chosen."""
-    if isinstance(start, State) or np.size(start) != model.n_variables:
-        raise MethodError(
-            "expected one state as start= without a method, got several, or those of an earlier "
-            "run: name the method too, such as result.method"
-        )
-
-
-def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **options: Any) -> Result:
-    """Do what was planned; `options` are the others of `infer`."""
-    if options.get("layout") is None:
-        options["layout"] = plan.layout
-    if plan.samples and options.get("keep") is None:
-        options["keep"] = [Marginals(rao_blackwell=True)]
-
-    def run(method: Method, **length: Any) -> Result:
-        return infer(model, method, **({"chains": plan.chains} | length), **options)
-
-    if plan.climbs and options.get("start") is None:
-        return _climbed(model, plan, seconds, options)
-    if seconds is not None and plan.sweeps is None and is_annealed(plan.method):
-        if options.get("checkpoint") is not None:
-            raise MethodError(
-                "expected sweeps= with checkpoint= for the best state, got seconds=: rounds of "
-                "annealing that the clock ends cannot be resumed"
-            )
-        result = anneal_in_rounds(run, plan.method, seconds)
-    else:
-        result = run(plan.method, sweeps=plan.sweeps, seconds=seconds, burn_in=plan.burn_in)
-    return _with_reason(result, plan)
-
-
-def _climbed(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
-    """Do what was planned, and climb on where that is not enough."""
-    first = Rung(plan.name, plan.method, plan.sweeps, plan.burn_in, plan.chains)
-    path = options.get("checkpoint")
-
-    def run(rung: Rung, seconds: float | None, name: str) -> Result:
-        own = dict(options)
-        if rung.method is not plan.method:
-            own["layout"] = None
-        if path is not None and name != plan.name:  # beside that of the first rung
-            own["checkpoint"] = f"{os.fspath(path)}.{name.replace(' ', '-')}"
-        length = {"sweeps": rung.sweeps, "burn_in": rung.burn_in, "chains": rung.chains}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", HerdedWarning)  # only those of the answer are issued
-            return infer(model, rung.method, seconds=seconds, **length, **own)
-
-    result = climb(model, first, run, plan.climbs, seconds)
-    issue(result)
-    return _with_reason(result, plan)
-
-
-def _with_reason(result: Result, plan: Plan) -> Result:
-    """Say why the method was chosen, and what speaks against any run as long as planned."""
-    if plan.doubt and result.method == plan.method:
-        warnings.warn(plan.doubt, HerdedWarning, stacklevel=5)
-        result = replace(result, warnings=(plan.doubt, *result.warnings))
-    return replace(result, reason=plan.reason)
-
-
-def _why_sample(model: Model, keep: dict[type, Any], start: object) -> str:
-    """Why only a sampler will do, if so."""
-    if start is not None:
-        return "a start is for a sampler"
-    for kind, choice in keep.items():
-        if kind not in SOLVED or not _solved(model, choice):
-            return f"{kind.__name__} asks for a sampler"
-    return ""
-
-
-def _solved(model: Model, choice: Any) -> bool:
-    """Whether exact inference gives just what is to be kept: pairs of neighbours, small joints."""
-    if isinstance(choice, PairMarginals) and choice.edges is not None:
-        pairs = np.sort(edge_array("edges", choice.edges), axis=1)
-        known = {tuple(pair) for pair in neighbour_pairs(model).tolist()}
-        return all(tuple(pair) in known for pair in pairs.tolist())
-    if isinstance(choice, Joint):
-        return count_joint_states(model.cardinalities, MAX_JOINT) is not None
-    return True
