@@ -181,6 +181,19 @@ def test_a_slow_rung_leaves_no_time_for_others(clock):
     assert runs.names == ["herd"] and result.warnings == (APART,)
 
 
+def test_what_needs_all_of_the_time_gets_it(clock):
+    def late(rung, seconds):
+        if seconds < 5:
+            raise MethodError("expected seconds enough")
+        return answer(rung, seconds=seconds)
+
+    runs = Runs(clock, herd=late, tempered=MethodError("expected seconds enough"))
+    result = climb(PLAIN, FIRST._replace(sweeps=None), runs, 40_000, 10.0)
+    assert runs.names == ["herd", "tempered", "herd at length"] and result.method == FIRST.method
+    with pytest.raises(MethodError, match="enough"):
+        climb(PLAIN, FIRST._replace(sweeps=None), runs, 40_000, 1.0)
+
+
 def test_all_sweeps_in_the_first_share_are_enough(clock):
     runs = Runs(clock, herd=gives())
     climb(PLAIN, FIRST, runs, 40_000, 10.0)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from herded.errors import MethodError
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.tempered import Tempered
 from herded.moves.blocks import Blocks
 from herded.run import checkpoint_file
 from herded.system.atomic import FilePath
@@ -59,18 +58,17 @@ def read_begun(path: FilePath) -> Begun | None:
 KNOWN: dict[str, Any] = {
     "Gibbs": Gibbs,
     "HerdedGibbs": HerdedGibbs,
-    "Tempered": Tempered,
     "Blocks": Blocks,
 }
 
 
-def read_method(text: str) -> Gibbs | HerdedGibbs | Tempered | None:
+def read_method(text: str) -> Gibbs | HerdedGibbs | None:
     """A method from the way it shows itself, such as "Gibbs(herd=64, seed=0)"."""
     try:
         found = _read(ast.parse(text, mode="eval").body)
     except (SyntaxError, ValueError, KeyError, TypeError, MethodError, RecursionError, MemoryError):
         return None
-    return found if isinstance(found, (Gibbs, HerdedGibbs, Tempered)) else None
+    return found if isinstance(found, (Gibbs, HerdedGibbs)) else None
 
 
 def _read(node: ast.expr) -> Any:

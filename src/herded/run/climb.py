@@ -74,6 +74,7 @@ class Tried(NamedTuple):
     rung: Rung
     result: Result | None
     step: Step
+    error: HerdedError | None = None
 
 
 Run = Callable[[Rung, float | None, str], Result]  # for some seconds, under a name of its own
@@ -86,21 +87,21 @@ def climb(
     began, tried = time.perf_counter(), list[Tried]()
     share = None if seconds is None else SHARE * seconds
     for rung in (first, *rungs_above(model, first, updates, by_clock=seconds is not None)):
-        if share is not None and tried and time.perf_counter() - began > seconds - share:
+        if seconds is not None and time.perf_counter() - began > (1 - SHARE) * seconds:
             break
         tried.append(_try(run, rung, share))
         if tried[-1].step.agrees or _is_interrupted(tried[-1]):
             break
-    best = min(tried, key=_doubt)
-    if best.result is None:
-        raise InfeasibleError(best.step.said)
-    steps, result = [one.step for one in tried], best.result
+    best, steps = min(tried, key=_doubt), [one.step for one in tried]
     if seconds is not None and not (_is_interrupted(tried[-1]) or _is_whole(best)):
-        left = seconds - (time.perf_counter() - began)
-        again = _at_length(run, best, left)
-        if again.result is not None:
-            result = again.result
+        again = _at_length(run, best, seconds - (time.perf_counter() - began))
+        if again is not None:
+            best = again if again.result is not None else best
             steps.append(again.step)
+    if best.result is None:
+        assert best.error is not None
+        raise best.error
+    result = best.result
     if not tried[0].step.agrees and not result.provenance["interrupted"]:
         steps += _witnessed(model, result)
     return replace(result, climb=tuple(steps))
@@ -161,20 +162,21 @@ def _try(run: Run, rung: Rung, seconds: float | None, how: str = "") -> Tried:
     except HerdedError as error:
         took = time.perf_counter() - began
         step = Step(rung.name, repr(rung.method), took, False, f"could not run: {error}")
-        return Tried(rung, None, step)
+        return Tried(rung, None, step, error)
     return Tried(rung, result, _step(rung, result))
 
 
-def _at_length(run: Run, best: Tried, seconds: float) -> Tried:
-    """The rung that answers, for the rest of the time; its burn-in is now known to fit."""
-    assert best.result is not None
-    facts = best.result.provenance
-    speed = (best.result.sweeps + facts["burn_in"]) / max(facts["seconds"], 1e-9)
-    burn_in = max(best.rung.burn_in, int(speed * seconds) // (2 * BURN_IN))
-    if seconds <= 0 or burn_in >= speed * seconds:
-        return best._replace(result=None)
-    longer = best.rung._replace(burn_in=burn_in)
-    return _try(run, longer, seconds, " at length")
+def _at_length(run: Run, best: Tried, seconds: float) -> Tried | None:
+    """The rung that answers, for the rest of the time, if it is enough for a burn-in."""
+    rung = best.rung
+    if best.result is not None:  # which tells how many sweeps there will be
+        facts = best.result.provenance
+        speed = (best.result.sweeps + facts["burn_in"]) / max(facts["seconds"], 1e-9)
+        burn_in = max(rung.burn_in, int(speed * seconds) // (2 * BURN_IN))
+        if burn_in >= speed * seconds:
+            return None
+        rung = rung._replace(burn_in=burn_in)
+    return _try(run, rung, seconds, " at length") if seconds > 0 else None
 
 
 def _step(rung: Rung, result: Result) -> Step:

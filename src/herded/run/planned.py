@@ -3,13 +3,13 @@
 import os
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from herded.errors import HerdedWarning, MethodError
 from herded.layouts.state import State
-from herded.methods.protocol import Method
+from herded.methods.protocol import Method, Sampler
 from herded.methods.schedule import is_annealed
 from herded.models.checks import edge_array
 from herded.models.joint_states import count_joint_states
@@ -100,7 +100,8 @@ def _as_planned(model: Model, plan: Plan, seconds: float | None, options: dict[s
 
 def _climbed(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
     """Do what was planned, and climb on where that is not enough."""
-    first = Rung(plan.name, plan.method, plan.sweeps, plan.burn_in, plan.chains)
+    method = cast(Sampler, plan.method)
+    first = Rung(plan.name, method, plan.sweeps, plan.burn_in, plan.chains)
 
     def run(rung: Rung, seconds: float | None, name: str) -> Result:
         return _on_rung(model, rung, seconds, options, "" if name == plan.name else name)
@@ -112,10 +113,11 @@ def _searched(model: Model, plan: Plan, seconds: float | None, options: dict[str
     """The better of the best states that annealing and a ladder find, in half of the time each."""
     half = None if seconds is None else seconds / 2
     annealed = _as_planned(model, plan, half, options)
-    rung = ladder(model, plan.method.seed, plan.climbs, plan.chains, by_clock=half is not None)
+    method = cast(Sampler, plan.method)
+    rung = ladder(model, method.seed, plan.climbs, plan.chains, by_clock=half is not None)
     return better_of(
         annealed,
-        Rung("annealing", plan.method, plan.sweeps, 0, plan.chains),
+        Rung("annealing", method, plan.sweeps, 0, plan.chains),
         rung._replace(burn_in=0),
         lambda one: _on_rung(model, one, half, options, one.name),
     )
@@ -130,8 +132,8 @@ def _on_rung(
         own["layout"] = None
         path = options.get("checkpoint")
         own["checkpoint"] = path and f"{os.fspath(path)}.{name.replace(' ', '-')}"
-    length = {"sweeps": rung.sweeps, "burn_in": rung.burn_in, "chains": rung.chains}
-    return infer(model, rung.method, seconds=seconds, **length, **own)
+    own |= {"sweeps": rung.sweeps, "burn_in": rung.burn_in, "chains": rung.chains}
+    return infer(model, rung.method, seconds=seconds, **own)
 
 
 def _with_reason(result: Result, plan: Plan) -> Result:
