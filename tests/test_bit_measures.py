@@ -121,16 +121,16 @@ def test_bits_and_counts_of_the_twin(seed, n, members, planes):
 def test_words_from_any_place(seed, members, bits):
     """Shorter words, some way apart, become words of 64."""
     rng = np.random.default_rng(seed)
-    n, planes, short = 5, 2, -(-members // bits)
+    runs, length, planes, short = 3, 4, 2, -(-members // bits)
     kind = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}[bits]
-    block = rng.integers(0, 2**bits, (2, short * planes * n + 3), np.uint64, endpoint=False)
-    block = block.astype(kind) if bits < 64 else block
-    first = rng.permutation(n)
-    places = BitPlaces.at(first, word=planes * n, plane=n, planes=planes)
-    found = spread(places.words_of(block, members), members)
+    shape = 2, runs, short, planes, length
+    block = rng.integers(0, 2**bits, shape, np.uint64, endpoint=False).astype(kind)
+    place = rng.permutation(runs * length)[:7]
+    words = BitPlaces.of(place, length, planes).words_of(block.reshape(2, -1), members)
+    found = spread(words, members)
     for r in range(2):
         for m in range(members):
-            for i in range(n):
-                at = [first[i] + m // bits * planes * n + p * n for p in range(planes)]
-                state = [int(block[r, a]) >> (m % bits) & 1 for a in at]
-                assert found[r, m, i] == 2 * state[0] + state[1]
+            for i, at in enumerate(place):
+                high, low = block[r, at // length, m // bits, :, at % length].tolist()
+                expected = 2 * (high >> (m % bits) & 1) + (low >> (m % bits) & 1)
+                assert found[r, m, i] == expected

@@ -113,7 +113,7 @@ def test_packed_states_come_back(members, n, seed):
     place, states = rng.permutation(n + 7)[:n], rng.integers(0, 2, (members, n))
     packed = pack_members(states, place, n + 8)
     assert packed.dtype == np.uint64 and packed.shape == ((n + 8) * -(-members // 64),)
-    places = BitPlaces.at(place * -(-members // 64), word=1)
+    places = BitPlaces.of(place, 1)
     for rows in (1, 0):
         words = places.words_of(packed[None][:rows], members)
         np.testing.assert_array_equal(spread(words, members), states[None][:rows])

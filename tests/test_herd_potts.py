@@ -115,10 +115,9 @@ def test_what_is_packed_is_unpacked(seed, members, states, data):
     shape = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 6))
     x = np.random.default_rng(seed).integers(0, states, (members, shape[0] * shape[1]))
     packed = pack_herd(x.astype(np.uint8), shape, n_planes(states), False)
-    _, _, words, planes, columns = packed[..., 1:-1].shape
-    rows = words * planes * columns * np.arange(2 * shape[0]).reshape(2, -1, 1)
-    places = unpack(rows + np.arange(columns), *shape)
-    places = BitPlaces.at(places, planes * columns, columns, planes)
+    colours, rows, _, planes, columns = packed[..., 1:-1].shape
+    stored = np.arange(colours * rows * columns).reshape(colours, rows, columns)
+    places = BitPlaces.of(unpack(stored, *shape), columns, planes)
     found = places.words_of(packed[..., 1:-1].reshape(1, -1), members)
     np.testing.assert_array_equal(spread(found, members), [x])
 

@@ -22,26 +22,56 @@ _1, _8, _16, _32 = _U(1), _U(8), _U(16), _U(32)
 
 
 class BitPlaces(NamedTuple):
-    """Where a layout has the members' bits in a row of a block of samples."""
+    """Where a layout has the members' bits in a row of a block of samples.
 
-    first: np.ndarray  # (N,) where the first members of each variable are, in its first plane
-    word: int  # entries from one word of members to the next
-    plane: int  # and from one plane to the next
+    A row is (runs, words of members, planes, length): as many places follow each other in a run.
+    """
+
+    place: np.ndarray  # (N,) of each variable, counted from run to run
+    length: int  # of a run
     planes: int
 
     @classmethod
-    def at(cls, first: np.ndarray, word: int, plane: int = 0, planes: int = 1) -> "BitPlaces":
+    def of(cls, place: np.ndarray, length: int, planes: int = 1) -> "BitPlaces":
         """Places of as few bytes as they need."""
-        short = first.max(initial=0) < 2**32
-        return cls(first.reshape(-1).astype(np.uint32 if short else np.int64), word, plane, planes)
+        short = place.max(initial=0) < 2**32
+        return cls(place.reshape(-1).astype(np.uint32 if short else np.int64), length, planes)
 
     def words_of(self, block: np.ndarray, members: int) -> np.ndarray:
         """(rows, words, planes, N) uint64: the bits of a block of samples."""
-        shape = len(block), -(-members // WORD), self.planes, len(self.first)
-        found = np.empty(shape, np.uint64)
         size = 8 * block.dtype.itemsize
-        gather_words(block, self.first, self.word, self.plane, size, -(-members // size), found)
+        pieces, words = -(-members // size), -(-members // WORD)
+        found = np.empty((len(block), words, self.planes, len(self.place)), np.uint64)
+        room = np.empty((words, self.planes, block.shape[1] // (pieces * self.planes)), np.uint64)
+        for row, mine in zip(block, found, strict=True):
+            join_words(row, self.length, size, pieces, room)
+            take_words(room, self.place, mine)
         return found
+
+
+@jit
+def join_words(row, length, size, pieces, room):
+    """room[w, p, place] = words of 64 members out of `pieces` shorter ones, of `size` members."""
+    words, planes, places = room.shape
+    each, length, pieces = _U(WORD // size), _U(length), _U(pieces)
+    for w in range(_U(words)):
+        for p in range(_U(planes)):
+            line = room[w, p]
+            count = min(pieces - w * each, each)
+            step = _U(planes) * length  # from one piece to the next
+            for run in range(_U(places) // length):
+                at, to = ((run * pieces + w * each) * _U(planes) + p) * length, run * length
+                if count == _8:  # bytes, all in one go: the most frequent case
+                    for i in range(length):
+                        line[to + i] = four_bytes(row, at + i, step) | (
+                            four_bytes(row, at + _U(4) * step + i, step) << _32
+                        )
+                    continue
+                for i in range(length):
+                    line[to + i] = _U(row[at + i])
+                for e in range(_1, count):
+                    for i in range(length):
+                        line[to + i] |= _U(row[at + e * step + i]) << (e * _U(size))
 
 
 @jit
@@ -53,30 +83,13 @@ def four_bytes(row, at, step):
 
 
 @jit
-def gather_words(block, first, word, plane, size, pieces, found):
-    """Words of 64 members out of `pieces` shorter ones, of `size` members."""
-    rows, words, planes, n = found.shape
-    each, bits = _U(WORD // size), _U(size)
-    for r in range(rows):
-        row = block[r]
-        for w in range(words):
-            for p in range(planes):
-                line = found[r, w, p]
-                left = _U(pieces) - _U(w) * each
-                count = left if left < each else each
-                start = _U(w) * each * _U(word) + _U(p) * _U(plane)
-                if count == _8:  # bytes, all in one go: the most frequent case
-                    for i in range(_U(n)):
-                        at = _U(first[i]) + start
-                        low = four_bytes(row, at, _U(word))
-                        line[i] = low | (four_bytes(row, at + _U(4) * _U(word), _U(word)) << _32)
-                    continue
-                for i in range(_U(n)):
-                    line[i] = _U(row[_U(first[i]) + start])
-                for e in range(_1, count):
-                    start += _U(word)
-                    for i in range(_U(n)):
-                        line[i] |= _U(_U(row[_U(first[i]) + start]) << _U(e * bits))
+def take_words(room, place, found):
+    """found[w, p, i] = room[w, p, place[i]]."""
+    for w in range(room.shape[0]):
+        for p in range(room.shape[1]):
+            line, mine = room[w, p], found[w, p]
+            for i in range(_U(len(place))):
+                mine[i] = line[_U(place[i])]
 
 
 @jit

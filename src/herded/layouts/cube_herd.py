@@ -18,7 +18,6 @@ from herded.layouts.cube_arrays import (
     cube_shape,
     n_contexts,
     pack_rows,
-    unpack_rows,
 )
 from herded.layouts.cube_herd_sweeps import cube_herd_sweeps
 from herded.layouts.grid_arrays import LANES, start_lattice
@@ -99,10 +98,7 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
 
     @cached_property
     def bit_places(self) -> BitPlaces:
-        half = self.frame.total * self.frame.wide
-        colours = self.words * half * np.arange(2)
-        places = colours[:, None, None] + np.arange(half).reshape(self.frame.total, -1)
-        return BitPlaces.at(unpack_rows(places, self.model.shape), word=half)
+        return BitPlaces.of(self.unstore(np.arange(self.n_stored)), self.n_stored // 2)
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         phases = aligned((*self.arrays.p.shape[:3], 2, LANES), np.uint8)

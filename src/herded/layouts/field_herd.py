@@ -125,7 +125,7 @@ class FieldHerdLayout(HerdLayout):
     @cached_property
     def places(self) -> BitPlaces:
         """Of free variables; known ones have no place of their own."""
-        return BitPlaces.at(self.arrays.place * self.words, word=1)
+        return BitPlaces.of(self.arrays.place, 1)
 
     @property
     def bit_places(self) -> BitPlaces | None:

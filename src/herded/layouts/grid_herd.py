@@ -16,7 +16,6 @@ from herded.layouts.grid import (
     compile_lattice,
     n_entries,
     pack,
-    unpack,
     why_no_grid,
 )
 from herded.layouts.grid_arrays import COUNTS, LANES, start_lattice
@@ -113,10 +112,7 @@ class GridHerdLayout(HerdLayout, PackedLayout):
 
     @cached_property
     def bit_places(self) -> BitPlaces:
-        colours, rows, columns = self.halves
-        rows_of_words = self.words * columns * np.arange(colours * rows)
-        places = rows_of_words.reshape(colours, rows, 1) + np.arange(columns)
-        return BitPlaces.at(unpack(places, *self.model.shape), word=columns)
+        return BitPlaces.of(self.unstore(np.arange(self.n_stored)), self.arrays.columns)
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         shape = *self.arrays.p.shape[:3], 2, LANES

@@ -134,11 +134,8 @@ class PottsHerdLayout(HerdLayout):
 
     @cached_property
     def bit_places(self) -> BitPlaces:
-        colours, rows, words, planes, columns = self.shape
-        lines = words * planes * columns * np.arange(colours * rows)
-        places = lines.reshape(colours, rows, 1) + np.arange(columns)
-        first = self.unstore(places.reshape(-1))
-        return BitPlaces.at(first, word=planes * columns, plane=columns, planes=planes)
+        _, _, _, planes, columns = self.shape
+        return BitPlaces.of(self.unstore(np.arange(self.n_stored)), columns, planes)
 
     def fill(self, block: np.ndarray, state: State) -> None:
         """Nothing: a sweep writes known sites too."""
