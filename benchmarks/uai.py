@@ -18,8 +18,7 @@ import herded as hd
 from herded.methods.weights_rule import suited_weights
 from herded.run.climb import ladder, spoken_against
 from herded.run.intervals import margins
-from herded.run.plan import Request, plan_run
-from herded.run.planned import infer_planned
+from herded.run.plan import Request, infer_planned, plan_run
 from herded.run.recommend import UPDATES, in_blocks, recommend
 from herded.run.result import Result
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run.planned import infer_planned
+from herded.run.plan import infer_planned
 from tests.command import found, run, small_grid, warning, write_small_files
 from tests.patience import ticking
 

@@ -11,8 +11,7 @@ from herded.errors import InfeasibleError, MethodError
 from herded.run import climb as climbing
 from herded.run.climb import SHARE, Rung, better_of, climb, rungs_above
 from herded.run.diagnostics import ALONE
-from herded.run.plan import Request, plan_run
-from herded.run.planned import infer_planned
+from herded.run.plan import Request, infer_planned, plan_run
 from herded.run.recommend import recommend
 from herded.run.result import Best, Result
 

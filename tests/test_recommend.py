@@ -156,7 +156,8 @@ def test_it_beats_gibbs(updates):
 
 def test_doubt_without_a_method():
     """What `infer` chooses by itself is doubted as well: 25 sweeps of a pilot are too few here."""
+    keep = [hd.Marginals(), hd.Samples(every=100)]
     with pytest.warns(hd.HerdedWarning, match="may agree and be wrong"):
-        result = hd.infer(STRONG, sweeps=1000, keep=[hd.Marginals(), hd.Samples(every=100)])
+        result = hd.infer(STRONG, sweeps=4000, chains=1, keep=keep)
     assert "hardly moved on" in result.reason
     assert any("a pilot of 25 sweeps" in sentence for sentence in result.warnings)

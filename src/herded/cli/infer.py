@@ -23,7 +23,7 @@ from herded.models.protocol import Model
 from herded.run.begun import Begun
 from herded.run.keep import BestState
 from herded.run.loop import interrupted_afterwards, interruptible
-from herded.run.planned import infer_planned
+from herded.run.plan import infer_planned
 from herded.run.progress import Callback, Snapshot
 from herded.run.result import Result
 from herded.system import atomic

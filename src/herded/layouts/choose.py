@@ -113,7 +113,7 @@ def cached_layout(
     key = _key(method, kind, max_memory)
     layout = kept.get(key) if key else None
     if layout is not None and layout.model is model:  # not another's, where it was copied with it
-        fitting = layout.for_method(method)
+        fitting = layout if layout.method == method else layout.for_method(method)
         if fitting is not None:
             return fitting
     layout = method.compile(model, kind=kind, max_memory=max_memory)

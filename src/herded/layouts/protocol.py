@@ -82,8 +82,6 @@ class Layout:
 
         None where another size is another layout.
         """
-        if self.method == method:
-            return self
         same_size = getattr(method, "herd", 1) == self.members
         return replace(self, method=method) if same_size else None
 

@@ -1,7 +1,7 @@
 """What `Gibbs` and `HerdedGibbs` share: a move, a draw, and a temperature that may fall."""
 
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,8 @@ from herded.models.protocol import Model
 from herded.moves.protocol import Move
 from herded.moves.sites import Sites
 from herded.system.memory import Size
+
+NAMELESS = ("seed", "herd")  # options that layouts do not know
 
 
 class SiteSampler(Options):
@@ -47,10 +49,11 @@ class SiteSampler(Options):
             )
 
     @cached_property
-    def laid_out_alike(self) -> Any:
-        """A method whose layouts are those of this one, but for the number of members."""
+    def laid_out_alike(self) -> tuple[Any, ...]:
+        """What its layouts depend on: all but the seed and the number of members."""
         method: Any = self
-        return replace(method, seed=0, herd=min(method.herd, 2))
+        own = [getattr(self, one.name) for one in fields(method) if one.name not in NAMELESS]
+        return type(self), method.herd > 1, *own
 
     @cached_property
     def draw(self) -> Draw:

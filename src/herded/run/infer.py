@@ -149,7 +149,7 @@ def infer(
     if not isinstance(model, (FactorGraph, Lattice)):
         check_model(model)
     if method is None or isinstance(method, str):
-        from herded.run.planned import infer_by_name  # which runs what it has chosen by `infer`
+        from herded.run.by_name import infer_by_name  # which runs what it has chosen by `infer`
 
         return infer_by_name(
             model,

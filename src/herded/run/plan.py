@@ -4,10 +4,12 @@ A name stands for the run that the command line makes of it: four chains, a burn
 as serve most models. Without a name the model decides (`run/auto.py`).
 """
 
+import os
+import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
-from herded.errors import MethodError
+from herded.errors import HerdedWarning, MethodError
 from herded.layouts.protocol import Layout
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
@@ -19,6 +21,11 @@ from herded.methods.weights_rule import SLACK, suited_weights
 from herded.models.protocol import Model
 from herded.run.auto import Choice, annealed, choose, sampler_name
 from herded.run.begun import Begun, read_begun, read_method
+from herded.run.climb import Rung, better_of, climb, ladder
+from herded.run.infer import infer, issue
+from herded.run.keep import Marginals
+from herded.run.result import Result
+from herded.run.rounds import anneal_in_rounds
 from herded.system.atomic import FilePath
 from herded.system.memory import Size
 
@@ -197,3 +204,85 @@ def _resumed(model: Model, asked: Request, begun: Begun) -> Choice:
     same = replace(method, seed=asked.seed)
     planned = begun.burn_in if begun.herd > 1 else None  # for so many updates of all members
     return Choice(sampler_name(method), same, BEGUN, burn_in=planned, chains=begun.chains)
+
+
+# -- do it -----------------------------------------------------------------------------------------
+
+
+def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **options: Any) -> Result:
+    """Do what was planned; `options` are the others of `infer`."""
+    if options.get("layout") is None:
+        options["layout"] = plan.layout
+    if plan.samples and options.get("keep") is None:
+        options["keep"] = [Marginals(rao_blackwell=True)]
+
+    if not plan.climbs or options.get("start") is not None:
+        return _with_reason(_as_planned(model, plan, seconds, options), plan)
+    go_on = _searched if is_annealed(plan.method) else _climbed
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HerdedWarning)  # only those of the answer are issued
+        result = go_on(model, plan, seconds, options)
+    issue(result)
+    return _with_reason(result, plan)
+
+
+def _as_planned(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+    """One run, or rounds of annealing where the clock ends them."""
+
+    def run(method: Method, **length: Any) -> Result:
+        return infer(model, method, chains=plan.chains, **length, **options)
+
+    if seconds is None or plan.sweeps is not None or not is_annealed(plan.method):
+        return run(plan.method, sweeps=plan.sweeps, seconds=seconds, burn_in=plan.burn_in)
+    if options.get("checkpoint") is not None:
+        raise MethodError(
+            "expected sweeps= with checkpoint= for the best state, got seconds=: rounds of "
+            "annealing that the clock ends cannot be resumed"
+        )
+    return anneal_in_rounds(run, plan.method, seconds)
+
+
+def _climbed(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+    """Do what was planned, and climb on where that is not enough."""
+    method = cast(Sampler, plan.method)
+    first = Rung(plan.name, method, plan.sweeps, plan.burn_in, plan.chains)
+
+    def run(rung: Rung, seconds: float | None, name: str) -> Result:
+        return _on_rung(model, rung, seconds, options, "" if name == plan.name else name)
+
+    return climb(model, first, run, plan.climbs, seconds)
+
+
+def _searched(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+    """The better of the best states that annealing and a ladder find, in half of the time each."""
+    half = None if seconds is None else seconds / 2
+    annealed = _as_planned(model, plan, half, options)
+    method = cast(Sampler, plan.method)
+    rung = ladder(model, method.seed, plan.climbs, plan.chains, by_clock=half is not None)
+    return better_of(
+        annealed,
+        Rung("annealing", method, plan.sweeps, 0, plan.chains),
+        rung._replace(burn_in=0),
+        lambda one: _on_rung(model, one, half, options, one.name),
+    )
+
+
+def _on_rung(
+    model: Model, rung: Rung, seconds: float | None, options: dict[str, Any], name: str
+) -> Result:
+    """A run with a checkpoint of its own, beside that of the first, and a layout of its own."""
+    own = dict(options)
+    if name:
+        own["layout"] = None
+        path = options.get("checkpoint")
+        own["checkpoint"] = path and f"{os.fspath(path)}.{name.replace(' ', '-')}"
+    own |= {"sweeps": rung.sweeps, "burn_in": rung.burn_in, "chains": rung.chains}
+    return infer(model, rung.method, seconds=seconds, **own)
+
+
+def _with_reason(result: Result, plan: Plan) -> Result:
+    """Say why the method was chosen, and what speaks against any run as long as planned."""
+    if plan.doubt and result.method == plan.method:
+        warnings.warn(plan.doubt, HerdedWarning, stacklevel=5)
+        result = replace(result, warnings=(plan.doubt, *result.warnings))
+    return replace(result, reason=plan.reason)
