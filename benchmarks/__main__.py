@@ -27,6 +27,7 @@ from benchmarks import (
     herd_goals,
     herd_orders,
     herd_speed,
+    herd_spread,
     herds,
     lattice,
     machine,
@@ -64,6 +65,7 @@ APART = {
     "uai": uai,
     "herds": herds,
     "herd-orders": herd_orders,
+    "herd-spread": herd_spread,
     "which-method": which_method,
 }  # on pages of their own
 PEERS = ("peers", *beside.SECTIONS)
