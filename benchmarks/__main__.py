@@ -36,6 +36,7 @@ from benchmarks import (
     qubo,
     scale,
     sparse,
+    tempered,
     uai,
     weights,
     which_method,
@@ -64,6 +65,7 @@ APART = {
     "herds": herds,
     "herd-orders": herd_orders,
     "which-method": which_method,
+    "tempered": tempered,
 }  # on pages of their own
 PEERS = ("peers", *beside.SECTIONS)
 ONE_THREAD = {  # for everybody; read by packages when they are imported, which peers do late

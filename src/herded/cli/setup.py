@@ -35,8 +35,9 @@ SHOWN = ("weights", "slack", "damping", "seed")  # of a method's settings, to pe
 REFUSED = {
     "map": "expected --method exact, herded, gibbs, tempered or auto for --task map, got {!r}, "
     "which looks for no state: choose another",
-    "pr": "expected --method exact, bp (Bethe's estimate), mean-field (a lower bound) or auto for "
-    "--task pr, got {!r}, which gives no estimate of log Z: choose another",
+    "pr": "expected --method exact, tempered (with an interval), bp (Bethe's estimate), mean-field "
+    "(a lower bound) or auto for --task pr, got {!r}, which gives no estimate of log Z: choose "
+    "another",
 }
 
 
@@ -162,7 +163,7 @@ def _name(options: argparse.Namespace) -> str:
         raise MethodError("expected no --weights or --slack with --herd: drop one of them")
     if name == "herded" and options.task == "map" and options.slack is not None:
         raise MethodError("expected no --slack with --task map, which anneals: drop it")
-    if name in {"map": ("mean-field", "bp"), "pr": ("herded", "gibbs", "herd", "tempered")}.get(
+    if name in {"map": ("mean-field", "bp"), "pr": ("herded", "gibbs", "herd")}.get(
         options.task, ()
     ):
         raise MethodError(REFUSED[options.task].format(name))

@@ -54,6 +54,10 @@ class LadderLayout(HerdLayout):
     def rungs(self) -> int:
         return len(self.first_betas)
 
+    @property
+    def bridges(self) -> bool:  # type: ignore[override]  # the others never do
+        return bool(self.first_betas[0] == 0.0)
+
     @cached_property
     def lanes(self) -> int:
         return self.rungs * self.members
@@ -91,6 +95,7 @@ class LadderLayout(HerdLayout):
             "betas": self.first_betas.copy(),
             "tried": np.zeros(rungs - 1),
             "rejected": np.zeros(rungs - 1),
+            "apart": np.zeros(rungs - 1),
             "tags": np.zeros(n * self.lanes, np.uint8),
             "came": np.zeros(n, np.int64),
             "is_frozen": np.zeros(1, np.int64),
@@ -144,12 +149,14 @@ class LadderLayout(HerdLayout):
             betas=own["betas"],
             tried=own["tried"],
             rejected=own["rejected"],
+            apart=own["apart"],
             tags=own["tags"],
             came=own["came"],
             is_frozen=own["is_frozen"],
             spaced=self.rungs - (2 if self.melts else 1),
             members=self.members,
             is_whole=self.is_whole,
+            bridges=self.bridges,
         )
 
     def steps(self, draw: Draw, state: State) -> list[Step]:

@@ -42,6 +42,7 @@ from herded.system.memory import Size
 SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
 SOLVER_SWEEPS = 1000
 BURN_IN_OF_SECONDS = 100
+BRIDGES = 17  # rungs of a ladder for log Z
 BEGUN = "a run that has begun goes on"
 SOLVED = (Marginals, BestState, PairMarginals, Joint)  # what exact inference gives, too
 
@@ -117,7 +118,9 @@ def _choice(model: Model, name: str, asked: Request, begun: Begun | None) -> Cho
         plain: Any = method_named(name, **herd)
         return Choice(name, replace(found, herd=plain.herd), "")
     if name == "tempered":
-        return Choice(name, Tempered(Gibbs(seed=asked.seed, herd=asked.herd or 1)), "")
+        sites = Gibbs(seed=asked.seed, herd=asked.herd or 1)
+        bridged = Tempered(sites, rungs=BRIDGES, hottest=0.0)
+        return Choice(name, bridged if asked.task == "pr" else Tempered(sites), "")
     return Choice(name, method_named(name, seed=asked.seed, **herd), "")
 
 

@@ -10,8 +10,10 @@ from herded.layouts.protocol import Layout
 from herded.methods.options import Options
 from herded.methods.protocol import Answer
 from herded.models.protocol import Model
+from herded.moves.ladder import LadderLayout
 from herded.run.diagnostics import ALONE, confinement, disagreement, immobility
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
+from herded.run.log_z import LogZ, LogZRecorder, doubts, estimate
 from herded.run.observables import Observables
 from herded.run.observed import observed
 from herded.run.result import Best, Curve, Pairs, Result, curve_of
@@ -45,14 +47,15 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
         facts["saved"] = run.saved
     if run.layout.tells:
         facts |= run.layout.told([chain.state for chain in run.chains])
+    kept = _recorded(run, recorded)
     return Result(
         shape=model.shape,
         sweeps=recorded,
         converged=None,
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
-        kept=_recorded(run, recorded),
-        warnings=_warnings(run, doubt) if recorded else (),
+        kept=kept,
+        warnings=_warnings(run, doubt, kept) if recorded else (),
         model=model,
         method=run.method,
         reason=reason,
@@ -130,15 +133,27 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
         kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
     if Observables in keep and sweeps:
         kept["observables"] = observed(run)
+    if run.layout.bridges and sweeps:
+        kept |= _bridged(run)
     if ErrorCurve in keep:
         errors = np.stack([chain.errors for chain in chains])
         kept["curve"] = curve_of(run.points, errors, run.sweeps, sweeps)
     return kept
 
 
-def _warnings(run: SamplerRun, doubt: str) -> tuple[str, ...]:
+def _bridged(run: SamplerRun) -> dict[str, Any]:
+    """log Z, its interval, and what it is made of."""
+    ladders = [(chain.state, cast(LogZRecorder, chain.recorders[LogZ])) for chain in run.chains]
+    found = estimate(cast(LadderLayout, run.layout), ladders)
+    return {} if found is None else {"log_z": found.log_z, "bridged": found}
+
+
+def _warnings(run: SamplerRun, doubt: str, kept: dict[str, Any]) -> tuple[str, ...]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
     model, chains, found = run.layout.model, run.chains, [doubt]
+    if "bridged" in kept:
+        trips = run.layout.told([chain.state for chain in chains])["round_trips"]
+        found += doubts(kept["bridged"], trips)
     if run.layout.tells:
         found += run.layout.doubts([chain.state for chain in chains])
     if model.has_hard_zeros and not run.layout.passes_zeros:
