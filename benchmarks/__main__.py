@@ -27,6 +27,7 @@ from benchmarks import (
     herd_goals,
     herd_orders,
     herd_speed,
+    herd_spread,
     herds,
     lattice,
     machine,
@@ -34,6 +35,7 @@ from benchmarks import (
     picture_size,
     pictures,
     qubo,
+    recording,
     scale,
     sparse,
     tempered,
@@ -58,12 +60,13 @@ PARTS = {
     "ner": ner,
     "herd-goals": herd_goals,
 }
-WITHIN = {"herd-speed": herd_speed, "pictures": pictures}  # run alone
+WITHIN = {"herd-speed": herd_speed, "pictures": pictures, "recording": recording}  # run alone
 APART = {
     "scale": scale,
     "uai": uai,
     "herds": herds,
     "herd-orders": herd_orders,
+    "herd-spread": herd_spread,
     "which-method": which_method,
     "tempered": tempered,
 }  # on pages of their own

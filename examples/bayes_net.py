@@ -1,11 +1,6 @@
 """A Bayes net with evidence by name: exact marginals beside a herd of Gibbs chains.
 
-The net is the garden of many textbooks: clouds make rain likely and the sprinkler unlikely, and
-either of them wets the grass. Each conditional table P(child | parents) is one factor, given as a
-logarithm; its last variable varies fastest. We see wet grass and ask why. Without a method `infer`
-chooses, and says what and why.
-
-    python examples/bayes_net.py
+Clouds make rain likely and the sprinkler unlikely, and either wets the grass: which?
 """
 
 import numpy as np
@@ -13,7 +8,7 @@ import numpy as np
 import herded as hd
 
 cloudy, sprinkler, rain, wet = range(4)
-tables = {
+tables = {  # P(last | others), of which the last varies fastest
     (cloudy,): [0.5, 0.5],
     (cloudy, sprinkler): [[0.5, 0.5], [0.9, 0.1]],
     (cloudy, rain): [[0.8, 0.2], [0.2, 0.8]],
@@ -24,7 +19,7 @@ names, states = ["cloudy", "sprinkler", "rain", "wet"], [["no", "yes"]] * 4
 model = hd.FactorGraph([2] * 4, factors, names=names, state_names=states)
 seen = model.given({"wet": "yes"})
 
-before, after = hd.infer(model), hd.infer(seen)
+before, after = hd.infer(model), hd.infer(seen)  # without a method, `infer` chooses
 herd = hd.infer(seen, hd.Gibbs(herd=256), sweeps=1000, burn_in=50, chains=4)
 
 print(f"{'P(yes)':<12}{'before':>10}{'wet grass':>12}{'a herd':>10}")

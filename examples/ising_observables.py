@@ -3,8 +3,6 @@
 Spins on a ring of rows (and of planes) without a field, a little above the temperature at which
 they order. Four independent herds of 64 Gibbs chains give means and 95 % intervals; any function
 of the states can be averaged the same way, here the square of the magnetisation.
-
-    python examples/ising_observables.py
 """
 
 import numpy as np

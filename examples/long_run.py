@@ -1,10 +1,7 @@
 """A long run that is stopped and resumed, to the bits of one that never was.
 
-With `checkpoint=` a run is saved as it goes; Ctrl-C, a lost process or an end of its time costs
-nothing but the last seconds. The same call goes on from the file. A callback sees the states as the
-run goes on, and here stops the first run as Ctrl-C would.
-
-    python examples/long_run.py
+With `checkpoint=` a run is saved as it goes; the same call goes on from the file. A callback sees
+the states as the run goes on, and here stops the first run as Ctrl-C would.
 """
 
 import signal
@@ -13,18 +10,17 @@ import numpy as np
 
 import herded as hd
 
-model = hd.ising_grid(np.random.default_rng(0).normal(size=(20, 20)), 0.5)
+model = hd.ising_grid(np.random.default_rng(0).normal(size=(20, 20)), 0.2)
 options = {"sweeps": 4000, "burn_in": 100, "chains": 2, "keep": [hd.Observable(hd.energy)]}
+before = signal.getsignal(signal.SIGINT)
 
 
 def stop(snapshot):
     if snapshot.sweeps >= 1000 and signal.getsignal(signal.SIGINT) is not before:
-        mean = snapshot.states().mean()
-        print(f"stopped after {snapshot.sweeps} sweeps, {mean:.0%} of the spins up")
+        print(f"after {snapshot.sweeps} sweeps {snapshot.states().mean():.0%} of the spins are up")
         signal.raise_signal(signal.SIGINT)
 
 
-before = signal.getsignal(signal.SIGINT)
 part = hd.infer(model, hd.Gibbs(), checkpoint="run.ckpt", callback=stop, **options)
 whole = hd.infer(model, hd.Gibbs(), checkpoint="run.ckpt", **options)
 at_once = hd.infer(model, hd.Gibbs(), **options)

@@ -1,10 +1,7 @@
 """A sampler of one's own: Metropolis, which proposes to flip a variable and may decline.
 
-A class with `compile`, `init` and `advance` works with `hd.infer` like the samplers of the package:
-several chains, observables, checkpoints. docs/own-sampler.md says what each of them does, and goes
-through a larger one.
-
-    python examples/own_sampler.py
+With `compile`, `init` and `advance` it works with `hd.infer` like the samplers of the package: with
+chains, observables, checkpoints. docs/own-sampler.md says more, and goes through a larger one.
 """
 
 from dataclasses import dataclass
@@ -37,7 +34,7 @@ class Metropolis:
 
 
 grid = hd.ising_grid([[0.5, -0.2], [0.1, 0.3]], 0.4)
-found = hd.infer(grid, Metropolis(), sweeps=1000, burn_in=50, chains=4)
+found = hd.infer(grid, Metropolis(), sweeps=500, burn_in=50, chains=4)
 exact = hd.infer(grid, "exact")
 print("Metropolis", found.marginals[..., 1].round(2).tolist())
 print("exact     ", exact.marginals[..., 1].round(2).tolist())

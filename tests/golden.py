@@ -1,6 +1,6 @@
 """Runs whose bits are written down: `python -m tests.golden` compares, `--write` writes anew.
 
-`python -m tests.golden few` asks for the runs of `FEW`, and `short` for every fourth run of single
+`python -m tests.golden few` asks for the runs of `FEW`, and `short` for every eighth run of single
 chains and the short runs of herds: what takes seconds where nothing is compiled.
 
 Models have log-potentials that are multiples of 1/64, which every machine writes alike. A run is
@@ -258,8 +258,11 @@ def main(words: list[str]) -> int:
     every = [label for label, _ in cases()]
     single = [label for label in every if "herd=" not in label]
     short = [label for label in every if label.endswith("sweeps")]
-    asked = {"": every, "few": FEW, "short": single[::4] + short}
-    labels = wrong(asked["".join(words)])
+    asked = {"": every, "few": FEW, "short": single[::8] + short}
+    if " ".join(words) not in asked:
+        print(f"expected nothing, few, short or --write, got {' '.join(words)}")
+        return 2
+    labels = wrong(asked[" ".join(words)])
     print("\n".join(labels) or "all bits are those on file")
     return bool(labels)
 

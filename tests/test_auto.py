@@ -143,7 +143,7 @@ def scattered():
 
 BUILDERS = {
     "picture": lambda: hd.ising_grid(RNG.normal(size=(50, 50)), 0.3),
-    "potts": lambda: hd.potts_grid(RNG.normal(size=(25, 25, 4)), 0.5),
+    "potts": lambda: hd.potts_grid(RNG.normal(size=(25, 25, 3)), 0.5),
     "chain": lambda: hd.chain_model(RNG.normal(size=(500, 4)), RNG.normal(size=(4, 4))),
     "wide": wide,
     "scattered": scattered,

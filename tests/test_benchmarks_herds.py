@@ -13,6 +13,7 @@ from benchmarks import (
     comparators,
     herd_models,
     herd_orders,
+    herd_spread,
     herds,
     other_models,
     restless,
@@ -381,3 +382,11 @@ def one_sweep_variance(model, values, how):
     law = np.linalg.matrix_power(hd.theory.herd_sweep_kernel(model, 4, **told), 300)[0]
     averages = f[np.stack(np.unravel_index(np.arange(256), (4,) * 4), axis=1)].mean(axis=1)
     return law @ averages**2 - (law @ averages) ** 2
+
+
+def test_spread_of_a_herd_without_fields():
+    """Of one member it is that of a chain, and no two members are then alike."""
+    rows = list(herd_spread.lines(quick=True))
+    assert len(rows) > 13 and all("nan" not in row for row in rows)
+    spread, distinct = herd_spread.ratios("ring of 8, J = 0.5", "table", 1)
+    assert 0.9 < spread < 1.1 and abs(distinct - 1) < 1e-9

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 import herded as hd
+import herded.run.log_z
 from benchmarks.random_models import divided, grid, ising, tiny
 from benchmarks.trust import is_right
 from herded.run.control import LONG
-from herded.run.diagnostics import UNCOMPARED
+from herded.run.diagnostics import UNCOMPARED, Note
 from herded.run.intervals import ROUNDING, Control, margins
+from herded.run.log_z import doubt_of_log_z
 
 RNG = np.random.default_rng(3)
 TREE = hd.pairwise_model(RNG.normal(size=(5, 2)), [(0, 1), (1, 2), (1, 3), (3, 4)], 2.0 * np.eye(2))
@@ -33,14 +35,15 @@ def test_a_solver_that_is_far_off_is_told_of(method):
     with pytest.warns(hd.HerdedWarning, match="differs from a short run of herds: variable"):
         result = hd.infer(model, method)
     assert result.converged and np.abs(result.marginals - truth).max() > 0.1
-    assert ("log Z is as doubtful" in result.warnings[0]) == (method == "bp")
+    assert "log Z is" in result.warnings[-1]
 
 
 def test_a_solver_that_is_right_is_not():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         weak = ising(grid(4, 4), 0.2, np.random.default_rng(0))
-        assert hd.infer(weak, "bp").warnings == ()
+        (note,) = hd.infer(weak, "bp").warnings
+        assert isinstance(note, Note) and "log Z is Bethe's estimate" in note
         assert hd.infer(TREE, "bp").warnings == ()  # it has no loop: nothing is compared
         alone = hd.FactorGraph([2, 3], [((0,), [0.0, 1.0]), ((1,), [0.0, 1.0, 2.0])])
         assert hd.infer(alone, "mean-field").warnings == ()
@@ -55,7 +58,35 @@ def test_what_herds_cannot_tell():
     large = hd.ising_grid(np.zeros((300, 300)), 0.05)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert hd.infer(large, hd.MeanField(), sweeps=2).warnings[-1] == UNCOMPARED
+        assert UNCOMPARED in hd.infer(large, hd.MeanField(), sweeps=2).warnings
+
+
+@pytest.mark.parametrize("method", ["bp", "mean-field"])
+def test_what_is_known_of_log_z(method, monkeypatch):
+    """Elimination where it is quick, else mean field; nothing is said where it is exact."""
+    model = hd.ising_grid(np.zeros((5, 5)), 0.6)
+    truth = hd.infer(model).log_z
+    with pytest.warns(hd.HerdedWarning) as issued:
+        result = hd.infer(model, method)
+    assert abs(result.log_z - truth) > 0.05
+    assert f"quick on this model, gives {truth:.6g}" in result.warnings[-1]
+    is_issued = any(str(one.message) == result.warnings[-1] for one in issued)
+    assert is_issued == (method == "bp")  # mean field's is a bound, as everybody knows
+    monkeypatch.setattr(herded.run.log_z, "FEW", 0)
+    weak = hd.ising_grid(np.full((4, 4), 0.3), 0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (note,) = hd.infer(weak, method).warnings
+    bound = hd.infer(weak, "mean-field").log_z
+    assert f"proves that it is {bound:.6g} or more" in note or "how far it is below" in note
+    monkeypatch.setattr(herded.run.log_z, "QUICK", 0)
+    assert hd.infer(weak, "bp").warnings[-1].endswith("of which no error bound is known")
+
+
+def test_an_estimate_below_a_bound_is_told_of():
+    graph = hd.ising_grid(np.zeros((20, 20)), 0.1).as_factor_graph()
+    found = doubt_of_log_z(hd.BeliefPropagation(), graph, 0.0)
+    assert not isinstance(found, Note) and "too low: mean field proves" in found
 
 
 def test_margins():

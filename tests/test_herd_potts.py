@@ -13,8 +13,10 @@ from strategies import seeds
 
 import herded as hd
 from herded.draws.together import TogetherDraw
+from herded.layouts.bits import BitPlaces, spread
+from herded.layouts.grid import unpack
 from herded.layouts.potts_herd import PottsHerdLayout
-from herded.layouts.potts_herd_arrays import n_planes, pack_herd, unpack_herd
+from herded.layouts.potts_herd_arrays import n_planes, pack_herd
 from herded.layouts.protocol import Proposal, Task
 from herded.system import threads
 
@@ -113,7 +115,11 @@ def test_what_is_packed_is_unpacked(seed, members, states, data):
     shape = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 6))
     x = np.random.default_rng(seed).integers(0, states, (members, shape[0] * shape[1]))
     packed = pack_herd(x.astype(np.uint8), shape, n_planes(states), False)
-    np.testing.assert_array_equal(unpack_herd(packed[..., 1:-1], members, shape), x)
+    colours, rows, _, planes, columns = packed[..., 1:-1].shape
+    stored = np.arange(colours * rows * columns).reshape(colours, rows, columns)
+    places = BitPlaces.of(unpack(stored, *shape), columns, planes)
+    found = places.words_of(packed[..., 1:-1].reshape(1, -1), members)
+    np.testing.assert_array_equal(spread(found, members), [x])
 
 
 @compiled_only

@@ -166,9 +166,8 @@ def energies(model, samples):
 def test_members_stay_apart(name, members, kept):
     """Without fields members that draw in a fixed order would collapse to two.
 
-    As many are distinct as among independent chains, and from eight members on the mean energy of
-    a herd strays from run to run no further than that of as many independent chains: with 64 by
-    0.55 to 0.75 of theirs. Two pairs of opposite members are the best that four can do.
+    As many are distinct as among independent chains, and the mean energy of a herd strays from run
+    to run no further than that of as many independent chains: with 64 by 0.55 to 0.75 of theirs.
     """
     model = zero_field(name)
     options = {"sweeps": 60, "burn_in": 200, "keep": [hd.Samples(every=20)]}
@@ -183,7 +182,7 @@ def test_members_stay_apart(name, members, kept):
     assert distinct(herds) > 0.9 * distinct(alone)
     spread = [np.std([energies(model, run).mean() for run in runs]) for runs in (herds, alone)]
     ratio = spread[0] / spread[1]  # which 24 runs tell to 20 %
-    assert ratio < {4: 2.0, 8: 1.6, 64: 1.1}[members]
+    assert ratio < {4: 1.5, 8: 1.4, 64: 1.1}[members]
 
 
 # -- what infer offers ----------------------------------------------------------------------------

@@ -315,10 +315,9 @@ def test_kernels_of_others_multiply_matrices_as_ever():
         from herded.system.stream import draw
         draw(np.uint64(1), np.uint64(2))
         print(numba.njit(lambda a: np.dot(a, a).sum())(2 * np.eye(3)))
-        print(numba.njit(lambda a: np.convolve(a[0], a[1]).sum())(np.ones((2, 3))))
         print(numba.njit(lambda a: np.linalg.inv(a).sum())(2 * np.eye(4)))
     """
-    assert python(program) == ["12.0", "9.0", "2.0"]
+    assert python(program) == ["12.0", "2.0"]
 
 
 @pytest.mark.skipif(JIT.DISABLED, reason="kernels are plain functions")

@@ -13,9 +13,9 @@ from strategies import sampled_models, seeds
 
 import herded as hd
 from herded.moves.ladder import melted
-from herded.run import log_z
+from herded.run import bridged
 from herded.run.bridge_kernels import bridge, log_mean_exp, score_replicas
-from herded.run.log_z import LogZ, doubts
+from herded.run.bridged import LogZ, doubts_of
 from herded.run.result import Bridged
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -134,7 +134,7 @@ def test_herds_blocks_and_several_ladders():
 
 def test_scores_do_not_depend_on_blocks_workers_or_interruptions(monkeypatch, tmp_path):
     """Also where so many sweeps were seen that only some are kept."""
-    monkeypatch.setattr(log_z, "MOST", 40)
+    monkeypatch.setattr(bridged, "MOST", 40)
     model, method = next(random_models()), hd.Tempered(rungs=4, hottest=0)
     options = {"burn_in": 20, "chains": 2}
     whole = hd.infer(model, method, sweeps=300, **options)
@@ -147,7 +147,7 @@ def test_scores_do_not_depend_on_blocks_workers_or_interruptions(monkeypatch, tm
 
 
 def test_sweeps_that_are_kept(monkeypatch):
-    monkeypatch.setattr(log_z, "MOST", 40)
+    monkeypatch.setattr(bridged, "MOST", 40)
     layout = hd.Tempered(rungs=3, hottest=0).compile(next(random_models()))
     recorder = LogZ().recorder(layout)
     for rows in (7, 33, 1, 100, 19):
@@ -179,13 +179,13 @@ def test_a_ladder_that_does_not_begin_at_zero_has_no_log_z():
     ],
 )
 def test_doubts(found, said):
-    told = doubts(found, [50.0, 20.0])
+    told = doubts_of(found, [50.0, 20.0])
     assert len(told) == len(said)
     assert all(part in sentence for part, sentence in zip(said, told, strict=True))
 
 
 def test_few_round_trips_are_told():
-    told = doubts(Bridged(5.0, 0.1, 5.0, 5.1, (5.05, 4.95)), [50.0, 3.0])
+    told = doubts_of(Bridged(5.0, 0.1, 5.0, 5.1, (5.05, 4.95)), [50.0, 3.0])
     assert told[0].startswith("log Z rests on 3 round trips")
 
 

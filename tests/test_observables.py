@@ -252,6 +252,30 @@ def alike_spins(a, b):
     return np.where(a == b, 1.0, -1.0)
 
 
+def test_a_run_that_does_not_mix_is_doubted():
+    """Deep below the critical point members stay in stripes, where the energy is higher."""
+    model = hd.ising_grid(np.zeros((16, 16)), 0.8, periodic=True)
+    truth = 256 * (-2 * 0.8 + 8 * 0.8 * np.exp(-8 * 0.8))  # to first order: single spins turned
+    keep = [hd.Observable(hd.energy), hd.Observable(hd.energy, name="sums", series=False)]
+    options = {"sweeps": 60, "burn_in": 60, "chains": 4, "keep": keep}
+    with pytest.warns(hd.HerdedWarning, match="have not moved on"):
+        result = hd.infer(model, hd.Gibbs(herd=64), **options)
+    energy, sums = result.observables["energy"], result.observables["sums"]
+    assert energy.doubt == "; ".join(result.warnings)
+    assert "doubtful, see result.warnings" in repr(energy)
+    assert "doubtful" in result._repr_html_()
+    low, high = energy.interval
+    assert energy.mean - 4 * energy.standard_error > truth + 1  # which the spread does not know
+    assert low < truth and high == energy.series.mean(axis=1).max()
+    assert sums.interval.tolist() == [-np.inf, np.inf]
+    start = np.ones((16, 16), int)
+    hot = hd.ising_grid(np.zeros((16, 16)), 0.2, periodic=True)
+    fine = hd.infer(hot, hd.Gibbs(herd=64), **options, start=start).observables["energy"]
+    assert not fine.doubt and "doubtful" not in repr(fine)
+    reach = 3.1824 * fine.standard_error
+    np.testing.assert_allclose(fine.interval, [fine.mean - reach, fine.mean + reach], rtol=1e-4)
+
+
 def test_without_a_method_a_sampler_runs():
     result = hd.infer(GRID, keep=[hd.Observable(hd.energy)])
     assert result.observables["energy"].interval[0] < result.observables["energy"].mean

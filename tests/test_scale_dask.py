@@ -12,9 +12,9 @@ from herded.tiled import cluster
 from herded.tiled import infer_tiled as tiled
 from tests.command import small_grid
 from tests.test_scale_hosts import FakeClient
-from tests.test_scale_many import models, same
+from tests.test_scale_many import models
 from tests.tiles import SHARED, lattice, whole
-from tests.workers import Deadly
+from tests.workers import Deadly, same
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    """Three processes, with nannies; Dask gives up on what a dead one had, so that we must not.
+    """Two processes, with nannies; Dask gives up on what a dead one had, so that we must not.
 
     What they will need is compiled here, once.
     """
@@ -33,7 +33,7 @@ def client(tmp_path_factory):
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
-            n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as there,
         distributed.Client(there) as client,
     ):
@@ -86,7 +86,7 @@ def test_tiles_of_a_periodic_lattice_with_evidence(client, tmp_path, tile):
 def test_tiles_and_a_dead_worker(client, tmp_path, saved, monkeypatch):
     """Killed when an eighth of the sweeps is done."""
     stored = lattice(90, 129)
-    client.wait_for_workers(3)
+    client.wait_for_workers(2)
     pids, killed = list(client.run(os.getpid).values()), []
 
     class Bar(tiled.Progress):

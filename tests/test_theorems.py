@@ -9,7 +9,7 @@ from small_graphs import COVERED, SMALL, coins, complete, each, ising
 import herded as hd
 from herded import theory
 from herded.errors import MethodError, ModelError
-from herded.theory.path import run_path
+from herded.theory import within_sweep_path
 
 # -- the statements, checked against runs -----------------------------------------------------
 
@@ -33,7 +33,7 @@ def test_lemma_2(model):
     """Visits of Y after step i >= pi_min visits of X before it - |Y|, if F: X -> Y changes x_i."""
     rng, n = np.random.default_rng(0), model.n_variables
     pi, pi_min = theory.target(model), theory.constants(model).pi_min
-    path = [tuple(x) for x in run_path(model, 400).tolist()]
+    path = [tuple(x) for x in within_sweep_path(model, 400).tolist()]
     states = [tuple(x) for x in np.argwhere(pi > 0).tolist()]
     for _ in range(100):
         i, s = int(rng.integers(n)), int(rng.integers(200))
@@ -50,7 +50,7 @@ def test_lemma_2(model):
 @each(COVERED)
 def test_propositions_1_and_2(model):
     T = math.ceil(max(2 * theory.constants(model).T_star, 2000))
-    path = run_path(model, T)
+    path = within_sweep_path(model, T)
     assert theory.check_proposition1(model, path=path).holds
     for tau in (0, 10):
         T_star = math.ceil(theory.constants(model).T_star)
@@ -81,7 +81,7 @@ def test_theorem_2_from_every_tau_and_at_growing_lengths(seed):
     model = complete(seed, 3, 0.2)
     c = theory.constants(model)
     T = math.ceil(10 * c.lambda_)
-    samples = run_path(model, 8 * T + 100)[3::3]
+    samples = within_sweep_path(model, 8 * T + 100)[3::3]
     for factor in (1, 2, 4, 8):
         start = math.ceil(c.tau_star(factor * T)) + 1
         for tau in (start, start + 1, start + 17):
@@ -107,7 +107,7 @@ def test_gibbs_and_a_wrong_model_fail_theorem_2():
     assert not theory.check_corollary(model, T, samples=samples).holds
     herded = theory.check_theorem2(model, T)
     assert herded.holds and "holds" in str(herded)
-    other = run_path(complete(9, 2, 0.2), T + 100)[2::2]
+    other = within_sweep_path(complete(9, 2, 0.2), T + 100)[2::2]
     assert not theory.check_theorem2(model, T, samples=other).holds
 
 
@@ -115,7 +115,7 @@ def test_broken_sequences_fail_the_other_checks():
     model = SMALL["binary"]
     c = theory.constants(model)
     T = math.ceil(3 * c.T_star)
-    path = run_path(model, T)
+    path = within_sweep_path(model, T)
     stuck = np.concatenate([path[: 3 * (T // 3)], np.tile(path[0], (2 * T, 1))])
     assert theory.check_proposition1(model, path=path).holds
     assert not theory.check_proposition1(model, path=stuck).holds

@@ -6,24 +6,32 @@ import math
 import numpy as np
 import pytest
 from naive.joint import naive_joint
+from naive.samplers import naive_herded_gibbs
 from small_graphs import HARD, MIXED, RING, SMALL, coins, complete, each, ising
 
 import herded as hd
 from herded import theory
 from herded.errors import MethodError, ModelError
-from herded.theory.path import run_path
 
 # -- Definition 1 and the path ----------------------------------------------------------------
 
 
 @each(SMALL)
 @pytest.mark.parametrize("weights", ["blanket", "full"])
-def test_the_path_is_the_compiled_run(model, weights):
-    path = theory.within_sweep_path(model, 300, weights=weights)
-    method = hd.HerdedGibbs(scan="sequential", weights=weights, phases="half")
-    samples = hd.infer(model, method, sweeps=300, keep=[hd.Samples()]).samples[0]
-    assert np.array_equal(path[model.n_variables :: model.n_variables], samples)
-    assert np.array_equal(theory.path_of_samples(path[0], samples), path)
+def test_the_path_is_that_of_the_twin(model, weights):
+    path = theory.within_sweep_path(model, 100, weights=weights)
+    x = path[0].tolist()
+    steps = [list(x)]
+
+    def visited(i, context, p, value, weight):
+        x[i] = value
+        steps.append(list(x))
+
+    told = {"weights": weights, "phases": "half", "x0": path[0], "sweeps": 100}
+    naive_herded_gibbs(model, **told, callback=visited)
+    assert path.tolist() == steps
+    n = model.n_variables
+    assert np.array_equal(theory.path_of_samples(path[0], path[n::n]), path)
 
 
 def test_random_phases_and_given_starts_too():
@@ -217,7 +225,7 @@ def test_rotor_router_visits_the_same_states(seed):
 @each({"hard zeros": HARD, "mixed": MIXED, "fair coins": complete(0, 3, 0.0)})
 def test_rotor_router_with_zeros_ties_and_cardinalities(model):
     walk = theory.rotor_router(model, 400)
-    assert np.array_equal(walk, run_path(model, 400))
+    assert np.array_equal(walk, theory.within_sweep_path(model, 400))
 
 
 def test_rotor_router_needs_a_complete_graph():

@@ -11,6 +11,7 @@ import numpy as np
 
 from herded.draws.together import orders
 from naive.conditional import naive_fixed_scalar, naive_sigmoid
+from naive.herd import FEW
 from naive.model import Naive
 from naive.stream import naive_draw, naive_key
 
@@ -145,8 +146,10 @@ def naive_dense_herd(layout, draw, x0, sweeps, chain=0, betas=None, scan="sequen
         m, shift = naive_multiplier((1.0 if betas is None else betas[sweep]) * scale, 31)
         for i in naive.order(scan, sweep, order_key, False):
             clock = sweep * n + i
-            if not draw.kept:
-                phases[i] = naive_draw(key, clock) >> 33
+            bits = naive_draw(key, clock)
+            phi = [phases[i] if draw.kept else bits >> 33]
+            if members < FEW and not draw.kept:
+                phi.append(bits % 2**31)  # of members of 1/2 and more
             p = []
             for one in x:
                 links = range(start[i], start[i + 1])
@@ -156,8 +159,9 @@ def naive_dense_herd(layout, draw, x0, sweeps, chain=0, betas=None, scan="sequen
                 p.append(naive_sigmoid((field * m + (1 << shift >> 1)) >> shift))
             order = naive_order(members, naive_draw(order_key, clock))
             for k in sorted(order, key=lambda k: p[k] >= 2**30):  # those below 1/2 first
-                x[k][i] = (phases[i] + p[k]) >> 31
-                phases[i] = (phases[i] + p[k]) & 0x7FFFFFFF
+                own = -1 if p[k] >= 2**30 else 0
+                x[k][i], phi[own] = divmod(phi[own] + p[k], 2**31)
                 tally[i] += p[k]
+            phases[i] = phi[0]
         samples.append([list(one) for one in x])
     return np.array(samples), np.array(tally)

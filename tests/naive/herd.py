@@ -7,6 +7,8 @@ from naive.model import Naive
 from naive.samplers import add_to_tally, empty_tally, naive_beta
 from naive.stream import naive_draw, naive_key
 
+FEW = 16  # members, of which fewer have two fresh phases
+
 
 def naive_orders(members):
     """The table of orders: each row a shuffle, by draws that are numbered through the table."""
@@ -45,14 +47,22 @@ def naive_herd(
         beta = naive_beta(schedule, sweep, sweeps)
         for i in naive.order(scan, sweep, order_key, False):
             clock = sweep * naive.n + i
+            upper = phases[i]  # of members of 1/2 and more
             if not kept:
-                phases[i] = fresh_phases(naive, key, clock, i)
+                phases[i] = upper = fresh_phases(naive, key, clock, i)
+                if members < FEW:
+                    root = naive.cards[i] // 2
+                    bits = naive_draw(key if naive.scalar else key + root, clock)
+                    upper = {root: bits % SCALAR}
             conditionals = [naive.conditional(i, x[k], beta) for k in range(members)]
             bits = naive_draw(order_key, clock)
             first, second = orders[bits % len(orders)], orders[(bits >> 32) % len(orders)]
             shuffled = [first[second[j]] for j in range(members)]
             in_order = sorted(shuffled, key=lambda k: is_above_half(conditionals[k]))
-            halves = {k: first_half(phases[i], conditionals[k]) for k in in_order}
+            above = {k: is_above_half(conditionals[k]) for k in in_order}
+            halves = {
+                k: first_half(upper if above[k] else phases[i], conditionals[k]) for k in in_order
+            }
             for k in shuffled:
                 x[k][i] = carried_state(phases[i], conditionals[k], *halves[k])
                 add_to_tally(tally, i, conditionals[k])

@@ -1,11 +1,9 @@
 """`--engine` and `--workers` as an executor: Dask's, or processes of this machine."""
 
 import logging
-import multiprocessing
 import re
 import signal
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -44,6 +42,9 @@ def executor_of(engine: str | None, workers: int | None) -> Iterator[Any]:
             finally:
                 client.close()
     elif workers is not None:
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
         # Ctrl-C goes to all processes of a terminal: the first one decides what it means.
         pool = ProcessPoolExecutor(
             workers,

@@ -1,1 +1,1 @@
-"""Draws: from a conditional to a value, at random or herded in time."""
+"""Draws: from a conditional to a value, at random, herded in time, or together across a herd."""

@@ -19,6 +19,11 @@ collapse. And members whose conditionals are alike should be neighbours in it: t
 ones is right among them too, and what depends on several variables, such as the energy, has less
 noise than in as many independent chains; in a random order it has more. So kernels whose lanes are
 members let those below 1/2 draw first, then the others, in random order among each.
+
+Where members are few, rounding is most of the noise. If it makes those below 1/2 one too many, the
+others, who go on with the same phase, are one too few: the count is right, and members that
+disagree with their neighbours are two too many. So fresh phases of fewer than `FEW` members are
+two, one for each side: counts vary more, and energies no more than those of independent chains.
 """
 
 from dataclasses import dataclass
@@ -36,6 +41,8 @@ PHASES, ORDERS = 4, 5  # purposes of streams
 ORDER_STREAM = stream_key(0, 0, ORDERS)
 MOST_ENTRIES = 2**16  # of a table of orders: 128 KiB
 HALF = np.uint32(2**30)
+FEW = 16
+GO_ON = np.uint32(2**31)  # no phase: members of 1/2 and more go on with that of the others
 _0, _31, _SCALE = np.uint32(0), np.uint64(31), float(2**31)
 
 
@@ -100,23 +107,33 @@ def fresh_phase(key, name):
 
 
 @jit
+def second_phase(key, name, n):
+    """The phase of members of 1/2 and more, from bits that `fresh_phase` leaves."""
+    return np.uint32(draw(key, name)) & PHASE if n < FEW else GO_ON
+
+
+@jit
 def share(part, whole):
     """part / whole at scale 2^31, 0 and 1 exactly; whole numbers of at most 2^24."""
     return np.uint32(np.float64(part) / np.float64(whole) * _SCALE)
 
 
 @jit
-def draw_all(p, phi, flat, a, b, x, at, n):
-    """All n members draw: x[at + k] is member k's carry. Gives the phase after the last, and how
-    many are 1.
+def draw_all(p, phi, second, flat, a, b, x, at, n):
+    """All n members draw: x[at + k] is member k's carry. Gives the phase after the last, how many
+    are 1, and the sum of p.
 
-    Members below 1/2 come first, then the others; both are gone through at once, each with a phase
-    of its own. Phases are not taken modulo 1: their carries are counted, and 64 bits hold them.
+    Members below 1/2 come first, then the others, who have the phase `second` or go on; both are
+    gone through at once. Phases are not taken modulo 1: their carries are counted, and 64 bits
+    hold them.
     """
     low, high = np.uint64(phi), np.uint64(phi)
-    for k in range(n):
-        high += np.uint64(p[k] if p[k] < HALF else _0)
-    count = high >> _31
+    if second == GO_ON:
+        for k in range(n):
+            high += np.uint64(p[k] if p[k] < HALF else _0)
+    else:
+        high = np.uint64(second)
+    start, count = high, high >> _31
     for j in range(n):
         k = np.uint64(flat[a + np.uint64(flat[b + j])])
         below = p[k] if p[k] < HALF else _0
@@ -125,7 +142,8 @@ def draw_all(p, phi, flat, a, b, x, at, n):
         now = (low >> _31) + (high >> _31)
         x[at + k] = now - count
         count = now
-    return np.uint32(high) & PHASE, np.int64(high >> _31)
+    ones, total = count - (start >> _31), low - np.uint64(phi) + high - start
+    return np.uint32(high) & PHASE, np.int64(ones), np.int64(total)
 
 
 @jit

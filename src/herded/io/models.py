@@ -4,24 +4,21 @@ import os
 import re
 from collections.abc import Callable
 
+from herded import io
 from herded.errors import FileError
-from herded.io.arrays import load_model
-from herded.io.bif import read_bif
 from herded.io.files import FileInMemory, read_bytes
 from herded.io.numbers import BOM
-from herded.io.uai import read_uai
-from herded.io.xmlbif import read_xmlbif
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.system.atomic import FilePath
 from herded.system.memory import Size
 
-READERS: dict[str, Callable[..., FactorGraph | Lattice]] = {
-    "uai": read_uai,
-    "bif": read_bif,
-    "xmlbif": read_xmlbif,
-    "npz": load_model,
-    "safetensors": load_model,
+READERS = {  # in `herded.io`, which imports what it is asked for
+    "uai": "read_uai",
+    "bif": "read_bif",
+    "xmlbif": "read_xmlbif",
+    "npz": "load_model",
+    "safetensors": "load_model",
 }
 KNOWN = "UAI, BIF, XMLBIF, .npz or .safetensors"
 BIF = re.compile(  # after comments
@@ -71,7 +68,8 @@ def read_model(
     if format is None:
         path = FileInMemory(path, read_bytes(path, max_memory, expansion=1))
         format = _format_of_content(path, path.content)
-    return READERS[format](path, max_memory=max_memory)
+    read: Callable[..., FactorGraph | Lattice] = getattr(io, READERS[format])
+    return read(path, max_memory=max_memory)
 
 
 def _format_of_name(path: FilePath) -> str | None:

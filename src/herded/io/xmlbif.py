@@ -7,9 +7,9 @@ refused, so that a small file cannot expand to a large one, and no other file is
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import NoReturn
 from xml.parsers import expat
-from xml.sax.saxutils import escape
 
 from herded.errors import FileError, ModelError
 from herded.io.bayes_net import Conditional, NetFile, as_bayes_net
@@ -228,4 +228,4 @@ def _element(tag: str, text: str) -> str:
             f"expected names without control characters or spaces at their ends for an XMLBIF "
             f"file, got {text!r}: rename it"
         )
-    return f"<{tag}>{escape(text)}</{tag}>"
+    return f"<{tag}>{escape(text, quote=False)}</{tag}>"

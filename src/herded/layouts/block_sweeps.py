@@ -10,7 +10,7 @@ from herded.draws.fixed_point import VECTOR_ONE, fixed_vector
 from herded.draws.herded import herd_vector
 from herded.draws.phases import bin_vector, mean_state
 from herded.draws.random import draw_vector
-from herded.draws.together import PHASE, draw_all, fresh_phase, order_rows
+from herded.draws.together import GO_ON, PHASE, draw_all, fresh_phase, order_rows
 from herded.layouts.block_steps import eliminate, fill_potentials
 from herded.layouts.site_herd_sweeps import cumulate, descend
 from herded.system.jit import jit
@@ -120,8 +120,8 @@ def herd_blocks(a, moves, run, betas, work, orders, x, phases, tally, ones, widt
                         phi[split] = fresh_phase(run.key + np.uint64(split), clock + np.uint64(i))
                 root, bits = states >> 1, draw(run.phase_key, clock + np.uint64(i))
                 first_row, second_row = order_rows(bits, rows, np.uint64(n))
-                phi[root], _ = draw_all(
-                    upper, phi[root], flat, first_row, second_row, half, _0, np.uint64(n)
+                phi[root], _, _ = draw_all(
+                    upper, phi[root], GO_ON, flat, first_row, second_row, half, _0, np.uint64(n)
                 )
                 for j in range(n):
                     k = np.int64(flat[first_row + np.uint64(flat[second_row + np.uint64(j)])])

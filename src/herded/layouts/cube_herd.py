@@ -9,6 +9,7 @@ import numpy as np
 
 from herded.draws.protocol import Step
 from herded.draws.together_lanes import WORD, live_in_last, places, words_of
+from herded.layouts.bits import BitPlaces
 from herded.layouts.cube import RowsLayout, why_no_cube
 from herded.layouts.cube_arrays import (
     SEVEN,
@@ -17,7 +18,6 @@ from herded.layouts.cube_arrays import (
     cube_shape,
     n_contexts,
     pack_rows,
-    unpack_rows,
 )
 from herded.layouts.cube_herd_sweeps import cube_herd_sweeps
 from herded.layouts.grid_arrays import LANES, start_lattice
@@ -96,13 +96,9 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
     def packed(self, state: State) -> np.ndarray:
         return state.x[:, :, self.frame.layer : -1].reshape(-1)
 
-    def members_of(self, block: np.ndarray) -> np.ndarray:
-        halves = block.reshape(len(block), 2, self.words, self.frame.total, self.frame.wide)
-        words = unpack_rows(halves.swapaxes(1, 2), self.model.shape)
-        states = np.empty((len(block), self.members, self.model.n_variables), np.uint8)
-        for k in range(self.members):
-            states[:, k] = (words[:, k // WORD] >> np.uint8(k % WORD)) & np.uint8(1)
-        return states
+    @cached_property
+    def bit_places(self) -> BitPlaces:
+        return BitPlaces.of(self.unstore(np.arange(self.n_stored)), self.n_stored // 2)
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         phases = aligned((*self.arrays.p.shape[:3], 2, LANES), np.uint8)

@@ -12,7 +12,7 @@ are no neighbours of themselves, so nothing has changed.
 
 import numpy as np
 
-from herded.draws.together import draw_all, fresh_phase, order_rows
+from herded.draws.together import GO_ON, draw_all, fresh_phase, order_rows, second_phase
 from herded.layouts.arrays import shuffle
 from herded.layouts.field_arrays import fixed_sigmoid
 from herded.layouts.field_herd_arrays import multiplier
@@ -61,14 +61,18 @@ def dense_herd(a, scan, orders, run, betas, m, block, first, last):
                 for c in range(chunks):
                     sum_fields(field, c * _CHUNK, alone[i], near, c * most, coupling, e, count)
                 look_up(field, p, n, factor, shift, sigmoid)
-                phi = phases[i] if len(phases) else fresh_phase(run.key, clock + i)
+                if len(phases):
+                    phi, second = phases[i], GO_ON
+                else:
+                    phi = fresh_phase(run.key, clock + i)
+                    second = second_phase(run.key, clock + i, n)
                 r, q = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
-                end, carries = draw_all(p, phi, flat, r, q, x, i * n, n)
+                end, carries, total = draw_all(p, phi, second, flat, r, q, x, i * n, n)
                 set_masks(masks, i * room, x, i * n, n)
                 if len(phases):
                     phases[i] = end
                 if len(tally):
-                    tally[i] += (carries << 31) + np.int64(end) - np.int64(phi)
+                    tally[i] += total
                 if len(ones):
                     count_ones(ones, width, i, np.int64(n), carries)
                 if block.shape[1]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from herded.draws.protocol import Step
 from herded.draws.together import TogetherDraw, orders
+from herded.layouts.bits import ALL, BitPlaces, spread
 from herded.layouts.field_arrays import field_couplings
 from herded.layouts.field_herd_arrays import (
     COARSE,
@@ -22,7 +23,6 @@ from herded.layouts.field_herd_arrays import (
     find_lanes,
     finest,
     pack_members,
-    unpack_members,
 )
 from herded.layouts.field_herd_sweeps import field_herd_sweeps
 from herded.layouts.herd import HerdLayout
@@ -121,8 +121,23 @@ class FieldHerdLayout(HerdLayout):
     def pack(self, states: np.ndarray) -> np.ndarray:
         return pack_members(states, self.arrays.place, self.n_stored)
 
+    @cached_property
+    def places(self) -> BitPlaces:
+        """Of free variables; known ones have no place of their own."""
+        return BitPlaces.of(self.arrays.place, 1)
+
+    @property
+    def bit_places(self) -> BitPlaces | None:
+        """None where a known variable has more states than a bit can tell."""
+        return self.places if self.width == 2 else None
+
+    def words_of(self, block: np.ndarray) -> np.ndarray:
+        words = self.places.words_of(block, self.members)
+        words[..., self.model.evidence == 1] = ALL
+        return words
+
     def members_of(self, block: np.ndarray) -> np.ndarray:
-        states = unpack_members(block, self.arrays.place, self.members)
+        states = spread(self.places.words_of(block, self.members), self.members)
         known = self.model.evidence >= 0
         states = states.astype(self.state_type, copy=False)
         states[..., known] = self.model.evidence[known]

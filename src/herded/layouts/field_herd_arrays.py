@@ -164,12 +164,3 @@ def pack_members(states: np.ndarray, place: np.ndarray, stored: int) -> np.ndarr
     bits[-1] = 0  # the place of known variables
     packed = np.packbits(bits, axis=1, bitorder="little")
     return packed.view("<u8").astype(np.uint64).reshape(-1)
-
-
-def unpack_members(block: np.ndarray, place: np.ndarray, members: int) -> np.ndarray:
-    """Words (rows, stored * words) as states (rows, members, N)."""
-    words = -(-members // WORD)
-    herds = block.reshape(len(block), block.shape[1] // words, words)[:, place]
-    octets = np.ascontiguousarray(herds, "<u8").view(np.uint8)
-    bits = np.unpackbits(octets, axis=2, count=members, bitorder="little")
-    return np.ascontiguousarray(bits.transpose(0, 2, 1))

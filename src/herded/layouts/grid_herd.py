@@ -9,13 +9,13 @@ import numpy as np
 
 from herded.draws.protocol import Step
 from herded.draws.together_lanes import WORD, live_in_last, places, words_of
+from herded.layouts.bits import BitPlaces
 from herded.layouts.grid import (
     NEAR,
     PackedLayout,
     compile_lattice,
     n_entries,
     pack,
-    unpack,
     why_no_grid,
 )
 from herded.layouts.grid_arrays import COUNTS, LANES, start_lattice
@@ -110,15 +110,9 @@ class GridHerdLayout(HerdLayout, PackedLayout):
     def packed(self, state: State) -> np.ndarray:
         return state.x[:, 1:-1, :, 1:-1].reshape(-1)
 
-    def members_of(self, block: np.ndarray) -> np.ndarray:
-        colours, rows, columns = self.halves
-        words = block.reshape(len(block), colours, rows, self.words, columns)
-        words = unpack(words.transpose(0, 3, 1, 2, 4), *self.model.shape)
-        words = words.reshape(len(block), self.words, self.model.n_variables)
-        states = np.empty((len(block), self.members, self.model.n_variables), np.uint8)
-        for k in range(self.members):
-            states[:, k] = (words[:, k // WORD] >> np.uint8(k % WORD)) & np.uint8(1)
-        return states
+    @cached_property
+    def bit_places(self) -> BitPlaces:
+        return BitPlaces.of(self.unstore(np.arange(self.n_stored)), self.arrays.columns)
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         shape = *self.arrays.p.shape[:3], 2, LANES

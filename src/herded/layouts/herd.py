@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.protocol import Draw
+from herded.layouts.bits import spread
 from herded.layouts.protocol import SweptLayout
 from herded.layouts.state import NOTHING, State
 
@@ -26,6 +27,13 @@ class HerdLayout(SweptLayout):
     def pack(self, states: np.ndarray) -> np.ndarray:
         """States (members, N) in the model's order as kernels keep them."""
         raise NotImplementedError
+
+    def words_of(self, block: np.ndarray) -> np.ndarray:
+        assert self.bit_places is not None
+        return self.bit_places.words_of(block, self.members)
+
+    def members_of(self, block: np.ndarray) -> np.ndarray:
+        return spread(self.words_of(block), self.members)
 
     def packed(self, state: State) -> np.ndarray:
         """The states of the members, as a row of a block of samples."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from herded.draws.protocol import Step
 from herded.draws.together import start_phases
+from herded.layouts.bits import BitPlaces
 from herded.layouts.cube import why_no_rows
 from herded.layouts.cube_arrays import MOST_DIMENSIONS
 from herded.layouts.factor_arrays import compile_factors
@@ -32,7 +33,6 @@ from herded.layouts.potts_herd_arrays import (
     picture_of,
     strongest,
     table_type,
-    unpack_herd,
 )
 from herded.layouts.potts_herd_order import STAGES
 from herded.layouts.potts_herd_sweeps import potts_herd_sweeps
@@ -132,10 +132,10 @@ class PottsHerdLayout(HerdLayout):
     def packed(self, state: State) -> np.ndarray:
         return state.x[..., 1:-1].reshape(-1)
 
-    def members_of(self, block: np.ndarray) -> np.ndarray:
-        states = unpack_herd(block.reshape(-1, *self.shape), self.members, self.picture)
-        lines = states.reshape(-1, self.members, *self.picture)[:, :, self.arrays.place]
-        return lines.reshape(-1, self.members, self.model.n_variables)
+    @cached_property
+    def bit_places(self) -> BitPlaces:
+        _, _, _, planes, columns = self.shape
+        return BitPlaces.of(self.unstore(np.arange(self.n_stored)), columns, planes)
 
     def fill(self, block: np.ndarray, state: State) -> None:
         """Nothing: a sweep writes known sites too."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.layouts.cube_arrays import cube_shape, near_rows, row_parity
-from herded.layouts.grid import pack, unpack
+from herded.layouts.grid import pack
 from herded.models.lattice import Lattice
 from herded.system.arrays import aligned, arrays_in
 from herded.system.exp import exp
@@ -200,16 +200,3 @@ def pack_herd(states: np.ndarray, shape: tuple[int, int], planes: int, ring: boo
     if ring:
         x[..., 0], x[..., -1] = x[..., -2], x[..., 1]
     return x
-
-
-def unpack_herd(packed: np.ndarray, members: int, shape: tuple[int, int]) -> np.ndarray:
-    """The (..., members, N) states of (..., 2, H, words, planes, M) words without a border."""
-    planes = packed.shape[-2]
-    found = np.empty((*packed.shape[:-5], members, shape[0] * shape[1]), np.uint8)
-    for m in range(members):
-        states = np.zeros((*packed.shape[:-3], packed.shape[-1]), np.uint8)
-        for p in range(planes):
-            bit = packed[..., m // WORD, p, :] >> np.uint32(m % WORD) & np.uint32(1)
-            states |= (bit << np.uint32(planes - 1 - p)).astype(np.uint8)
-        found[..., m, :] = unpack(states, *shape).reshape(found[..., m, :].shape)
-    return found

@@ -14,6 +14,7 @@ import numpy as np
 
 from herded.draws.protocol import Draw, Step
 from herded.errors import MethodError
+from herded.layouts.bits import BitPlaces
 from herded.layouts.factor_arrays import FactorArrays, compile_factors, count_rows
 from herded.layouts.scan import Scan, ScanArrays, compile_scan
 from herded.layouts.state import State
@@ -133,6 +134,15 @@ class Layout:
     def members_of(self, block: np.ndarray) -> np.ndarray:
         """The samples in a block (rows, sample_size) as states (rows, members, N)."""
         return self.unstore(block)[:, None]
+
+    @property
+    def bit_places(self) -> BitPlaces | None:
+        """Where the members of a herd are, if they are bits."""
+        return None
+
+    def words_of(self, block: np.ndarray) -> np.ndarray:
+        """The samples in a block as words (rows, words, planes, N), if members are bits."""
+        raise NotImplementedError
 
     def replicas_of(self, block: np.ndarray) -> np.ndarray:
         """The same with what else a chain has visited, such as the hotter rungs of a ladder."""

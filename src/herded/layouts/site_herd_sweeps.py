@@ -12,10 +12,12 @@ import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar, fixed_vector
 from herded.draws.together import (
+    GO_ON,
     PHASE,
     draw_all,
     fresh_phase,
     order_rows,
+    second_phase,
     share,
 )
 from herded.layouts.arrays import shuffle
@@ -28,7 +30,7 @@ _0, _1, _ONE, _31 = np.uint64(0), np.uint64(1), np.uint32(1), np.uint32(31)
 
 @jit
 def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
-    """Binary variables: one phase each, at scale 2^31."""
+    """Binary variables: one phase each, at scale 2^31, or two of few members."""
     x, phases, tally, ones = m.x, m.phases, m.tally, m.ones
     n, rows_of_orders, flat = np.uint64(orders.shape[1]), orders.shape[0], orders.reshape(-1)
     variables_of, width = np.uint64(scan_length(m, orders)), m.width
@@ -53,13 +55,17 @@ def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
                     sum_pair(f, i, x, n, row, zero, one)
                     for k in range(n):
                         p[k] = fixed_scalar(zero[k], one[k], betas[s])
-                phi = (phases[i] if len(phases) else fresh_phase(run.key, clock + i)) & PHASE
+                if len(phases):
+                    phi, second = phases[i] & PHASE, GO_ON
+                else:
+                    phi = fresh_phase(run.key, clock + i)
+                    second = second_phase(run.key, clock + i, n)
                 a, b = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
-                end, carries = draw_all(p, phi, flat, a, b, x, i * n, n)
+                end, carries, total = draw_all(p, phi, second, flat, a, b, x, i * n, n)
                 if len(phases):
                     phases[i] = end
                 if len(tally):
-                    tally[i] += (carries << 31) + np.int64(end) - np.int64(phi)
+                    tally[i] += total
                 if len(ones):
                     count_ones(ones, width, i, np.int64(n), carries)
                 if block.shape[1]:
@@ -105,16 +111,18 @@ def vector_herd(t, f, scan, orders, run, betas, m, block, first, last):
                         phi[split] = phases[i * np.uint64(widest) + split] & PHASE
                     else:
                         phi[split] = fresh_phase(run.key + split, clock + i)
-                root = states >> 1
+                root, second = np.uint64(states >> 1), GO_ON
+                if not len(phases):
+                    second = second_phase(run.key + root, clock + i, n)
                 a, b = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
-                phi[root], _ = draw_all(upper, phi[root], flat, a, b, half, _0, n)
+                phi[root], _, _ = draw_all(upper, phi[root], second, flat, a, b, half, _0, n)
                 for j in range(n):
                     k = np.uint64(flat[a + np.uint64(flat[b + j])])
                     at = np.int64(k) * (widest + 1)
                     if half[k]:
-                        new = descend(phi, upto, at, root, states)
+                        new = descend(phi, upto, at, states >> 1, states)
                     else:
-                        new = descend(phi, upto, at, 0, root)
+                        new = descend(phi, upto, at, 0, states >> 1)
                     x[i * n + k] = new
                     if len(tally):
                         for c in range(states):

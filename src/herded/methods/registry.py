@@ -7,13 +7,14 @@ method is asked for.
 
 import importlib
 from collections.abc import Mapping
-from difflib import get_close_matches
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from herded.errors import MethodError
+from herded.system.spelling import did_you_mean
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
     from herded.methods.protocol import Method
 
 GROUP = "herded.methods"
@@ -41,8 +42,7 @@ BUILT_IN = {
 
 def method_names() -> tuple[str, ...]:
     """All names, those of other packages last."""
-    others = (point.name for point in entry_points(group=GROUP))
-    return tuple(dict.fromkeys((*BUILT_IN, *others)))
+    return tuple(dict.fromkeys((*BUILT_IN, *(point.name for point in _others()))))
 
 
 def method_named(name: str, **options: Any) -> "Method":
@@ -54,15 +54,21 @@ def method_named(name: str, **options: Any) -> "Method":
         entry = BUILT_IN[name]
         made, fixed = getattr(importlib.import_module(entry.home), entry.name), entry.options
     else:
-        points = [point for point in entry_points(group=GROUP) if point.name == name]
+        points = [point for point in _others() if point.name == name]
         if not points:
-            close = get_close_matches(name, method_names(), 1)
             raise MethodError(
                 f"expected a method out of {', '.join(method_names())}, got {name!r:.80}"
-                + (f": did you mean {close[0]!r}?" if close else "")
+                + did_you_mean(name, method_names())
             )
         made, fixed = points[0].load(), {}
     known = getattr(made, "__dataclass_fields__", options)
     given = {key: value for key, value in options.items() if key in known}
     found: Method = made(**{**fixed, **given})
     return found
+
+
+def _others() -> "EntryPoints":
+    """Methods of other packages."""
+    from importlib.metadata import entry_points  # not before: it takes as long as 15 of our modules
+
+    return entry_points(group=GROUP)

@@ -21,7 +21,7 @@ from herded.system.last import keeps_last
 def energies(samples: np.ndarray, model: Model) -> np.ndarray:
     """`energy` of samples (rows, N)."""
     if isinstance(model, Lattice):
-        constant, unit, arrays = _lattice_arrays(model)
+        constant, unit, arrays = lattice_terms(model)
         units = np.zeros(len(samples), np.int64)
         lattice_scores(samples, *arrays, units)
         return 0.0 - (constant + unit * units)
@@ -41,7 +41,7 @@ def energies(samples: np.ndarray, model: Model) -> np.ndarray:
 
 
 @keeps_last
-def _lattice_arrays(model: Lattice) -> tuple[float, float, tuple[np.ndarray, ...]]:
+def lattice_terms(model: Lattice) -> tuple[float, float, tuple[np.ndarray, ...]]:
     """What does not depend on the state, a unit, and in units what `lattice_scores` reads."""
     shape, n = model.shape, model.n_variables
     unary = model.log_unary.reshape(n, -1)
@@ -60,12 +60,19 @@ def _lattice_arrays(model: Lattice) -> tuple[float, float, tuple[np.ndarray, ...
             ends.append(np.stack([sites[last].ravel(), sites[0].ravel(), values[last].ravel()]))
     couplings, (first, second, joined) = np.stack(axes), np.concatenate(ends, axis=1)
     terms = table, slope, couplings, joined
-    largest = max(float(np.abs(term).max(initial=0.0)) for term in terms) or 1.0
-    # As fine as sums of all terms allow: finer than the last digits of a sum of floats.
-    unit = 2.0 ** (math.ceil(math.log2(largest)) + math.ceil(math.log2(n * (2 + len(shape)))) - 62)
-    of_sites, slopes, along_axes, of_ends = (np.rint(t / unit).astype(np.int64) for t in terms)
+    unit, (of_sites, slopes, along_axes, of_ends) = whole_units(terms, n * (2 + len(shape)))
     pairs = first.astype(np.int64), second.astype(np.int64), of_ends
     return constant, unit, (of_sites, slopes, np.array(steps), along_axes, *pairs)
+
+
+def whole_units(terms: tuple[np.ndarray, ...], count: int) -> tuple[float, tuple[np.ndarray, ...]]:
+    """Terms as whole numbers of a unit, as fine as sums of `count` of them allow.
+
+    That is finer than the last digits of a sum of floats.
+    """
+    largest = max(float(np.abs(term).max(initial=0.0)) for term in terms) or 1.0
+    unit = 2.0 ** (math.ceil(math.log2(largest)) + math.ceil(math.log2(max(count, 1))) - 62)
+    return unit, tuple(np.rint(term / unit).astype(np.int64) for term in terms)
 
 
 def magnetisations(samples: np.ndarray, model: Model) -> np.ndarray:

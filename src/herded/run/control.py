@@ -23,6 +23,7 @@ from herded.models.protocol import Model
 from herded.run.diagnostics import UNCOMPARED, told_others, told_state
 from herded.run.intervals import Control
 from herded.run.keep import Marginals
+from herded.run.log_z import doubt_of_log_z
 from herded.run.loop import run_all
 from herded.run.result import Result
 from herded.run.results import sampled
@@ -104,10 +105,8 @@ def with_doubts(result: Result, max_memory: Size | None) -> Result:
         return result
     found = list(_of_solver(result, name))
     found.append(_compared(result, name, max_memory))
-    is_bound = isinstance(result.method, MeanField)  # of log Z, however far it is off
-    log_z = "" if is_bound else "; its log Z is as doubtful"
-    told = [text if text == UNCOMPARED else text + log_z for text in found if text]
-    return replace(result, warnings=(*result.warnings, *told))
+    found.append(doubt_of_log_z(result.method, graph, result.log_z))
+    return replace(result, warnings=(*result.warnings, *(text for text in found if text)))
 
 
 def _lost_digits(method: object, graph: FactorGraph) -> list[str]:

@@ -30,14 +30,20 @@ DRAWS = 4.0
 STUCK = 0.15
 SIGMAS = 5.0
 
-# What only says that nothing is known is in `result.warnings`, but not issued as a warning.
-UNCOMPARED = "it was not compared with a sampler, which on a model of this size would take long"
-ALONE = (
+
+class Note(str):
+    """What only says that something is not known: in `result.warnings`, but not issued as one."""
+
+    __slots__ = ()
+
+
+UNCOMPARED = Note(
+    "it was not compared with a sampler, which on a model of this size would take long"
+)
+ALONE = Note(
     "one chain alone, or one herd, cannot tell how far it is off, nor whether it has seen all "
     "modes: pass chains=4, whose spread gives intervals, and whose disagreement is told"
 )
-
-UNKNOWN = (ALONE, UNCOMPARED)
 
 
 class Moves(NamedTuple):

@@ -13,7 +13,6 @@ from concurrent.futures import (
     CancelledError,
     Executor,
     Future,
-    ProcessPoolExecutor,
     wait,
 )
 from pickle import PicklingError
@@ -114,6 +113,8 @@ class Workers:
 
     def _replace(self) -> None:
         """Replace a broken pool with a new one of as many processes."""
+        from concurrent.futures import ProcessPoolExecutor  # which imports all of multiprocessing
+
         broken = self.executor
         self.close()
         self.executor = self._own = ProcessPoolExecutor(

@@ -25,7 +25,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.run.checkpoint import resume, save
-from herded.run.diagnostics import UNKNOWN
+from herded.run.diagnostics import Note
 from herded.run.keep import BestState, ErrorCurve, Joint, Keep, Marginals, PairMarginals, Samples
 from herded.run.loop import ENDLESS, run_all
 from herded.run.observables import Observable, Observables
@@ -272,7 +272,7 @@ def _judged(result: Result, max_memory: Size | None) -> Result:
 def _issue(result: Result) -> None:
     """Warn of what speaks against a result."""
     for sentence in result.warnings:
-        if sentence not in UNKNOWN:
+        if not isinstance(sentence, Note):
             warnings.warn(sentence, HerdedWarning, stacklevel=_users_level())
 
 

@@ -325,7 +325,8 @@ class SampleRecorder(Recorder):
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         # Samples number every, 2 every, ... of those seen, counted from 1.
         first = -(int(self.arrays["seen"][0]) + 1) % self.every
-        self.pile("samples", np.array(self.layout.members_of(block[first :: self.every])))
+        found = self.layout.members_of(block[first :: self.every])
+        self.pile("samples", found.copy() if np.may_share_memory(found, block) else found)
         self.arrays["seen"] += len(block)
 
     def samples(self) -> np.ndarray:

@@ -127,7 +127,9 @@ class Correlations:
                 f"{' x '.join(map(str, shape))}, got {shown(self.at)}"
             )
         pictures = x.reshape(*x.shape[:-1], *shape)
-        found = [_alike_at(pictures, int(d), shape, _joined(model)) for d in distances.reshape(-1)]
+        found = [
+            _alike_at(pictures, int(d), shape, joined_axes(model)) for d in distances.reshape(-1)
+        ]
         return np.stack(found, axis=-1)
 
 
@@ -148,7 +150,7 @@ def _alike_at(
     return np.asarray(total / count)
 
 
-def _joined(model: Model) -> tuple[bool, ...]:
+def joined_axes(model: Model) -> tuple[bool, ...]:
     """Whether the borders of a lattice are joined, for each axis."""
     return tuple(getattr(model, "joined", (False,) * len(model.shape)))[::-1]
 

@@ -19,6 +19,7 @@ from herded.layouts.state import State
 from herded.methods.options import is_whole
 from herded.models.checks import shown
 from herded.models.protocol import Model
+from herded.run.bit_measures import Measure, of_bits
 from herded.run.block_measures import of_blocks
 from herded.run.keep import Recorder
 from herded.system import memory
@@ -26,6 +27,8 @@ from herded.system.memory import Size
 
 STATES = np.int32  # what functions get: products and sums of states do not overflow in it
 NUMBER = 8  # bytes
+AT_HAND = 2**23  # states: as words of bits they are in the cache
+NO_ROWS = np.zeros(0)
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,10 @@ class ObservableRecorder(Recorder):
         self.choices = choices
         self.functions = [choice.for_model(layout.model) for choice in choices]
         self.shapes: list[tuple[int, ...]] = []  # of a value
+        self.on_bits: list[Measure | None] = []
         self.arrays = {"seen": np.zeros(1, np.int64)}
+        row = layout.members * layout.model.n_variables
+        self.at_once = max(1, AT_HAND // max(row, 1))  # rows whose states are looked at together
 
     def begin(self, state: State) -> None:
         """Learn from the start what shape values have."""
@@ -153,6 +159,7 @@ class ObservableRecorder(Recorder):
                     f"shape {value.shape}"
                 )
             self.shapes.append(value.shape[1:])
+            self.on_bits.append(of_bits(choice.f, self.layout))
             self.arrays[f"sums {k}"] = np.zeros(value.shape[1:])
             if choice.series:
                 self.arrays[f"series {k}"] = np.empty((0, *value.shape))
@@ -161,16 +168,33 @@ class ObservableRecorder(Recorder):
         seen = int(self.arrays["seen"][0])
         self.arrays["seen"] += len(block)
         wanted = [self._rows(seen, len(block), choice.every) for choice in self.choices]
-        rows = np.unique(np.concatenate(wanted))
-        if not len(rows):
-            return
-        # Slices of the block, not a copy of some of its rows, where that is the same.
-        picked = block if len(rows) == len(block) else block[rows]
-        states = self.layout.members_of(picked)
-        for k, mine in enumerate(wanted):
-            if len(mine):
-                at = np.searchsorted(rows, mine)
-                self._take(k, np.stack(list(self._values(k, states, at))))
+        is_wanted = np.zeros(len(block), bool)
+        for rows in wanted:
+            is_wanted[rows] = True
+        every = np.flatnonzero(is_wanted)
+        for early in range(0, len(every), self.at_once):
+            some = every[early : early + self.at_once]
+            first, last = some[0], some[-1]
+            # Slices of the block, not a copy of some of its rows, where that is the same.
+            picked = block[first : last + 1] if last - first + 1 == len(some) else block[some]
+            among = [rows[(rows >= first) & (rows <= last)] for rows in wanted]
+            self._add_rows(picked, [np.searchsorted(some, rows) for rows in among])
+
+    def _add_rows(self, block: np.ndarray, wanted: list[np.ndarray]) -> None:
+        """Take in rows of a block, of which each observable wants some."""
+        counted = [k for k, at in enumerate(wanted) if len(at) and self.on_bits[k] is not None]
+        others = [k for k, at in enumerate(wanted) if len(at) and self.on_bits[k] is None]
+        words = self.layout.words_of(block) if counted else NO_ROWS
+        for k in counted:
+            measure: Any = self.on_bits[k]
+            mine = words if len(wanted[k]) == len(words) else words[wanted[k]]
+            if self.choices[k].series:
+                self._take(k, measure.values(mine, self.layout.members))
+            else:
+                self._add_sums(k, measure.sums(mine, self.layout.members))
+        states = self.layout.members_of(block) if others else NO_ROWS
+        for k in others:
+            self._take(k, np.stack(list(self._values(k, states, wanted[k]))))
 
     @staticmethod
     def _rows(seen: int, length: int, every: int) -> np.ndarray:
@@ -189,12 +213,15 @@ class ObservableRecorder(Recorder):
                 yield self._checked(k, self._shaped(states[row]))
 
     def _take(self, k: int, values: np.ndarray) -> None:
-        """Add the values (draws, members, ...) one after another."""
-        sums = self.arrays[f"sums {k}"]
-        totals = np.concatenate([sums[None], values.sum(axis=1)])
-        self.arrays[f"sums {k}"] = np.add.accumulate(totals, axis=0)[-1]
+        """Take in the values (draws, members, ...)."""
+        self._add_sums(k, values.sum(axis=1))
         if self.choices[k].series:
             self.pile(f"series {k}", values)
+
+    def _add_sums(self, k: int, sums: np.ndarray) -> None:
+        """Add the sums (draws, ...) over members one after another."""
+        totals = np.concatenate([self.arrays[f"sums {k}"][None], sums])
+        self.arrays[f"sums {k}"] = np.add.accumulate(totals, axis=0)[-1]
 
     # -- what functions get, and what they give ------------------------------------------------
 

@@ -38,6 +38,9 @@ class Observed:
         The means of independent chains, or of herds.
     members : int
         Of each herd; 1 of chains that are none.
+    doubt : str
+        Why the run is not to be trusted, as in `result.warnings`: such as chains that disagree, or
+        members that are still where they began. Empty where nothing is known against it.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class Observed:
     every: int
     chain_means: np.ndarray
     members: int
+    doubt: str = field(default="", repr=False)
     values: np.ndarray | None = field(default=None, repr=False)  # (chains, draws, ...)
     no_time: str = field(default="", repr=False)  # why an autocorrelation time would mean nothing
 
@@ -79,11 +83,19 @@ class Observed:
         """The 95 % interval of the mean, (..., 2): the lower and the upper end.
 
         Standard errors times Student's t for so many independent chains or herds (3.18 for four).
-        It holds once the burn-in is over, and excludes bias as `standard_error` does.
+        It holds once the burn-in is over, and excludes bias as `standard_error` does. Where there
+        is a `doubt`, nobody knows how often each mode is to be counted: then it reaches from the
+        least to the greatest mean of a chain, or of a member of a herd, if it is not wider; without
+        a series, which tells these, it has no ends.
         """
         error, chains = np.asarray(self.standard_error), len(self.chain_means)
         reach = t_quantile(chains) * error
-        return np.stack([self.mean - reach, self.mean + reach], axis=-1)
+        low, high = self.mean - reach, self.mean + reach
+        if self.doubt:
+            none = np.full_like(error, np.inf)
+            means = np.stack([-none, none]) if self.values is None else self.values.mean(axis=1)
+            low, high = np.minimum(low, means.min(axis=0)), np.maximum(high, means.max(axis=0))
+        return np.stack([low, high], axis=-1)
 
     @property
     def series(self) -> np.ndarray:
@@ -124,6 +136,9 @@ class Observed:
 
     def described(self) -> str:
         """The mean and its interval, in words."""
+        return self._told() + ("; doubtful, see result.warnings" if self.doubt else "")
+
+    def _told(self) -> str:
         chains = len(self.chain_means)
         runs = f"{chains} herds of {self.members}" if self.members > 1 else f"{chains} chains"
         if self.chain_means.ndim > 1:
@@ -141,8 +156,8 @@ def _plain(value: np.ndarray) -> Any:
     return float(value) if np.ndim(value) == 0 else value
 
 
-def observed(run: Any) -> ByName:
-    """What the observables of a `SamplerRun` are so far."""
+def observed(run: Any, doubt: str) -> ByName:
+    """What the observables of a `SamplerRun` are so far, and what speaks against the run."""
     recorders: list[ObservableRecorder] = [chain.recorders[Observables] for chain in run.chains]
     found = ByName()
     for k, choice in enumerate(run.keep[Observables].choices):
@@ -155,6 +170,7 @@ def observed(run: Any) -> ByName:
             choice.every,
             means / (draws * run.layout.members),
             run.layout.members,
+            doubt,
             _series(recorders, f"series {k}") if choice.series else None,
             _why_no_time(run.method),
         )

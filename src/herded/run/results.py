@@ -11,9 +11,9 @@ from herded.methods.options import Options
 from herded.methods.protocol import Answer
 from herded.models.protocol import Model
 from herded.moves.ladder import LadderLayout
-from herded.run.diagnostics import ALONE, confinement, disagreement, immobility
+from herded.run.bridged import LogZ, LogZRecorder, doubts_of, estimate
+from herded.run.diagnostics import ALONE, Note, confinement, disagreement, immobility
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
-from herded.run.log_z import LogZ, LogZRecorder, doubts, estimate
 from herded.run.observables import Observables
 from herded.run.observed import observed
 from herded.run.result import Best, Curve, Pairs, Result, curve_of
@@ -45,17 +45,18 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
     }
     if run.saved is not None:
         facts["saved"] = run.saved
+    bridged = _bridged(run) if run.layout.bridges and recorded else {}
+    told = _warnings(run, doubt, bridged) if recorded else ()
     if run.layout.tells:
         facts |= run.layout.told([chain.state for chain in run.chains])
-    kept = _recorded(run, recorded)
     return Result(
         shape=model.shape,
         sweeps=recorded,
         converged=None,
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
-        kept=kept,
-        warnings=_warnings(run, doubt, kept) if recorded else (),
+        kept=_recorded(run, recorded, told) | bridged,
+        warnings=told,
         model=model,
         method=run.method,
         reason=reason,
@@ -104,7 +105,7 @@ def in_full(method: object) -> str:
     return f"{type(method).__name__}({', '.join(named)})"
 
 
-def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
+def _recorded(run: SamplerRun, sweeps: int, told: tuple[str, ...]) -> dict[str, Any]:
     chains, keep = run.chains, run.keep
     kept: dict[str, Any] = {}
 
@@ -132,9 +133,8 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     if Joint in keep:
         kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
     if Observables in keep and sweeps:
-        kept["observables"] = observed(run)
-    if run.layout.bridges and sweeps:
-        kept |= _bridged(run)
+        doubts = [sentence for sentence in told if not isinstance(sentence, Note)]
+        kept["observables"] = observed(run, "; ".join(doubts))
     if ErrorCurve in keep:
         errors = np.stack([chain.errors for chain in chains])
         kept["curve"] = curve_of(run.points, errors, run.sweeps, sweeps)
@@ -148,12 +148,12 @@ def _bridged(run: SamplerRun) -> dict[str, Any]:
     return {} if found is None else {"log_z": found.log_z, "bridged": found}
 
 
-def _warnings(run: SamplerRun, doubt: str, kept: dict[str, Any]) -> tuple[str, ...]:
+def _warnings(run: SamplerRun, doubt: str, bridged: dict[str, Any]) -> tuple[str, ...]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
     model, chains, found = run.layout.model, run.chains, [doubt]
-    if "bridged" in kept:
+    if bridged:
         trips = run.layout.told([chain.state for chain in chains])["round_trips"]
-        found += doubts(kept["bridged"], trips)
+        found += doubts_of(bridged["bridged"], trips)
     if run.layout.tells:
         found += run.layout.doubts([chain.state for chain in chains])
     if model.has_hard_zeros and not run.layout.passes_zeros:

@@ -19,14 +19,14 @@ from herded.methods.schedule import is_annealed
 from herded.models.checks import whole_array
 from herded.models.support import check_start, dispersed_starts, member_starts
 from herded.moves.ladder import LadderLayout
+from herded.run.bridged import LogZ
 from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
-from herded.run.log_z import LogZ
 from herded.run.loop import interrupted_afterwards, interruptible
 from herded.run.observables import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
 from herded.system.stream import stream_key
 
-BLOCK = 2**20  # samples' entries in a block: small enough for the cache and for a prompt Ctrl-C
+BLOCK = 2**20  # entries of samples in a block (bytes of a herd's): fit for the cache, and Ctrl-C
 UNREAD = 2**24  # updates of a block whose samples nobody reads
 MOST_COUNTED = 255  # samples of a block: in bytes
 SPARE = 2**26  # bytes of weights that a run by the clock may copy to compile with
@@ -265,7 +265,8 @@ def make_blocks(layout: Layout, keep: dict[type, Any], chains: int, total: int) 
 
 
 def _block_rows(layout: Layout) -> int:
-    return max(layout.least_block, BLOCK // (layout.n_stored * layout.members))
+    row = layout.sample_size * np.dtype(layout.sample_type).itemsize
+    return max(layout.least_block, BLOCK // max(row if layout.together else layout.n_stored, 1))
 
 
 def _counts(layout: Layout) -> bool:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,7 +70,7 @@ def target_path(path: FilePath, error: type[HerdedError], what: str) -> Path:
 
 def open_beside(target: Path, error: type[HerdedError]) -> tuple[int, Path]:
     """A new temporary file in the directory of `target`, as readable as any other new file."""
-    temporary = target.with_name(f".herded-{secrets.token_hex(8)}.part")
+    temporary = target.with_name(f".herded-{os.urandom(8).hex()}.part")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         return os.open(temporary, flags, 0o666), temporary

@@ -24,7 +24,7 @@ from herded.models.protocol import Model
 from herded.run.infer import infer
 from herded.run.keep import Joint
 from herded.theory.bounds import Constants, constants
-from herded.theory.path import Tables, paper_method, run_path, starting_state
+from herded.theory.path import Tables, paper_method, starting_state, within_sweep_path
 from herded.theory.states import check_small, codes, empirical, support, target, total_variation
 from herded.theory.transition import gibbs_sweep_kernel, herded_sweep_kernel
 
@@ -122,7 +122,7 @@ def check_lemma1(
     True
     """
     check_small(model, 2**20)
-    states = run_path(model, sweeps, seed=seed) if path is None else np.asarray(path)
+    states = within_sweep_path(model, sweeps, seed=seed) if path is None else np.asarray(path)
     tables = Tables(paper_method().compile(model, kind="table"))
     n, one = states.shape[1], 1 << tables.bits
     drift: dict[int, list[list[int]]] = {}  # weight -> (now, least, most) for each value
@@ -179,9 +179,9 @@ def check_proposition1(
     """
     known = _covered(model, weights)
     sweeps = _sweeps(2 * known.T_star) if T is None else T
-    states = (
-        run_path(model, sweeps, weights=weights, seed=seed) if path is None else np.asarray(path)
-    )
+    if path is None:
+        path = within_sweep_path(model, sweeps, weights=weights, seed=seed)
+    states = np.asarray(path)
     cards, n = model.cardinalities, model.n_variables
     sweeps = (len(states) - 1) // n
     number = codes(states, cards)
@@ -231,8 +231,9 @@ def check_proposition2(
     """
     known = _covered(model, weights)
     T = _long_enough(T, known.T_star, 2 * 4 * known.excess / known.l)
-    states = run_path(model, tau + T, weights=weights, seed=seed) if path is None else path
-    herded = herded_sweep_kernel(states, model.cardinalities, tau, T, model=model)
+    if path is None:
+        path = within_sweep_path(model, tau + T, weights=weights, seed=seed)
+    herded = herded_sweep_kernel(path, model.cardinalities, tau, T, model=model)
     gap = np.abs(herded - gibbs_sweep_kernel(model)).sum(axis=1)
     measured = float(gap[support(model).ravel()].max())
     return Check("Proposition 2, ||T~ - T||", measured, known.kernel_bound(T), T, tau)

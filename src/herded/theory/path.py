@@ -1,18 +1,14 @@
 """X^(0), X^(1), X^(2), ..: the state after every single update of Algorithm 1.
 
-Written out in Python's own integers, with the layout's fixed-point tables for pi: the slow twin of
-the compiled kernels, bit for bit. The scan is 1, 2, .., N, as the appendix assumes "without loss
-of generality".
+The scan is 1, 2, .., N, as the appendix assumes "without loss of generality".
 """
 
 import itertools
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
-from herded.draws.phases import HALF
 from herded.errors import MethodError
 from herded.layouts.protocol import Layout
 from herded.methods.herded_gibbs import HerdedGibbs
@@ -81,7 +77,7 @@ def within_sweep_path(
 ) -> np.ndarray:
     """The state after every single update of Algorithm 1, with the scan of the proofs.
 
-    Computed in Python's integers. The ends of sweeps, path[N::N], are the bits of `infer` with
+    The ends of sweeps, path[N::N], are the samples of `infer` with
     `HerdedGibbs(scan="sequential", phases="half")`.
 
     Parameters
@@ -90,7 +86,7 @@ def within_sweep_path(
     sweeps : int
     weights : "blanket" or "full"
     phases : "half" or "random"
-        Where weights start; only "half" with weights "full".
+        Where weights start.
     seed : int
         Of the start and of random phases.
     state : array_like of int, shape (N,), optional
@@ -111,37 +107,17 @@ def within_sweep_path(
     [[0, 0], [1, 0], [1, 0], [0, 0], [0, 0]]
     """
     check_small(model, LARGEST)
-    if weights == "full" and phases != "half":
-        raise MethodError('expected phases="half" with weights="full", got ' + repr(phases))
-    method = paper_method(weights, phases, seed)
-    layout = paper_method("blanket", phases, seed).compile(model, kind="table")
     start = starting_state(model, seed) if state is None else check_start(model, state)
-    tables, one = Tables(layout), 1 << (SCALAR_BITS if layout.scalar else VECTOR_BITS)
-    begun = method.init(layout, start).own["w"] if weights == "blanket" else np.empty(0)
-    known: dict[Any, list[int]] = {}
-    x = [int(v) for v in start]
-    n = len(x)
-    path = np.empty((n * sweeps + 1, n), np.int64)
-    path[0] = x
-    for t in range(1, n * sweeps + 1):
-        i = (t - 1) % n  # step 2
-        p, at = tables.p(i, x), tables.entry(i, x)
-        name = at if weights == "blanket" else (i, *x[:i], *x[i + 1 :])
-        if name not in known:
-            known[name] = [int(v) for v in begun[at : at + len(p)]] if len(begun) else _rest(p)
-        w = known[name]
-        if layout.scalar:  # w holds the phase of w + 1 - pi: step 3 is its carry, step 4 the rest
-            x[i], w[0] = divmod(w[0] + p[0], one)
-        else:
-            w[:] = [a + b for a, b in zip(w, p, strict=True)]
-            x[i] = max((k for k in range(len(p)) if p[k] > 0), key=lambda k: (w[k], -k))
-            w[x[i]] -= one
-        path[t] = x  # step 5
-    return path
-
-
-def _rest(p: list[int]) -> list[int]:
-    return [int(HALF)] if len(p) == 1 else [0] * len(p)
+    result = infer(
+        model,
+        paper_method(weights, phases, seed),
+        sweeps=sweeps,
+        start=start,
+        keep=[Samples()],
+        layout="table",
+        progress=False,
+    )
+    return path_of_samples(start, result.samples[0])
 
 
 def path_of_samples(start: ArrayLike, samples: ArrayLike) -> np.ndarray:
@@ -171,16 +147,3 @@ def path_of_samples(start: ArrayLike, samples: ArrayLike) -> np.ndarray:
     renewed = np.arange(n) <= np.arange(n)[:, None]  # (step, variable)
     within = np.where(renewed[None], new, old).reshape(-1, n)
     return np.concatenate([ends[:1], within])
-
-
-def run_path(model: Model, sweeps: int, *, weights: str = "blanket", seed: int = 0) -> np.ndarray:
-    """The same path as `within_sweep_path`, from the compiled kernels."""
-    result = infer(
-        model,
-        paper_method(weights, seed=seed),
-        sweeps=sweeps,
-        keep=[Samples()],
-        layout="table",
-        progress=False,
-    )
-    return path_of_samples(starting_state(model, seed), result.samples[0])

@@ -5,7 +5,6 @@ workers (`cluster.py`). The bits are those of `infer` on the whole lattice, what
 """
 
 import os
-import secrets
 import shutil
 import time
 from collections.abc import Iterator, Sequence
@@ -242,7 +241,7 @@ def _working(folder: Path | None, out: Path, client: object) -> Iterator[Path | 
     if folder is not None or client is not None:
         yield folder
         return
-    folder = out.with_name(f".herded-{secrets.token_hex(8)}.tiles")
+    folder = out.with_name(f".herded-{os.urandom(8).hex()}.tiles")
     try:
         yield folder
     finally:

@@ -1,7 +1,6 @@
 """Marginals on disk, written rectangle by rectangle and moved to their place when complete."""
 
 import os
-import secrets
 import shutil
 from pathlib import Path
 
@@ -21,7 +20,7 @@ class Output:
 
     def __init__(self, path: Path, shape: tuple[int, ...], tile: tuple[int, int]) -> None:
         self.path = path
-        self.part = path.with_name(f".herded-{secrets.token_hex(8)}.part{path.suffix}")
+        self.part = path.with_name(f".herded-{os.urandom(8).hex()}.part{path.suffix}")
         try:
             if path.suffix == ".zarr":
                 # A chunk belongs to one tile, or two writers would overwrite each other.
