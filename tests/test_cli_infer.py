@@ -40,7 +40,14 @@ def test_auto_is_exact_where_it_can_be_and_says_so(capsys):
 
 @pytest.mark.parametrize(
     ("method", "tolerance"),
-    [("exact", 1e-12), ("herded", 0.01), ("gibbs", 0.02), ("bp", 0.1), ("mean-field", 0.3)],
+    [
+        ("exact", 1e-12),
+        ("herded", 0.01),
+        ("gibbs", 0.02),
+        ("blocks", 0.02),
+        ("bp", 0.1),
+        ("mean-field", 0.3),
+    ],
 )
 def test_marginals_by_every_method(method, tolerance, capsys):
     answer = found(capsys, "infer", "grid.uai", "--method", method, "--reference", "grid.MAR")
@@ -54,7 +61,7 @@ def test_marginals_by_every_method(method, tolerance, capsys):
     hellinger = np.sqrt((roots**2).sum(axis=1) / 2).mean()
     assert errors["hellinger"] == pytest.approx(hellinger)
     assert answer["method"] == method and answer["interrupted"] is False
-    sampled = method in ("herded", "gibbs")
+    sampled = method in ("herded", "gibbs", "blocks")
     assert ("standard_error" in answer) == sampled
     assert (answer["chains"], answer["burn_in"]) == ((4, 1000) if sampled else (1, 0))
 

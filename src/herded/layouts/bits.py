@@ -43,10 +43,16 @@ class BitPlaces(NamedTuple):
         pieces, words = -(-members // size), -(-members // WORD)
         found = np.empty((len(block), words, self.planes, len(self.place)), np.uint64)
         room = np.empty((words, self.planes, block.shape[1] // (pieces * self.planes)), np.uint64)
-        for row, mine in zip(block, found, strict=True):
-            join_words(row, self.length, size, pieces, room)
-            take_words(room, self.place, mine)
+        gather_words(block, self.place, self.length, size, pieces, room, found)
         return found
+
+
+@jit
+def gather_words(block, place, length, size, pieces, room, found):
+    """Row by row: words of 64 members as the layout has them, then in the model's order."""
+    for r in range(len(block)):
+        join_words(block[r], length, size, pieces, room)
+        take_words(room, place, found[r])
 
 
 @jit

@@ -104,6 +104,11 @@ class Layout:
         return None
 
     @property
+    def visits(self) -> int:
+        """How often a sweep visits a variable at most."""
+        return 1
+
+    @property
     def grows(self) -> bool:
         """Whether what a chain keeps grows with the run."""
         return False

@@ -55,14 +55,21 @@ def find_split(
     """
     left = possible_states(graph)
     hard = list(_open_factors(graph, left))
-    looked_at, searches = 0, SEARCHES
+    looked_at, searches, inside = 0, SEARCHES, None
+    if blocks is not None:
+        inside = np.zeros((len(blocks), graph.n_variables), np.bool_)
+        for b, block in enumerate(blocks):
+            inside[b, block] = True
     for factors, whole in _clusters(hard, left.sum(axis=1)):
         variables = np.unique(np.concatenate([f.variables for f in factors]))
         sizes = left[variables].sum(axis=1)
         looked_at += int(np.prod(sizes))
         if looked_at > IN_ALL:
             return None
-        classes = _classes(factors, variables, sizes, _axes(variables, blocks))
+        moves = _axes(variables, inside)
+        if any(len(axes) == len(variables) for axes in moves):
+            continue  # a block has all of them, and joins whatever it finds
+        classes = _classes(factors, variables, sizes, moves)
         found = np.unique(classes[classes >= 0])
         if len(found) < 2:
             continue
@@ -145,12 +152,14 @@ def _grown(first: Hard, factors: list[Hard], sizes: np.ndarray) -> list[Hard]:
     return within if len(cluster) > 1 else cluster
 
 
-def _axes(variables: np.ndarray, blocks: Sequence[np.ndarray] | None) -> list[tuple[int, ...]]:
-    """The axes that each move may change at once, if it changes any."""
-    if blocks is None:
+def _axes(variables: np.ndarray, inside: np.ndarray | None) -> list[tuple[int, ...]]:
+    """The axes that each move may change at once, if it changes any; `inside` (blocks, N) says
+    which variables a block has."""
+    if inside is None:
         return [(axis,) for axis in range(len(variables))]
-    found = (tuple(np.flatnonzero(np.isin(variables, block)).tolist()) for block in blocks)
-    return [axes for axes in dict.fromkeys(found) if axes]
+    kinds = np.unique(inside[:, variables], axis=0)
+    found = (tuple(np.flatnonzero(kind).tolist()) for kind in kinds)
+    return [axes for axes in found if axes]
 
 
 def _classes(

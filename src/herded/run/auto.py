@@ -95,6 +95,8 @@ def choose(
 
 def sampler_name(method: Gibbs | HerdedGibbs) -> str:
     """What the command line calls it."""
+    if method.moves is not None:
+        return "blocks"
     if isinstance(method, HerdedGibbs):
         return "herded"
     return "herd" if method.herd > 1 else "gibbs"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from herded.errors import MethodError
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.moves.blocks import Blocks
 from herded.run import checkpoint_file
 from herded.system.atomic import FilePath
 
@@ -54,14 +55,25 @@ def read_begun(path: FilePath) -> Begun | None:
     return begun if counts and timed else None  # whoever resumes it says what is wrong
 
 
+def _options(call: ast.Call) -> dict[str, Any]:
+    """What a method is called with: values, and blocks."""
+    found: dict[str, Any] = {}
+    for word in call.keywords:
+        value = word.value
+        if isinstance(value, ast.Call) and getattr(value.func, "id", "") == "Blocks":
+            found[str(word.arg)] = Blocks(**_options(value))
+        else:
+            found[str(word.arg)] = ast.literal_eval(value)
+    return found
+
+
 def read_method(text: str) -> Gibbs | HerdedGibbs | None:
     """A method from the way it shows itself, such as "Gibbs(herd=64, seed=0)"."""
     known: dict[str, type[Gibbs | HerdedGibbs]] = {"Gibbs": Gibbs, "HerdedGibbs": HerdedGibbs}
     try:
         call = ast.parse(text, mode="eval").body
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
-            options = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-            return known[call.func.id](**options)
+            return known[call.func.id](**_options(call))
     except (SyntaxError, ValueError, KeyError, TypeError, MethodError, RecursionError, MemoryError):
         return None
     return None

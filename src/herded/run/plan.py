@@ -113,10 +113,10 @@ def _choice(model: Model, name: str, asked: Request, begun: Begun | None) -> Cho
     herd = {} if asked.herd is None else {"herd": asked.herd}
     if name == "herded":
         return Choice(name, _herded(model, asked), "")
-    if name in ("gibbs", "herd") and asked.task == "map":
+    if name in ("gibbs", "herd", "blocks") and asked.task == "map":
         found: Any = annealed(model, asked.seed, herded=False)
         plain: Any = method_named(name, **herd)
-        return Choice(name, replace(found, herd=plain.herd), "")
+        return Choice(name, replace(found, herd=plain.herd, moves=plain.moves), "")
     if name == "tempered":
         sites = Gibbs(seed=asked.seed, herd=asked.herd or 1)
         bridged = Tempered(sites, rungs=BRIDGES, hottest=0.0)

@@ -265,8 +265,10 @@ def make_blocks(layout: Layout, keep: dict[type, Any], chains: int, total: int) 
 
 
 def _block_rows(layout: Layout) -> int:
-    row = layout.sample_size * np.dtype(layout.sample_type).itemsize
-    return max(layout.least_block, BLOCK // max(row if layout.together else layout.n_stored, 1))
+    row = layout.n_stored
+    if layout.together:
+        row = layout.sample_size * np.dtype(layout.sample_type).itemsize
+    return max(layout.least_block, BLOCK // max(row, 1))
 
 
 def _counts(layout: Layout) -> bool:
