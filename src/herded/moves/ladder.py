@@ -2,10 +2,8 @@
 
 Its coldest rung is the model, and what is recorded. Hard zeros are *melted*: on all other rungs a
 zero is a factor of exp(-PENALTY beta), so that moves of one variable pass through states that are
-impossible, and what hard zeros wall in is reached from above. With 16 rungs that takes the error of
-Promedus_11 (a net of the UAI competition with 36 % zeros) from 0.29 to 0.04. A hottest rung at
-beta = 0 is then uniform over all states, whose number is known: the path from there to the model
-gives log Z.
+impossible, and what hard zeros wall in is reached from above. A hottest rung at beta = 0 is then
+uniform over all states, whose number is known: the path from there to the model gives log Z.
 """
 
 from collections.abc import Callable, Sequence
