@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from benchmarks import (
     accuracy,
     beside,
+    blocks,
     book,
     caution,
     complete,
@@ -32,12 +33,14 @@ from benchmarks import (
     lattice,
     machine,
     ner,
+    pair_herds,
     picture_size,
     pictures,
     qubo,
     recording,
     scale,
     sparse,
+    tempered,
     uai,
     weights,
     which_method,
@@ -59,14 +62,21 @@ PARTS = {
     "ner": ner,
     "herd-goals": herd_goals,
 }
-WITHIN = {"herd-speed": herd_speed, "pictures": pictures, "recording": recording}  # run alone
+WITHIN = {  # run alone
+    "herd-speed": herd_speed,
+    "pair-herds": pair_herds,
+    "pictures": pictures,
+    "recording": recording,
+}
 APART = {
     "scale": scale,
     "uai": uai,
+    "blocks": blocks,
     "herds": herds,
     "herd-orders": herd_orders,
     "herd-spread": herd_spread,
     "which-method": which_method,
+    "tempered": tempered,
 }  # on pages of their own
 PEERS = ("peers", *beside.SECTIONS)
 ONE_THREAD = {  # for everybody; read by packages when they are imported, which peers do late

@@ -148,6 +148,8 @@ def herds() -> list[tuple[str, Any, str | None, int]]:
     runs += [("binary graph", cooled, kind, 1) for kind in ("field", "dense", "factor")]
     for kind in ("table", "factor"):
         runs += [("mixed with evidence", method, kind, 1) for method in (fresh, kept)]
+    for name in ("three states", "nine states"):
+        runs += [(name, method, "pairs", 1) for method in (fresh, kept)]
     return runs
 
 
@@ -171,6 +173,7 @@ SHORT_HERDS = (
     ("binary graph", "field"),
     ("binary graph", "dense"),
     ("binary graph", "table"),
+    ("three states", "pairs"),
     ("mixed with evidence", "factor"),
 )
 FEW = (  # every layout and every method, where all runs would take long to compile
@@ -186,6 +189,7 @@ FEW = (  # every layout and every method, where all runs would take long to comp
     "grid with evidence | grid | Gibbs(seed=4, herd=20) | 1",
     "cube | grid | Gibbs(seed=4, herd=20) | 1",
     "binary graph | field | Gibbs(seed=4, herd=20) | 2",
+    "three states | pairs | HerdedGibbs(seed=4, herd=20) | 1",
     "mixed with evidence | table | HerdedGibbs(seed=4, herd=20) | 1",
     f"mixed with evidence | auto | Gibbs(seed=4, moves={SMALL_BLOCKS!r}) | 1",
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from benchmarks import uai
+from benchmarks import blocks, uai
 from benchmarks.__main__ import APART, header
 from tests.command import small_grid
 
@@ -56,3 +56,29 @@ def test_without_models_it_says_so(monkeypatch, tmp_path):
 def test_pages_of_their_own_have_titles(name):
     title, *_ = header(name)
     assert title.startswith("# ")
+
+
+def test_blocks_beside_single_moves(tmp_path, monkeypatch):
+    """A generated model and one from a file: a row for every way, and blocks are nearer."""
+    rng = np.random.default_rng(2)
+    model = blocks.checks(rng, 4)
+    write(tmp_path, "wall", model, hd.infer(model.given({0: 1}), hd.Exact()).marginals, {0: 1})
+    write(tmp_path, "unknown", model)
+    monkeypatch.setenv("HERDED_UAI", str(tmp_path))
+    made = [case for case in blocks.generated(quick=True) if case[0] == "causes"]
+    monkeypatch.setattr(blocks, "generated", lambda quick: made)
+    table = [cells(line) for line in blocks.lines(quick=True) if line.startswith("| ")][1:]
+    assert [row[0] for row in table] == ["causes"] * 4 + ["wall"] * 4
+    assert [row[2] for row in table[:4]] == ["single, as recommended", *blocks.METHODS]
+    errors = [float(row[3].split()[0]) for row in table]
+    assert max(errors[1:4]) < 0.5 * errors[0] and max(errors[5:]) < 0.5 * errors[4]
+    assert table[0][5] == "1.00" and [row[6] for row in table[1:4]] == ["0 of 2"] * 3
+
+
+def test_generated_models_are_walls_to_single_moves():
+    for name, load in blocks.generated(quick=True):
+        model, exact = load()
+        assert model.has_hard_zeros and exact.shape == (model.n_variables, 2)
+        with pytest.warns(hd.HerdedWarning, match="cannot reach"):
+            hd.infer(model, hd.Gibbs(), sweeps=2)
+        assert name in ("causes", "copies", "checks")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive.blocks import naive_blocks
 from naive.joint import naive_joint
+from pages import transcripts
 from strategies import sampled_models
 
 import herded as hd
@@ -284,3 +285,8 @@ def test_what_does_not_go_with_blocks():
         hd.infer(tied(), hd.Gibbs(moves=moves), layout="table", sweeps=5)
     with pytest.raises(hd.MemoryLimitError, match="tables of blocks"):
         hd.infer(tied(), hd.Gibbs(moves=moves), max_memory=100, sweeps=5)
+
+
+def test_the_page():
+    for said, printed in transcripts("blocks.md"):
+        assert printed == said

@@ -33,6 +33,8 @@ SAMPLERS = [
     hd.HerdedGibbs(scan=np.random.default_rng(0).permutation(7)),
     hd.Gibbs(),
     hd.Gibbs(scan="jacobi"),
+    hd.HerdedGibbs(moves=hd.Blocks(entries=6, count=3)),
+    hd.HerdedGibbs(herd=5, moves=hd.Blocks(blocks=[[0, 2], [2, 3], [4, 5, 6]])),
 ]
 KEEPS = [
     hd.Marginals(),

@@ -40,7 +40,14 @@ def test_auto_is_exact_where_it_can_be_and_says_so(capsys):
 
 @pytest.mark.parametrize(
     ("method", "tolerance"),
-    [("exact", 1e-12), ("herded", 0.01), ("gibbs", 0.02), ("bp", 0.1), ("mean-field", 0.3)],
+    [
+        ("exact", 1e-12),
+        ("herded", 0.01),
+        ("gibbs", 0.02),
+        ("blocks", 0.02),
+        ("bp", 0.1),
+        ("mean-field", 0.3),
+    ],
 )
 def test_marginals_by_every_method(method, tolerance, capsys):
     answer = found(capsys, "infer", "grid.uai", "--method", method, "--reference", "grid.MAR")
@@ -54,7 +61,7 @@ def test_marginals_by_every_method(method, tolerance, capsys):
     hellinger = np.sqrt((roots**2).sum(axis=1) / 2).mean()
     assert errors["hellinger"] == pytest.approx(hellinger)
     assert answer["method"] == method and answer["interrupted"] is False
-    sampled = method in ("herded", "gibbs")
+    sampled = method in ("herded", "gibbs", "blocks")
     assert ("standard_error" in answer) == sampled
     assert (answer["chains"], answer["burn_in"]) == ((4, 1000) if sampled else (1, 0))
 
@@ -246,10 +253,22 @@ def test_log_z(method, kind, capsys):
     assert f"log10 Z    {answer['log10_z']:.10g}, {kind}\n" in out
 
 
+def test_log_z_by_a_ladder(capsys):
+    options = ("--task", "pr", "--method", "tempered", "--sweeps", 3000, "--chains", 1)
+    answer = found(capsys, "infer", "grid.uai", *options)
+    low, high = answer["log_z_interval"]
+    assert low < answer["log_z"] < high
+    assert abs(answer["log_z"] - TRUTH.log_z) < high - low < 1.0
+    _, out, _ = run(capsys, "infer", "grid.uai", *options)
+    assert f"{answer['log_z']:.10g} +- {(high - low) / 2:.2g}, a 95 % interval" in out
+    options = ("--task", "map", "--method", "tempered", "--sweeps", 300, "--chains", 1)
+    assert found(capsys, "infer", "grid.uai", *options)["state"] == TRUTH.best.state.tolist()
+
+
 def test_log_z_without_exact_inference(capsys):
     hd.io.write_uai(small_grid(30), "large.uai")
     answer = found(capsys, "infer", "large.uai", "--task", "pr", "--max-memory", "30M")
-    assert answer["method"] == "bp" and "samplers give no estimate" in answer["reason"]
+    assert answer["method"] == "bp" and "--method tempered" in answer["reason"]
 
 
 def test_a_bound_of_minus_infinity_is_null_in_json(capsys):

@@ -24,6 +24,7 @@ METHODS = [
     hd.HerdedGibbs(weights="pooled", slack=1.5),
     hd.Gibbs(seed=2),
     hd.HerdedGibbs(schedule="linear"),
+    hd.HerdedGibbs(moves=hd.Blocks(count=4)),
 ]
 
 

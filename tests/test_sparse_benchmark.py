@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import herded as hd
+from benchmarks import pair_herds
 from benchmarks.many_states import ManyStates, expert_products, expert_sums
 from benchmarks.sparse import NODES, STEPS, Sparse, expert_exp, expert_table
 
@@ -78,3 +79,11 @@ def test_herded_on_pairs_agrees_with_the_experts(shared):
         shares = np.stack([(block[20:] == k).mean(axis=0) for k in range(4)], axis=1)
         gap = found.marginals - shares
         assert np.sqrt((gap**2).mean()) < 2 * np.sqrt(2 * 0.25 * 0.75 / sweeps)
+
+
+def test_the_benchmark_of_herds_of_many_states():
+    """Its models are laid out on every layout that takes them, and swept."""
+    for name, model in pair_herds.models(quick=True):
+        works = pair_herds.works(model, 1)
+        assert (f"Gibbs(herd={pair_herds.HERD}), table" in works) == ("8x8" in name and "3" in name)
+        works[f"Gibbs(herd={pair_herds.HERD}), pairs"]()

@@ -146,8 +146,8 @@ def naive_rescaled(numbers):
     top = max(numbers.values())
     if top == 0.0:
         return numbers, 1.0
-    low = min(v for v in numbers.values() if v > 0.0) / top
-    return {key: v / top for key, v in numbers.items()}, low
+    low = min(v for v in numbers.values() if v > 0.0) * (1.0 / top)
+    return {key: v * (1.0 / top) for key, v in numbers.items()}, low
 
 
 def naive_message(table, states, beta):

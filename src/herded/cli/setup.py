@@ -34,10 +34,11 @@ SAMPLERS_ONLY = (
 )
 SHOWN = ("weights", "slack", "damping", "seed")  # of a method's settings, to people
 REFUSED = {
-    "map": "expected --method exact, herded, gibbs, tempered or auto for --task map, got {!r}, "
-    "which looks for no state: choose another",
-    "pr": "expected --method exact, bp (Bethe's estimate), mean-field (a lower bound) or auto for "
-    "--task pr, got {!r}, which gives no estimate of log Z: choose another",
+    "map": "expected --method exact, herded, gibbs, blocks, tempered or auto for --task map, got "
+    "{!r}, which looks for no state: choose another",
+    "pr": "expected --method exact, tempered (with an interval), bp (Bethe's estimate), mean-field "
+    "(a lower bound) or auto for --task pr, got {!r}, which gives no estimate of log Z: choose "
+    "another",
 }
 
 
@@ -169,9 +170,9 @@ def _name(options: argparse.Namespace) -> str:
     has_herd = options.herd is not None
     if has_weights and name not in ("auto", "herded"):
         raise MethodError(f"expected --weights and --slack with --method herded, got {name!r}")
-    if has_herd and name not in ("auto", "herd", "gibbs", "herded", "tempered"):
+    if has_herd and name not in ("auto", "herd", "gibbs", "herded", "blocks", "tempered"):
         raise MethodError(
-            f"expected --herd with --method herd, gibbs, herded or tempered, got {name!r}"
+            f"expected --herd with --method herd, gibbs, herded, blocks or tempered, got {name!r}"
         )
     if name == "auto" and (has_weights or has_herd):
         name = "herd" if has_herd else "herded"
@@ -179,9 +180,8 @@ def _name(options: argparse.Namespace) -> str:
         raise MethodError("expected no --weights or --slack with --herd: drop one of them")
     if name == "herded" and options.task == "map" and options.slack is not None:
         raise MethodError("expected no --slack with --task map, which anneals: drop it")
-    if name in {"map": ("mean-field", "bp"), "pr": ("herded", "gibbs", "herd", "tempered")}.get(
-        options.task, ()
-    ):
+    no_log_z = ("herded", "gibbs", "herd", "blocks")
+    if name in {"map": ("mean-field", "bp"), "pr": no_log_z}.get(options.task, ()):
         raise MethodError(REFUSED[options.task].format(name))
     return str(name)
 

@@ -27,12 +27,10 @@ class Work(NamedTuple):
     """Room that kernels work in; nothing of it is kept from one block to the next."""
 
     values: np.ndarray  # potentials of all factors, and messages of a block
-    logs: np.ndarray  # logarithms of those messages that are `message_in_logs`
-    lowest: np.ndarray  # of each factor, and of each message
-    begins: np.ndarray  # where the inputs of a step begin
+    logs: np.ndarray  # messages in logarithms, where `lowest` is 0
+    lowest: np.ndarray  # number but 0 of each factor, and of each message of a block
     table: np.ndarray  # (members * entries of a block)
     in_logs: np.ndarray  # (members * steps of a block)
-    message_in_logs: np.ndarray  # (steps of a block,)
 
 
 def room(a: BlockArrays, members: int) -> Work:
@@ -43,10 +41,8 @@ def room(a: BlockArrays, members: int) -> Work:
         values=np.empty(messages),
         logs=np.empty(messages - potentials),
         lowest=np.empty(len(a.table_start) - 1 + steps),
-        begins=np.empty(int(np.diff(a.input_start).max(initial=0)), np.int64),
         table=np.empty(members * int(a.table_size[0])),
         in_logs=np.zeros(members * steps, np.bool_),
-        message_in_logs=np.zeros(steps, np.bool_),
     )
 
 
@@ -78,49 +74,39 @@ def eliminate(a, block, beta, x, n, k, work, table_from, log_from):
     input_start, source, base, pattern = a.input_start, a.source, a.base, a.pattern
     outside_start, outside, outside_stride = a.outside_start, a.outside, a.outside_stride
     patterns, factors = a.patterns, len(a.table_start) - 1
-    values, lowest, table, begins = work.values, work.lowest, work.table, work.begins
-    in_logs, message_in_logs = work.in_logs, work.message_in_logs
+    values, lowest, table, in_logs = work.values, work.lowest, work.table, work.in_logs
     first = a.block_start[block]
     for s in range(first, a.block_start[block + 1]):
         to, size = np.uint64(table_from + table_at[s]), np.uint64(rows[s] * states[s])
-        begin, end = input_start[s], input_start[s + 1]
-        linear = beta < np.inf
-        for i in range(begin, end):
-            where = base[i]
-            for o in range(outside_start[i], outside_start[i + 1]):
-                where += np.int64(x[outside[o] * n + k]) * outside_stride[o]
-            begins[i - begin] = where
-            if source[i] < 0 and message_in_logs[-1 - source[i] - first]:
-                linear = False
-        low, i = 1.0, begin
+        begin, end, low, linear = input_start[s], input_start[s + 1], 1.0, beta < np.inf
         if end == begin:  # no factor at all
             for e in range(size):
                 table[to + e] = 1.0
-        while linear and i < end:
+        for i in range(begin, end):
             one = lowest[source[i] if source[i] >= 0 else factors - 1 - source[i] - first]
             if low * one < FLOOR and i > begin:
                 low = rescale(table, to, size)
-            if low * one < FLOOR:
-                linear = False
+            low *= one
+            linear &= low >= FLOOR
+            if not linear:
                 break
-            b, p = np.uint64(begins[i - begin]), np.uint64(pattern[i])
+            where = base[i]
+            for o in range(outside_start[i], outside_start[i + 1]):
+                where += np.int64(x[outside[o] * n + k]) * outside_stride[o]
+            b, p = np.uint64(where), np.uint64(pattern[i])
             if i == begin:
                 for e in range(size):
                     table[to + e] = values[b + np.uint64(patterns[p + e])]
             else:
                 for e in range(size):
                     table[to + e] *= values[b + np.uint64(patterns[p + e])]
-            low *= one
-            i += 1
         in_logs[log_from + s - first] = not linear
         if linear:
-            to_message = np.uint64(message_at[s])
             lowest[factors + s - first] = sum_rows(
-                table, to, np.uint64(rows[s]), np.uint64(states[s]), values, to_message
+                table, to, np.uint64(rows[s]), states[s], values, np.uint64(message_at[s])
             )
-            message_in_logs[s - first] = False
         else:
-            step_in_logs(a, s, first, beta, work, np.int64(to))
+            step_in_logs(a, s, first, beta, x, n, k, work, np.int64(to))
 
 
 @jit
@@ -133,9 +119,10 @@ def rescale(table, to, size):
         least = value if 0.0 < value < least else least
     if top == 0.0:
         return 1.0
+    scale = 1.0 / top
     for e in range(size):
-        table[to + e] /= top
-    return least / top
+        table[to + e] *= scale
+    return least * scale
 
 
 @jit
@@ -143,35 +130,39 @@ def sum_rows(table, at, rows, states, values, to):
     """The message of a table: sums of its rows, the largest 1. Gives the lowest that is not 0."""
     top, least = 0.0, np.inf
     for r in range(rows):
-        total = table[at]
-        for c in range(np.uint64(1), states):
-            total += table[at + c]
-        at += states
+        total = table[at] + table[at + np.uint64(1)]
+        for c in range(2, states):
+            total += table[at + np.uint64(c)]
+        at += np.uint64(states)
         values[to + r] = total
         top = total if total > top else top
         least = total if 0.0 < total < least else least
     if top == 0.0:  # nothing is possible: there is nothing to scale
         return 1.0
+    scale = 1.0 / top
     for r in range(rows):
-        values[to + r] /= top
-    return least / top
+        values[to + r] *= scale
+    return least * scale
 
 
 @jit
-def step_in_logs(a, s, first, beta, work, to):
-    """The same for one table in logarithms; `work.begins` is where its inputs begin."""
+def step_in_logs(a, s, first, beta, x, n, k, work, to):
+    """The same for one table in logarithms. A message that stays in them has a lowest of 0, which
+    brings whoever receives it here."""
     table, values, logs, patterns = work.table, work.values, work.logs, a.patterns
     potentials, factors = a.table_start[-1], len(a.table_start) - 1
-    rows, states, begin = a.rows[s], a.states[s], a.input_start[s]
+    rows, states = a.rows[s], a.states[s]
     for e in range(rows * states):
         table[to + e] = 0.0
-    for i in range(begin, a.input_start[s + 1]):
-        b, p, child = work.begins[i - begin], a.pattern[i], -1 - a.source[i] - first
+    for i in range(a.input_start[s], a.input_start[s + 1]):
+        b, p, child = a.base[i], a.pattern[i], -1 - a.source[i] - first
+        for o in range(a.outside_start[i], a.outside_start[i + 1]):
+            b += np.int64(x[a.outside[o] * n + k]) * a.outside_stride[o]
         for e in range(rows * states):
             at = b + np.int64(patterns[p + e])
             if a.source[i] >= 0:
                 table[to + e] += a.log_tables[at]
-            elif work.message_in_logs[child]:
+            elif work.lowest[factors + child] == 0.0:
                 table[to + e] += logs[at - potentials]
             else:
                 table[to + e] += log(values[at]) / beta
@@ -187,10 +178,12 @@ def step_in_logs(a, s, first, beta, work, to):
         logs[message - potentials + r] = gap
         if not in_logs:
             values[message + r] = 0.0 if gap == -np.inf else exp(beta * gap)
-    work.message_in_logs[s - first] = in_logs
-    work.lowest[factors + s - first] = (
-        1.0 if in_logs or top == -np.inf else exp(beta * (least - top))
-    )
+    low = 1.0
+    if in_logs:
+        low = 0.0
+    elif top > -np.inf:
+        low = exp(beta * (least - top))
+    work.lowest[factors + s - first] = low
 
 
 @jit

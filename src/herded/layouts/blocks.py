@@ -43,6 +43,10 @@ class InBlocks(Layout):
         return max(1, round(movable * blocks / steps)) if steps else 0
 
     @property
+    def visits(self) -> int:
+        return self.moves
+
+    @property
     def jointly(self) -> tuple[np.ndarray, ...]:
         edges = itertools.pairwise(self.arrays.block_start.tolist())
         return tuple(self.arrays.variable[first:last] for first, last in edges)

@@ -22,6 +22,7 @@ from herded.layouts.field_herd import FieldHerdLayout
 from herded.layouts.grid import GridLayout
 from herded.layouts.grid_herd import GridHerdLayout
 from herded.layouts.pairs import PairsLayout
+from herded.layouts.pairs_herd import PairsHerdLayout
 from herded.layouts.potts import PottsLayout
 from herded.layouts.potts_herd import PottsHerdLayout
 from herded.layouts.protocol import Layout, Proposal, Task
@@ -44,6 +45,7 @@ LAYOUTS: tuple[Any, ...] = (
     CubeHerdLayout,  # grids of two states and any dimension, equal couplings
     PottsHerdLayout,  # grids of more states and any dimension
     FieldHerdLayout,  # many binary variables with few pair interactions each
+    PairsHerdLayout,  # any variables with pair interactions
     TableHerdLayout,  # small blankets
     DenseHerdLayout,  # binary variables with pair interactions
     FactorHerdLayout,  # any model

@@ -56,6 +56,7 @@ class Pairs(NamedTuple):
     graph: Any
     entries: Entries
     width: int  # of a row
+    deepest: float  # how far the logarithms of products may be apart
 
     @property
     def bytes(self) -> float:
@@ -80,7 +81,7 @@ def pair_rows(graph: FactorGraph) -> tuple[Pairs | None, str]:
         return None, f"log-potentials of a pair differ by more than {STEEPEST:.0f}"
     if deep > DEEPEST:
         return None, f"log-potentials around a variable differ by more than {DEEPEST:.0f}"
-    return Pairs(graph, entries, _width(graph.cardinalities[free])), ""
+    return Pairs(graph, entries, _width(graph.cardinalities[free]), deep), ""
 
 
 def _width(cardinalities: np.ndarray) -> int:
@@ -130,7 +131,7 @@ def _entries(graph: FactorGraph, spans: np.ndarray) -> tuple[Entries, float, flo
 
 def compile_pairs(pairs: Pairs) -> PairArrays:
     """Write the rows out."""
-    graph, entries, width = pairs
+    graph, entries, width, _ = pairs
     cards, n = graph.cardinalities, graph.n_variables
     alone = aligned((n * width,), np.float64)
     _fill_alone(*_alone(graph, width), cards, graph.evidence, width, alone)

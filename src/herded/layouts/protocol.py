@@ -69,6 +69,7 @@ class Layout:
     together: ClassVar[bool] = False  # whether it is for herds
     cools: ClassVar[bool] = False  # whether its conditionals can follow a temperature
     tells: ClassVar[bool] = False  # whether it has something to tell in a result
+    bridges: ClassVar[bool] = False  # whether its rungs lead to where log Z is known
     passes_zeros: ClassVar[bool] = False  # whether hard zeros are no walls for its moves
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -109,6 +110,11 @@ class Layout:
     def jointly(self) -> tuple[np.ndarray, ...] | None:
         """The sets of variables that change at once, or None where one changes at a time."""
         return None
+
+    @property
+    def visits(self) -> int:
+        """How often a sweep visits a variable at most."""
+        return 1
 
     @property
     def grows(self) -> bool:

@@ -27,12 +27,14 @@ class Entry(NamedTuple):
     home: str
     name: str
     options: Mapping[str, Any] = {}
+    in_blocks: bool = False  # whether its moves are of blocks
 
 
 BUILT_IN = {
     "herded": Entry("herded.methods.herded_gibbs", "HerdedGibbs"),
     "gibbs": Entry("herded.methods.gibbs", "Gibbs"),
     "herd": Entry("herded.methods.gibbs", "Gibbs", {"herd": 64}),
+    "blocks": Entry("herded.methods.gibbs", "Gibbs", in_blocks=True),
     "tempered": Entry("herded.methods.tempered", "Tempered"),
     "mean-field": Entry("herded.methods.mean_field", "MeanField", {"damping": DAMPING}),
     "bp": Entry("herded.methods.belief_propagation", "BeliefPropagation", {"damping": DAMPING}),
@@ -53,6 +55,10 @@ def method_named(name: str, **options: Any) -> "Method":
     if name in BUILT_IN:
         entry = BUILT_IN[name]
         made, fixed = getattr(importlib.import_module(entry.home), entry.name), entry.options
+        if entry.in_blocks:
+            from herded.moves.blocks import Blocks
+
+            fixed = {**fixed, "moves": Blocks()}
     else:
         points = [point for point in _others() if point.name == name]
         if not points:

@@ -71,30 +71,34 @@ def reach(graph: FactorGraph, x: np.ndarray) -> np.ndarray:
     return table
 
 
-def reach_in_blocks(graph: FactorGraph, x: np.ndarray, blocks: Sequence[np.ndarray]) -> np.ndarray:
-    """The states (N, K) that moves of whole blocks from the possible state `x` might reach."""
+def reach_in_blocks(
+    graph: FactorGraph, x: np.ndarray, blocks: Sequence[np.ndarray], possible: np.ndarray
+) -> np.ndarray:
+    """The states (N, K) that moves of whole blocks from the possible state `x` might reach.
+
+    It is done when these are all that are `possible`, which is often after a block or two.
+    """
     hard, states, n = compile_hard(graph), graph.cardinalities, graph.n_variables
-    first, everyone = hard.state_start[:-1], np.arange(n)
-    owner = np.repeat(everyone, states)
-    own = np.arange(len(owner)) - first[owner]
-    inside = np.zeros((n, int(states.max())), np.bool_)
-    inside[everyone, x] = True
-    while True:
-        before = int(inside.sum())
+    owner = np.repeat(np.arange(n), states)
+    own = np.arange(len(owner)) - hard.state_start[owner]
+    inside = np.zeros_like(possible)
+    inside[np.arange(n), x] = True
+    found, before = n, 0
+    while before < found < possible.sum():  # until a round has added nothing
+        before = found
         for block in blocks:
-            open_states = inside.copy()
-            open_states[block] = np.arange(inside.shape[1]) < states[block][:, None]
+            remaining = inside.copy()
+            remaining[block] = possible[block]
             domains = whole_domains(graph, hard, graph.evidence)
-            order = np.lexsort((own, ~open_states[owner, own], owner))
-            domains.states[:] = own[order]
-            domains.size[:] = open_states.sum(axis=1)
+            domains.states[:] = own[np.lexsort((~remaining[owner, own], owner))]
+            domains.size[:] = remaining.sum(axis=1)
             propagate_all(hard, domains)
-            left = own < domains.size[owner]
-            found = np.zeros_like(inside)
-            found[owner[left], domains.states[left]] = True
-            inside[block] |= found[block]
-        if int(inside.sum()) == before:
-            return inside
+            kept = (own < domains.size[owner]) & np.isin(owner, block)
+            inside[owner[kept], domains.states[kept]] = True
+            found = int(inside.sum())
+            if found == possible.sum():
+                break
+    return inside
 
 
 @jit

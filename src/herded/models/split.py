@@ -88,15 +88,21 @@ def _parted(graph: FactorGraph) -> list[Parted]:
 
 def _fall(graph: FactorGraph, blocks: Sequence[np.ndarray] | None) -> list[Parted]:
     """The clusters that fall apart, as far as they are looked at."""
-    left = possible_states(graph)
-    found, looked_at = [], 0
+    left, found, looked_at, inside = possible_states(graph), [], 0, None
+    if blocks is not None:
+        inside = np.zeros((len(blocks), graph.n_variables), np.bool_)
+        for b, block in enumerate(blocks):
+            inside[b, block] = True
     for factors, whole in _clusters(list(_open_factors(graph, left)), left.sum(axis=1)):
         variables = np.unique(np.concatenate([f.variables for f in factors]))
         sizes = left[variables].sum(axis=1)
         looked_at += int(np.prod(sizes))
         if looked_at > IN_ALL:
             break
-        classes = _classes(factors, variables, sizes, _axes(variables, blocks))
+        moves = _axes(variables, inside)
+        if any(len(axes) == len(variables) for axes in moves):
+            continue  # a block has all of them, and joins whatever it finds
+        classes = _classes(factors, variables, sizes, moves)
         if len(np.unique(classes[classes >= 0])) > 1:
             found.append(Parted(variables, classes, whole))
     return found
@@ -166,12 +172,14 @@ def _grown(first: Hard, factors: list[Hard], sizes: np.ndarray) -> list[Hard]:
     return within if len(cluster) > 1 else cluster
 
 
-def _axes(variables: np.ndarray, blocks: Sequence[np.ndarray] | None) -> list[tuple[int, ...]]:
-    """The axes that each move may change at once, if it changes any."""
-    if blocks is None:
+def _axes(variables: np.ndarray, inside: np.ndarray | None) -> list[tuple[int, ...]]:
+    """The axes that each move may change at once, if it changes any; `inside` (blocks, N) says
+    which variables a block has."""
+    if inside is None:
         return [(axis,) for axis in range(len(variables))]
-    found = (tuple(np.flatnonzero(np.isin(variables, block)).tolist()) for block in blocks)
-    return [axes for axes in dict.fromkeys(found) if axes]
+    kinds = np.unique(inside[:, variables], axis=0)
+    found = (tuple(np.flatnonzero(kind).tolist()) for kind in kinds)
+    return [axes for axes in found if axes]
 
 
 def _classes(

@@ -19,7 +19,6 @@ from herded.methods.herded_gibbs import MOST_STATES, HerdedGibbs
 from herded.methods.protocol import Method
 from herded.methods.registry import method_named
 from herded.methods.schedule import linear
-from herded.methods.tempered import Tempered
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
 from herded.run.memory import exact_memory
@@ -78,7 +77,7 @@ def choose(
                 why_not = f"elimination would take about {time:.2g} seconds"
     if task == "pr":
         return Choice(
-            "bp", method_named("bp"), f"{why_not}, and samplers give no estimate of log Z"
+            "bp", method_named("bp"), f"{why_not}; --method tempered gives log Z an interval"
         )
     if task == "map":
         return Choice("herded", annealed(model, seed), why_not)
@@ -94,14 +93,12 @@ def choose(
     )
 
 
-def sampler_name(method: Gibbs | HerdedGibbs | Tempered) -> str:
+def sampler_name(method: Gibbs | HerdedGibbs) -> str:
     """What the command line calls it."""
-    if isinstance(method, Tempered):
-        return "tempered"
-    if isinstance(method, HerdedGibbs):
-        return "herded"
     if method.moves is not None:
         return "blocks"
+    if isinstance(method, HerdedGibbs):
+        return "herded"
     return "herd" if method.herd > 1 else "gibbs"
 
 

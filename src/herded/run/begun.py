@@ -55,26 +55,25 @@ def read_begun(path: FilePath) -> Begun | None:
     return begun if counts and timed else None  # whoever resumes it says what is wrong
 
 
-KNOWN: dict[str, Any] = {
-    "Gibbs": Gibbs,
-    "HerdedGibbs": HerdedGibbs,
-    "Blocks": Blocks,
-}
+def _options(call: ast.Call) -> dict[str, Any]:
+    """What a method is called with: values, and blocks."""
+    found: dict[str, Any] = {}
+    for word in call.keywords:
+        value = word.value
+        if isinstance(value, ast.Call) and getattr(value.func, "id", "") == "Blocks":
+            found[str(word.arg)] = Blocks(**_options(value))
+        else:
+            found[str(word.arg)] = ast.literal_eval(value)
+    return found
 
 
 def read_method(text: str) -> Gibbs | HerdedGibbs | None:
     """A method from the way it shows itself, such as "Gibbs(herd=64, seed=0)"."""
+    known: dict[str, type[Gibbs | HerdedGibbs]] = {"Gibbs": Gibbs, "HerdedGibbs": HerdedGibbs}
     try:
-        found = _read(ast.parse(text, mode="eval").body)
+        call = ast.parse(text, mode="eval").body
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
+            return known[call.func.id](**_options(call))
     except (SyntaxError, ValueError, KeyError, TypeError, MethodError, RecursionError, MemoryError):
         return None
-    return found if isinstance(found, (Gibbs, HerdedGibbs)) else None
-
-
-def _read(node: ast.expr) -> Any:
-    """A call of one of ours, or plain values."""
-    if not isinstance(node, ast.Call):
-        return ast.literal_eval(node)
-    if not isinstance(node.func, ast.Name) or node.args:
-        raise ValueError
-    return KNOWN[node.func.id](**{str(word.arg): _read(word.value) for word in node.keywords})
+    return None

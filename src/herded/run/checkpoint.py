@@ -144,7 +144,7 @@ def _check_states(run: SamplerRun, path: FilePath, chain: Chain) -> None:
     stored = () if run.layout.together else (state.x, state.own.get("y", state.x))
     if wrong.any() or any(int(x.max(initial=0)) > most for x in stored):
         raise _broken(path, "the state of a chain")
-    visits = run.done * run.layout.members  # also of the burn-in
+    visits = run.done * run.layout.members * run.layout.visits  # also of the burn-in
     if ((state.tally < 0) | (state.tally > visits * 2.0**31)).any():
         raise _broken(path, "the sums of a chain")
 

@@ -20,6 +20,7 @@ from herded.methods.mean_field import MeanField
 from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
+from herded.moves.protocol import Move
 from herded.run.diagnostics import UNCOMPARED, told_others, told_state
 from herded.run.intervals import Control
 from herded.run.keep import Marginals
@@ -39,7 +40,8 @@ BURN_IN = 4  # a part in so many
 DIFFERENT = 0.05  # of two probabilities, beyond
 SIGMAS = 6.0  # standard errors of the herds
 LONG = 20_000  # updates of a variable in a run that herds in time, from which on it has a control
-CONTROLLED = 2  # which has one part in so many of them
+CONTROLLED = 2  # which has one part in so many of them,
+CONTROLLED_IN_BLOCKS = 8  # or in blocks, where an update of a herd takes no less time
 CONTROL_HERDS, CONTROL_MEMBERS = 8, 16
 WITNESS_SWEEPS, WITNESS_SECONDS, WITNESS_DAMPING = 200, 2.0, 0.5
 LARGE = 1e5  # log-potentials whose square in units of the last digit shows
@@ -55,9 +57,10 @@ def run_herds(
     sweeps: int,
     max_memory: Size | None,
     seconds: float | None = None,
+    moves: Move | None = None,
 ) -> Result:
     """Marginals of some herds, whose warnings are kept and not issued."""
-    method = Gibbs(herd=members, seed=int(stream_key(0, STREAM)) >> 1)
+    method = Gibbs(herd=members, seed=int(stream_key(0, STREAM)) >> 1, moves=moves)
     keep: dict[type, Any] = {Marginals: Marginals(rao_blackwell=True)}
     layout = cached_layout(model, method, None, max_memory)
     states = first_states(layout, method, herds, None, keep, sweeps)
@@ -80,10 +83,14 @@ def with_control(result: Result, seconds: float | None, max_memory: Size | None)
     updates = result.sweeps * len(result.state)
     if updates < LONG or "chain_marginals" not in result.kept:
         return result
-    sweeps = updates // (CONTROLLED * CONTROL_HERDS * CONTROL_MEMBERS)
+    moves = getattr(result.method, "moves", None)
+    share = CONTROLLED if moves is None else CONTROLLED_IN_BLOCKS
+    sweeps = updates // (share * CONTROL_HERDS * CONTROL_MEMBERS)
     limit = None if seconds is None else seconds / 10
     try:
-        control = run_herds(result.model, CONTROL_MEMBERS, CONTROL_HERDS, sweeps, max_memory, limit)
+        control = run_herds(
+            result.model, CONTROL_MEMBERS, CONTROL_HERDS, sweeps, max_memory, limit, moves
+        )
     except HerdedError:  # such as too little memory: it goes without
         return result
     if not control.sweeps:

@@ -140,7 +140,8 @@ def confinement(
     if blocks is None:
         reached = np.stack([reach(graph, x) for x in states])
     else:
-        reached = np.stack([reach_in_blocks(graph, x, blocks) for x in states])
+        possible = possible_states(graph)
+        reached = np.stack([reach_in_blocks(graph, x, blocks, possible) for x in states])
     missed = _missed(graph, states, reached)
     chains = np.flatnonzero(missed.any(axis=(1, 2)))
     if not len(chains):

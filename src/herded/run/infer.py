@@ -73,10 +73,10 @@ def infer(
         A `FactorGraph`, a `Lattice`, or anything that is a `Model`.
     method
         None or "auto": exact inference where it fits in memory and time, else what `recommend`
-        says. A name, "exact", "herded", "gibbs", "herd", "bp" or "mean-field": the run that
-        `herded infer --method` makes of it, with four chains, 10,000 sweeps and a burn-in. Or a
-        sampler, a solver, or what `recommend` gave, whose sweeps, burn-in and chains are then the
-        defaults.
+        says. A name, "exact", "herded", "gibbs", "herd", "blocks", "bp" or "mean-field": the run
+        that `herded infer --method` makes of it, with four chains, 10,000 sweeps and a burn-in. Or
+        a sampler, a solver, or what `recommend` gave, whose sweeps, burn-in and chains are then
+        the defaults.
     sweeps
         Traversals of the variables after `burn_in`; of a sampler or solver that was given 1000
         unless told. A herd that was chosen takes as many updates, over all of its members. Solvers
@@ -124,8 +124,8 @@ def infer(
     -------
     Result
         What was kept; `result.method` and `result.reason` tell how it was found. What speaks
-        against it, such as chains that disagree or hard zeros that no move of one variable at a
-        time can pass, is in `result.warnings` and issued as `HerdedWarning`.
+        against it, such as chains that disagree or hard zeros that no move can pass, is in
+        `result.warnings` and issued as `HerdedWarning`.
 
     Raises
     ------

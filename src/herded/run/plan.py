@@ -32,6 +32,7 @@ from herded.system.memory import Size
 SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
 SOLVER_SWEEPS = 1000
 BURN_IN_OF_SECONDS = 100
+BRIDGES = 17  # rungs of a ladder for log Z
 BEGUN = "a run that has begun goes on"
 
 
@@ -108,12 +109,14 @@ def _choice(model: Model, name: str, asked: Request, begun: Begun | None) -> Cho
     herd = {} if asked.herd is None else {"herd": asked.herd}
     if name == "herded":
         return Choice(name, _herded(model, asked), "")
-    if name in ("gibbs", "herd") and asked.task == "map":
+    if name in ("gibbs", "herd", "blocks") and asked.task == "map":
         found: Any = annealed(model, asked.seed, herded=False)
         plain: Any = method_named(name, **herd)
-        return Choice(name, replace(found, herd=plain.herd), "")
+        return Choice(name, replace(found, herd=plain.herd, moves=plain.moves), "")
     if name == "tempered":
-        return Choice(name, Tempered(Gibbs(seed=asked.seed, herd=asked.herd or 1)), "")
+        sites = Gibbs(seed=asked.seed, herd=asked.herd or 1)
+        bridged = Tempered(sites, rungs=BRIDGES, hottest=0.0)
+        return Choice(name, bridged if asked.task == "pr" else Tempered(sites), "")
     return Choice(name, method_named(name, seed=asked.seed, **herd), "")
 
 

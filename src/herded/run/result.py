@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -72,6 +72,16 @@ def curve_of(points: np.ndarray, errors: np.ndarray, sweeps: int, done: int) -> 
     """The errors at the points that a run has come to: the clock may have ended it earlier."""
     reached = points <= (done if sweeps >= 2**60 else sweeps)
     return Curve(points[reached], errors[:, reached])
+
+
+class Bridged(NamedTuple):
+    """log Z by a ladder, and what is known of it."""
+
+    log_z: float
+    margin: float  # of a 95 % interval, to each side
+    upwards: float  # from each rung to the next, colder one
+    downwards: float
+    halves: tuple[float, float]  # of the run
 
 
 @dataclass(frozen=True, repr=False)
@@ -228,8 +238,22 @@ class Result:
 
     @property
     def log_z(self) -> float:
-        """The log of the normalising constant: exact, a bound (mean field) or Bethe's estimate."""
-        return self._get(float, "log_z", "use Exact(), MeanField() or BeliefPropagation()")
+        """The log of the normalising constant.
+
+        Exact, a bound (mean field), Bethe's estimate, or bridged by a ladder, with an interval.
+        """
+        remedy = "use Exact(), Tempered(rungs=17, hottest=0), MeanField() or BeliefPropagation()"
+        return self._get(float, "log_z", remedy)
+
+    @property
+    def log_z_interval(self) -> tuple[float, float]:
+        """A 95 % interval of log Z by a ladder: its lower and its upper end.
+
+        It holds once the burn-in is over; what speaks against that is in `warnings`.
+        """
+        remedy = "use Tempered(rungs=17, hottest=0)"
+        found = self._get(Bridged, "log_z_interval", remedy, "bridged")
+        return found.log_z - found.margin, found.log_z + found.margin
 
     def plot(self) -> Any:
         """A picture of what was kept: marginals, else observables, samples, or the error curve.
