@@ -67,10 +67,10 @@ def test_few_plans_are_kept():
 @pytest.mark.parametrize("states", [2, 3])
 def test_other_seeds_and_sizes_of_herds_share_what_is_the_same(states):
     model = hd.pairwise_model(np.zeros((3, states)), [[0, 1], [1, 2]], np.eye(states))
-    first = cached_layout(model, hd.Gibbs(herd=8), None, None)
-    other = cached_layout(model, hd.Gibbs(herd=80, seed=3), None, None)
+    first = cached_layout(model, hd.Gibbs(herd=8), "table", None)
+    other = cached_layout(model, hd.Gibbs(herd=80, seed=3), "table", None)
     assert other.arrays is first.arrays and other.members == 80 and other.method.seed == 3
-    made = hd.Gibbs(herd=80, seed=3).compile(model)
+    made = hd.Gibbs(herd=80, seed=3).compile(model, kind="table")
     assert made.hash == other.hash and made.chain_memory <= other.chain_memory
     runs = [
         hd.infer(model, made.method, layout=layout, sweeps=9, keep=[hd.Samples()]).samples
@@ -78,6 +78,21 @@ def test_other_seeds_and_sizes_of_herds_share_what_is_the_same(states):
     ]
     np.testing.assert_array_equal(*runs)
     assert cached_layout(model, hd.Gibbs(), None, None).members == 1
+
+
+@pytest.mark.parametrize("kind", ["table", "pairs", "factor"])
+def test_arrays_of_herds_that_know_their_size_are_not_shared(kind):
+    rng = np.random.default_rng(1)
+    edges = [[0, 1], [1, 2], [0, 2]]
+    model = hd.pairwise_model(rng.normal(size=(3, 3)), edges, rng.normal(size=(3, 3, 3)))
+    cached_layout(model, hd.Gibbs(herd=8), kind, None)
+    method = hd.Gibbs(herd=24, seed=3)
+    layouts = cached_layout(model, method, kind, None), method.compile(model, kind=kind)
+    runs = [
+        hd.infer(model, method, layout=layout, sweeps=9, keep=[hd.Samples()]).samples
+        for layout in layouts
+    ]
+    np.testing.assert_array_equal(*runs)
 
 
 def test_herds_on_lattices_of_another_size_are_laid_out_anew():

@@ -23,7 +23,7 @@ class HerdLayout(SweptLayout):
 
     together: ClassVar[bool] = True
     counts: ClassVar[bool] = True
-    any_size: ClassVar[bool] = False  # whether its arrays are the same for any number of members
+    any_size: ClassVar[bool] = False  # whether arrays are the same for any number of members
 
     def for_method(self, method: Any) -> Layout | None:
         if not self.any_size or method.herd == self.members:

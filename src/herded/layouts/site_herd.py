@@ -52,8 +52,6 @@ class SiteHerdLayout(SideBySide):
     factors: FactorArrays
     scan: ScanArrays
 
-    any_size: ClassVar[bool] = True
-
     @classmethod
     def of(cls, task: Task, memory: float, make: Callable[[], Any]) -> Proposal:
         """An offer to lay a task out with the arrays that `make` gives."""
@@ -136,6 +134,7 @@ class TableHerdLayout(SiteHerdLayout):
     """Small blankets: every conditional tabulated, in `TableArrays`."""
 
     kind: ClassVar[str] = "table"
+    any_size: ClassVar[bool] = True
 
     @classmethod
     def propose(cls, task: Task, forced: bool) -> Proposal | str:
@@ -170,6 +169,7 @@ class FactorHerdLayout(SiteHerdLayout):
     """Any model: conditionals summed from log-tables; also for falling temperatures."""
 
     kind: ClassVar[str] = "factor"
+    any_size: ClassVar[bool] = True
     cools: ClassVar[bool] = True
 
     @classmethod
