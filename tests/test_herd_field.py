@@ -21,6 +21,7 @@ from herded.layouts.dense_herd import DenseHerdLayout
 from herded.layouts.field_herd import FieldHerdLayout
 from herded.layouts.field_herd_arrays import LANES, coarse_sigmoid, pack_members
 from herded.layouts.protocol import Proposal, Task
+from herded.system import threads
 
 compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")
 KINDS = {"field": (FieldHerdLayout, naive_field_herd), "dense": (DenseHerdLayout, naive_dense_herd)}
@@ -104,6 +105,29 @@ def test_threads_change_nothing(kind):
         together = run(layout, draw, x0, 4, cuts=(1,), pool=pool)
     for one, other in zip(alone, together, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@compiled
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("betas", [None, BETAS])
+def test_threads_share_the_blocks_of_a_colour(kept, betas, monkeypatch):
+    """Large colours are shared and small ones go together, and one, two and three threads agree."""
+    monkeypatch.setattr(threads, "WORTH_A_THREAD", 600)
+    rng = np.random.default_rng(1)
+    hub = [(0, i) for i in range(1, 5)] + [(1, 2), (1, 3), (2, 3)]  # colours of a few variables
+    pairs = hub + [(i, i + 500) for i in range(5, 500)]
+    tables = rng.normal(size=(len(pairs), 2, 2))
+    model = hd.pairwise_model(rng.normal(size=(1000, 2)), pairs, tables).given({7: 1, 600: 0})
+    proposal, draw = propose("field", model, 70, kept)
+    layout, x0 = proposal.build(), starts_of(model, 70)
+    alone = run(layout, draw, x0, 5, betas=betas)
+    for count in (1, 2, 3):
+        with ThreadPoolExecutor(count) as pool:
+            sizes = [len(jobs) for jobs in layout.jobs(1, pool)]
+            assert sizes == ([1] if count == 1 else [count, count, 1])
+            together = run(layout, draw, x0, 5, cuts=(1,), betas=betas, pool=pool)
+        for one, other in zip(alone, together, strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 @quick(100)

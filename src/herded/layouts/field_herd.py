@@ -1,5 +1,8 @@
 """Layout "field" of herds: sparse graphs of binary variables, blocks of one colour side by side."""
 
+import itertools
+import sys
+from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,11 +33,14 @@ from herded.layouts.protocol import Proposal, Task
 from herded.layouts.state import State
 from herded.system import memory
 from herded.system.stream import draws
+from herded.system.threads import run_jobs, shares, workers
 
 BY_COLOUR = ("sequential", "checkerboard", "colour")  # scans that say no more than "in some order"
 VISIT = 16  # couplings: a visit takes as long as to sum so many, beside those it sums
 IDLE = 3  # with so many times the work that is needed it is still faster than layout "dense"
+WAIT = 8  # times the work that is worth a thread elsewhere: all wait after every colour
 NO_PHASES = np.zeros(0, np.uint16)
+Range = tuple[int, int]  # [from, to)
 
 
 class FieldHerdState(NamedTuple):
@@ -51,6 +57,7 @@ class FieldHerdLayout(HerdLayout):
     """Whole-number couplings of 16 bits and a tabulated sigmoid, in `FieldHerdArrays`."""
 
     bits: int  # behind the point of fields
+    colours: np.ndarray  # (colours + 1,) which block is the first of each
     scalar: bool = True
 
     kind: ClassVar[str] = "field"
@@ -93,6 +100,7 @@ class FieldHerdLayout(HerdLayout):
                 members=draw.members,
                 kept=draw.kept,
                 bits=bits,
+                colours=lanes.colours,
             ),
         )
 
@@ -112,6 +120,18 @@ class FieldHerdLayout(HerdLayout):
     @property
     def sample_type(self) -> Any:
         return np.uint64
+
+    @cached_property
+    def parts(self) -> int:
+        """Blocks of the largest colour: threads share them."""
+        return int(np.diff(self.colours).max(initial=1))
+
+    @cached_property
+    def work(self) -> np.ndarray:
+        """(blocks,) what they take, in updates of a thread that need not wait for others."""
+        visits = LANES * self.members * (VISIT + np.diff(self.arrays.row_start))
+        shared: np.ndarray = visits // (VISIT * WAIT)
+        return shared
 
     def tables(self) -> tuple[np.ndarray, ...]:
         return (*self.arrays, coarse_sigmoid(self.bits))
@@ -163,7 +183,37 @@ class FieldHerdLayout(HerdLayout):
         heat = None if betas is None else betas * 2.0 ** (COOLED - self.bits)
         table = coarse_sigmoid(self.bits if betas is None else COOLED)
         tables = tuple(orders(n).reshape(-1) for n in (self.words, 4, 16))
-        field_herd_sweeps(
-            self.arrays, table, tables, step, heat, self.members, self.width, m, block
-        )
+        told = self.arrays, table, tables, step, heat, self.members, self.width, m, block
+        for jobs in self.jobs(len(block), pool):
+            run_jobs(lambda job: field_herd_sweeps(*told, *job), jobs, pool)
         state.sweep += len(block)
+
+    def jobs(self, sweeps: int, pool: Executor | None) -> Iterator[list[tuple[Range, Range]]]:
+        """Sweeps and blocks of jobs that run at once, one colour after another; or all in one."""
+        blocks = len(self.arrays.row_start) - 1
+        threads = workers(pool, sys.maxsize)
+        if pool is not None and threads not in self.shared:
+            self.shared[threads] = self.share(pool)
+        parts = self.shared.get(threads, [])
+        if max(map(len, parts), default=1) <= 1:
+            yield [((0, sweeps), (0, blocks))]
+        else:
+            for s in range(sweeps):
+                for ranges in parts:
+                    yield [((s, s + 1), one) for one in ranges]
+
+    @cached_property
+    def shared(self) -> dict[int, list[list[Range]]]:
+        """What `share` said for so many threads: to ask again at every call took a fifth of it."""
+        return {}
+
+    def share(self, pool: Executor) -> list[list[Range]]:
+        """The blocks of each colour, as threads share them; small colours go together."""
+        parts: list[list[Range]] = []
+        for first, last in itertools.pairwise(self.colours.tolist()):
+            ranges = [(first + a, first + b) for a, b in shares(self.work[first:last], pool)]
+            if len(ranges) == 1 and parts and len(parts[-1]) == 1:
+                parts[-1] = [(parts[-1][0][0], last)]
+            else:
+                parts.append(ranges)
+        return parts

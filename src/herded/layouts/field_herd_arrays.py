@@ -52,6 +52,7 @@ class Lanes(NamedTuple):
 
     place: np.ndarray  # (N,)
     rows: np.ndarray  # (blocks,) how many rows of neighbours each needs
+    colours: np.ndarray  # (colours + 1,) which block is the first of each
 
     @property
     def size(self) -> int:
@@ -108,7 +109,7 @@ def find_lanes(c: Couplings, free: np.ndarray) -> Lanes:
     place[visited] = first_block[colours[visited]] * LANES + within
     rows = np.zeros(blocks, np.int64)
     np.maximum.at(rows, place[visited] // LANES, degree[visited])
-    return Lanes(place, (rows + 1) // 2 * 2)
+    return Lanes(place, (rows + 1) // 2 * 2, first_block)
 
 
 def compile_lanes(c: Couplings, lanes: Lanes, bits: int) -> FieldHerdArrays:

@@ -35,23 +35,29 @@ PHASE, HALF = U(0x7FFF), U(0x4000)
 
 
 @jit
-def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block):
-    """All sweeps of a block of samples; `betas` is None, or what fields are multiplied by."""
+def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, when, part):
+    """Sweeps `when` [from, to) of a block of samples, over blocks of lanes `part` [from, to).
+
+    `betas` is None, or what fields are multiplied by.
+    """
     row_start, neighbour, coupling, alone = a.row_start, a.neighbour, a.coupling, a.alone
     x, phases, tally, ones = m.x, m.phases, m.tally, m.ones
     of_words, of_groups, of_members = orders
     words, blocks = Z((members + WORD - 1) // WORD), len(row_start) - 1
+    begins, ends = Z(part[0]) * L * words, Z(part[1]) * L * words
+    if part[1] == blocks:
+        ends = Z(len(x))  # the last place is behind all blocks
     most = _0
-    for b in range(blocks):
+    for b in range(part[0], part[1]):
         most = max(most, Z(row_start[b + 1] - row_start[b]) * L)
     near, halves = np.empty(most, Z), np.empty(_4 * most, U)
     f, p, bits = np.empty(GROUP * LANES, I2), np.empty(GROUP * LANES, U), np.empty(GROUP, U)
     phase, begin, carries = np.empty(2 * LANES, U), np.empty(LANES, U), np.empty(LANES, np.int64)
     out, mix = np.empty(4 * LANES, U), np.empty(6 * LANES, Z)
-    for s in range(len(block)):
+    for s in range(when[0], when[1]):
         if betas is not None:
             factor, shift = multiplier(betas[s], 15)
-        for b in range(blocks):
+        for b in range(part[0], part[1]):
             first, rows, here = Z(row_start[b]) * L, Z(row_start[b + 1] - row_start[b]), Z(b) * L
             name = Z(run.sweep + s) * Z(blocks) + Z(b)
             if len(phases):
@@ -95,8 +101,9 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block):
                     count_ones(ones, width, here + j, np.int64(members), carries[j])
             if len(tally):
                 add_up(tally, here, phase, begin, carries)
-        for i in range(block.shape[1]):
-            block[s, i] = x[i]
+        if block.shape[1]:
+            for i in range(begins, ends):
+                block[s, i] = x[i]
 
 
 @jit

@@ -23,7 +23,7 @@ def run_parts(
     if pool is None:
         function(0, parts)
     else:
-        run_jobs(lambda part: function(*part), _split(updates(), pool), pool)
+        run_jobs(lambda part: function(*part), shares(updates(), pool), pool)
 
 
 def run_jobs(function: Callable[[Any], Any], jobs: Sequence[Any], pool: Executor | None) -> None:
@@ -42,7 +42,7 @@ def workers(pool: Executor | None, updates: int) -> int:
     return max(1, min(threads, updates // WORTH_A_THREAD))
 
 
-def _split(updates: np.ndarray, pool: Executor) -> list[tuple[int, int]]:
+def shares(updates: np.ndarray, pool: Executor) -> list[tuple[int, int]]:
     """Ranges of parts with about equal numbers of updates, one for each thread worth it."""
     total = np.concatenate([[0], np.cumsum(updates)])
     threads = min(workers(pool, int(total[-1])), len(updates)) or 1
