@@ -113,7 +113,7 @@ class FieldHerdLayout(HerdLayout):
         return np.uint64
 
     def tables(self) -> tuple[np.ndarray, ...]:
-        return (*self.arrays, coarse_sigmoid(self.bits))
+        return (*self.arrays[:-1], coarse_sigmoid(self.bits))  # `shared` follows from the others
 
     def unstore(self, stored: np.ndarray) -> np.ndarray:
         return stored[..., self.arrays.place]
