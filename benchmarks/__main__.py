@@ -40,6 +40,7 @@ from benchmarks import (
     recording,
     scale,
     sparse,
+    tempered,
     uai,
     weights,
     which_method,
@@ -75,6 +76,7 @@ APART = {
     "herd-orders": herd_orders,
     "herd-spread": herd_spread,
     "which-method": which_method,
+    "tempered": tempered,
 }  # on pages of their own
 PEERS = ("peers", *beside.SECTIONS)
 ONE_THREAD = {  # for everybody; read by packages when they are imported, which peers do late

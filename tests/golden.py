@@ -192,6 +192,7 @@ FEW = (  # every layout and every method, where all runs would take long to comp
     "three states | pairs | HerdedGibbs(seed=4, herd=20) | 1",
     "mixed with evidence | table | HerdedGibbs(seed=4, herd=20) | 1",
     f"mixed with evidence | auto | Gibbs(seed=4, moves={SMALL_BLOCKS!r}) | 1",
+    "mixed with evidence | auto | Tempered(method=Gibbs(seed=4), rungs=4) | 2",
 )
 
 

@@ -253,10 +253,22 @@ def test_log_z(method, kind, capsys):
     assert f"log10 Z    {answer['log10_z']:.10g}, {kind}\n" in out
 
 
+def test_log_z_by_a_ladder(capsys):
+    options = ("--task", "pr", "--method", "tempered", "--sweeps", 3000, "--chains", 1)
+    answer = found(capsys, "infer", "grid.uai", *options)
+    low, high = answer["log_z_interval"]
+    assert low < answer["log_z"] < high
+    assert abs(answer["log_z"] - TRUTH.log_z) < high - low < 1.0
+    _, out, _ = run(capsys, "infer", "grid.uai", *options)
+    assert f"{answer['log_z']:.10g} +- {(high - low) / 2:.2g}, a 95 % interval" in out
+    options = ("--task", "map", "--method", "tempered", "--sweeps", 300, "--chains", 1)
+    assert found(capsys, "infer", "grid.uai", *options)["state"] == TRUTH.best.state.tolist()
+
+
 def test_log_z_without_exact_inference(capsys):
     hd.io.write_uai(small_grid(30), "large.uai")
     answer = found(capsys, "infer", "large.uai", "--task", "pr", "--max-memory", "30M")
-    assert answer["method"] == "bp" and "samplers give no estimate" in answer["reason"]
+    assert answer["method"] == "bp" and "--method tempered" in answer["reason"]
 
 
 def test_a_bound_of_minus_infinity_is_null_in_json(capsys):

@@ -30,7 +30,7 @@ def alike(n, coupling):
 @pytest.mark.parametrize("method", ["bp", "mean-field"])
 def test_a_solver_that_is_far_off_is_told_of(method):
     """Mean field takes a side, and belief propagation is too sure."""
-    model = alike(10, 0.5)
+    model = alike(10, 0.4)
     truth = hd.infer(model).marginals
     with pytest.warns(hd.HerdedWarning, match="differs from a short run of herds: variable"):
         result = hd.infer(model, method)

@@ -11,7 +11,7 @@ from naive.lattice import naive_lattice
 from strategies import seeds
 
 import herded as hd
-from herded.layouts import grid, waves
+from herded.layouts import waves
 from herded.run import sampling
 from herded.run.sample_counts import AT_HAND, count_ones
 from herded.system import threads
@@ -81,6 +81,7 @@ def test_an_odd_ring_has_no_two_colours(shape):
 def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
     """Nor on the length of waves: many strips, one to five threads, short and long waves."""
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(waves, "LONG", 1)
     rng = np.random.default_rng(3)
     model = hd.ising_grid(rng.normal(size=shape), 0.4, periodic=periodic)
     options = {} if weights is None else {"phases": "random"}
@@ -90,9 +91,15 @@ def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
     x0 = rng.integers(0, 2, model.n_variables)
     expected = naive_lattice(model, weights=weights, **options, x0=x0, sweeps=3)
     for count, near in ((1, 2**14), (1, 2**30), (2, 2**18), (5, 2**14), (5, 2**30)):
-        monkeypatch.setattr(grid, "NEAR", near)
+        monkeypatch.setattr(waves, "NEAR", near)
         with ThreadPoolExecutor(count) as pool:
             assert_equal(advance(method, layout, x0, 3, pool=pool), expected)
+
+
+def test_waves_are_as_long_as_a_cache_holds():
+    """Strips of both colours beside each other: here of 10 KiB, 256 KiB, 1 MiB and 1 GiB."""
+    sizes = 10 * 2**10, 2**18, 2**20, 2**30
+    assert [waves.wave_length(100 * size, 100) for size in sizes] == [64, 16, 8, 1]
 
 
 @settings(max_examples=200, deadline=None)
@@ -155,6 +162,7 @@ def test_counts_of_ones_equal_plain_sums(n, sweeps, seed):
 @pytest.mark.parametrize("periodic", [False, True])
 def test_infer_on_a_lattice_has_the_same_bits_on_all_threads(periodic, keep, monkeypatch):
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(waves, "LONG", 1)
     monkeypatch.setattr(sampling, "WORTH_THREADS", 1)
     model = hd.ising_grid(np.random.default_rng(4).normal(size=(40, 700)), 0.3, periodic=periodic)
     runs = [

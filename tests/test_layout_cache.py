@@ -48,7 +48,7 @@ def test_infer_uses_it_and_gives_the_same_bits(monkeypatch):
 
 
 def test_large_plans_are_let_go():
-    model = hd.FactorGraph([2] * 16, [(range(16), np.zeros([2] * 16))])
+    model = hd.FactorGraph([2] * 18, [(range(18), np.zeros([2] * 18))])
     first = cached_layout(model, hd.HerdedGibbs(), None, None)
     assert first.arrays.p.nbytes > SMALL
     assert cached_layout(model, hd.HerdedGibbs(), None, None) is not first
@@ -59,9 +59,46 @@ def test_large_plans_are_let_go():
 
 def test_few_plans_are_kept():
     model = pair()
-    for seed in range(3 * MOST):
-        cached_layout(model, hd.Gibbs(seed), None, None)
+    for limit in range(10**6, 10**6 + 3 * MOST):
+        cached_layout(model, hd.Gibbs(), None, limit)
         assert len(model._layouts) <= MOST
+
+
+@pytest.mark.parametrize("states", [2, 3])
+def test_other_seeds_and_sizes_of_herds_share_what_is_the_same(states):
+    model = hd.pairwise_model(np.zeros((3, states)), [[0, 1], [1, 2]], np.eye(states))
+    first = cached_layout(model, hd.Gibbs(herd=8), "table", None)
+    other = cached_layout(model, hd.Gibbs(herd=80, seed=3), "table", None)
+    assert other.arrays is first.arrays and other.members == 80 and other.method.seed == 3
+    made = hd.Gibbs(herd=80, seed=3).compile(model, kind="table")
+    assert made.hash == other.hash and made.chain_memory <= other.chain_memory
+    runs = [
+        hd.infer(model, made.method, layout=layout, sweeps=9, keep=[hd.Samples()]).samples
+        for layout in (made, other)
+    ]
+    np.testing.assert_array_equal(*runs)
+    assert cached_layout(model, hd.Gibbs(), None, None).members == 1
+
+
+@pytest.mark.parametrize("kind", ["table", "pairs", "factor"])
+def test_arrays_of_herds_that_know_their_size_are_not_shared(kind):
+    rng = np.random.default_rng(1)
+    edges = [[0, 1], [1, 2], [0, 2]]
+    model = hd.pairwise_model(rng.normal(size=(3, 3)), edges, rng.normal(size=(3, 3, 3)))
+    cached_layout(model, hd.Gibbs(herd=8), kind, None)
+    method = hd.Gibbs(herd=24, seed=3)
+    layouts = cached_layout(model, method, kind, None), method.compile(model, kind=kind)
+    runs = [
+        hd.infer(model, method, layout=layout, sweeps=9, keep=[hd.Samples()]).samples
+        for layout in layouts
+    ]
+    np.testing.assert_array_equal(*runs)
+
+
+def test_herds_on_lattices_of_another_size_are_laid_out_anew():
+    model = hd.ising_grid(np.zeros((16, 16)), 0.2)
+    sizes = [cached_layout(model, hd.Gibbs(herd=n), None, None).members for n in (8, 80)]
+    assert sizes == [8, 80]
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ class NaiveLadder:
         self.x = [[int(k) for k in x] for x in x0]
         self.betas, n = [float(b) for b in betas], self.model.n
         gaps = len(betas) - 1
-        self.tried, self.rejected = [0.0] * gaps, [0.0] * gaps
+        self.tried, self.rejected, self.apart = ([0.0] * gaps for _ in range(3))
         self.from_hottest = [[0] * n for _ in betas]
         self.came, self.is_frozen = [0] * n, False
         self.keys = [naive_key(seed, chain * len(betas) + r, 1) for r in range(len(betas))]
@@ -91,16 +91,16 @@ class NaiveLadder:
         naive, clock = self.model, (sweep * len(self.betas) + r) * self.model.n
         self.tried[r] += naive.n
         parts = list(self.components(r))
+        scale = 2.0**24 if self.kind == "field" else 1.0
+        total, gap = 0.0, (self.betas[r + 1] - self.betas[r]) / scale
+        for _, difference in parts:
+            total += difference
+        self.apart[r] -= gap * total * naive.n if total > -math.inf else 0.0
         if self.whole:
             together = [v for part, _ in parts for v in part]
-            total = 0.0
-            for _, difference in parts:
-                total += difference
             parts = [(together, total)] if together else []
         for part, difference in parts:
             first = 0 if self.whole else part[0]
-            scale = 2.0**24 if self.kind == "field" else 1.0
-            gap = (self.betas[r + 1] - self.betas[r]) / scale
             gain = -math.inf if difference == -math.inf else gap * difference
             accepted = 1.0 if gain >= 0 else exp(gain)
             self.rejected[r] += len(part) * (1.0 - accepted)
@@ -148,18 +148,19 @@ class NaiveLadder:
             below[v] = 0
 
     def respace(self, done):
-        """At powers of two from 32 on: as much rejection in every gap."""
+        """At powers of two from 32 on: as much rejection in every gap, or as far apart."""
         if self.is_frozen or done < 32 or done & (done - 1):
             return
         gaps = len(self.tried) - self.melts
-        rates = [r / t if t > 0 else 0.0 for r, t in zip(self.rejected, self.tried, strict=True)]
-        upto = [0.0]
-        for rate in rates[:gaps]:
-            upto.append(upto[-1] + max(rate, 1e-3))
+        bridges, upto = self.betas[0] == 0.0, [0.0]
+        sums = self.apart if bridges else self.rejected
+        for r in range(gaps):
+            rate = max(sums[r] / self.tried[r] if self.tried[r] > 0 else 0.0, 1e-3)
+            upto.append(upto[-1] + (math.sqrt(rate) if bridges else rate))
         old = list(self.betas)
         for r in range(1, gaps):
             wanted = upto[-1] * r / gaps
             gap = next(g for g in range(gaps) if upto[g + 1] >= wanted)
             part = (wanted - upto[gap]) / (upto[gap + 1] - upto[gap])
             self.betas[r] = old[gap] + part * (old[gap + 1] - old[gap])
-        self.tried, self.rejected = [0.0] * len(self.tried), [0.0] * len(self.tried)
+        self.tried, self.rejected, self.apart = ([0.0] * len(self.tried) for _ in range(3))

@@ -15,6 +15,7 @@ from herded.cli.setup import Setup
 from herded.errors import MethodError
 from herded.models import labels
 from herded.models.protocol import Model
+from herded.run.climb import Step
 from herded.run.diagnostics import ALONE
 from herded.run.intervals import margins, t_quantile
 from herded.run.result import Result
@@ -30,6 +31,7 @@ KINDS = {
     "exact": "exact",
     "bp": "Bethe's estimate, not a bound",
     "mean-field": "a lower bound",
+    "tempered": "by a ladder of temperatures",
 }
 
 
@@ -52,6 +54,8 @@ class Answered:
     state: np.ndarray | None = None  # (N,)
     log_score: float | None = None
     log_z: float | None = None
+    climb: tuple[Step, ...] = ()  # what was tried, where that was more than one method
+    log_z_interval: tuple[float, float] | None = None
 
     def as_text(self) -> str:
         """The answer, then what to think of it."""
@@ -61,7 +65,11 @@ class Answered:
             lines = _state_lines(self.model, self.state)
         else:
             lines = []
-        text = [*facts([("time", self._time())]), *lines, *facts(self._judged())]
+        told = [("time", self._time())]
+        if len(self.climb) > 1:
+            told += [("tried", safe(str(step), 300)) for step in self.climb]
+            told.append(("answered", f"by {self.setup.choice.name}"))
+        text = [*facts(told), *lines, *facts(self._judged())]
         return "\n".join(text).rstrip()
 
     def _time(self) -> str:
@@ -76,7 +84,7 @@ class Answered:
         if self.log_z is not None:
             kind = KINDS[self.setup.choice.name]
             named.append(("log10 Z", f"{self.log_z / math.log(10):.10g}, {kind}"))
-            named.append(("log Z", f"{self.log_z:.10g}"))
+            named.append(("log Z", f"{self.log_z:.10g}{self._log_z_margin()}"))
         if self.margin is not None:
             reach, n = self._free(self.margin), self.setup.chains
             named.append(
@@ -102,6 +110,12 @@ class Answered:
         named += [("warning", safe(text, len(text))) for text in told]
         then = after_infer(self.options, self)
         return named + ([("next", safe(then, len(then)))] if then else [])
+
+    def _log_z_margin(self) -> str:
+        if self.log_z_interval is None:
+            return ""
+        low, high = self.log_z_interval
+        return f" +- {(high - low) / 2:.2g}, a 95 % interval"
 
     def _bias(self) -> str:
         """What intervals of herding in time know of its bias."""
@@ -132,12 +146,15 @@ class Answered:
             "seconds": self.seconds,
             "memory": self.setup.memory,
             "interrupted": self.interrupted,
+            "climb": [asdict(step) for step in self.climb],
             "warnings": list(self.warnings),
         }
         if self.log_z is not None:
             found["log_z"] = finite(self.log_z)
             found["log10_z"] = finite(self.log_z / math.log(10))
             found["log_z_is"] = KINDS[self.setup.choice.name]
+            if self.log_z_interval is not None:
+                found["log_z_interval"] = [finite(end) for end in self.log_z_interval]
         if self.state is not None:
             found["log_score"] = finite(self.log_score)
             found["state"] = self.state.tolist()
@@ -194,9 +211,11 @@ def answered(
         "seconds": float(result.provenance["seconds"]),
         "interrupted": bool(result.provenance["interrupted"]),
         "warnings": (*shown, *result.warnings, *_warnings(setup)),
+        "climb": result.climb,
     }
     if options.task == "pr":
-        return Answered(model, setup, options, log_z=result.log_z, **common)
+        bridged = result.log_z_interval if setup.choice.name == "tempered" else None
+        return Answered(model, setup, options, log_z=result.log_z, log_z_interval=bridged, **common)
     if options.task == "map":
         state, score = result.best.state.reshape(-1), result.best.log_score
         return Answered(model, setup, options, state=state, log_score=score, **common)

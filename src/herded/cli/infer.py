@@ -50,7 +50,7 @@ def infer(options: argparse.Namespace) -> int:
         result = run_setup(model, setup, options, watcher(model, reference), executor)
     if result.provenance["interrupted"] and not result.sweeps:
         raise KeyboardInterrupt(f" before anything was found{_how_to_go_on(options, setup, shown)}")
-    found = answered(model, setup, options, result, reference, shown)
+    found = answered(model, setup.after(result), options, result, reference, shown)
     problem = _write(options, model, found)
     say(found.as_json() if options.json else found.as_text())
     if options.json:  # where a person may not look

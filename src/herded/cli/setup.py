@@ -18,6 +18,7 @@ from herded.models.protocol import Model
 from herded.run.begun import MOST, Begun
 from herded.run.memory import exact_memory, run_memory
 from herded.run.plan import Plan, Request, plan_run
+from herded.run.result import Result
 from herded.run.sampling import SPARE
 from herded.system import memory
 
@@ -35,8 +36,9 @@ SHOWN = ("weights", "slack", "damping", "seed")  # of a method's settings, to pe
 REFUSED = {
     "map": "expected --method exact, herded, gibbs, blocks, tempered or auto for --task map, got "
     "{!r}, which looks for no state: choose another",
-    "pr": "expected --method exact, bp (Bethe's estimate), mean-field (a lower bound) or auto for "
-    "--task pr, got {!r}, which gives no estimate of log Z: choose another",
+    "pr": "expected --method exact, tempered (with an interval), bp (Bethe's estimate), mean-field "
+    "(a lower bound) or auto for --task pr, got {!r}, which gives no estimate of log Z: choose "
+    "another",
 }
 
 
@@ -98,6 +100,22 @@ class Setup:
         reason = f": {self.choice.reason}" if self.choice.reason else ""
         settings = f" ({', '.join(parts)})" if parts else ""
         return f"{self.choice.name}{settings}{reason}"
+
+    def after(self, result: Result) -> "Setup":
+        """The same with the method and the run that have answered, where a climb came to others."""
+        if not result.climb or result.method == self.method:
+            return self
+        facts = result.provenance
+        name = next(step.name for step in result.climb if step.method == repr(result.method))
+        choice = replace(
+            self.choice,
+            name=name,
+            method=result.method,
+            sweeps=result.sweeps,
+            burn_in=facts["burn_in"],
+            chains=facts["chains"],
+        )
+        return replace(self, choice=choice)
 
     def settings(self) -> dict[str, Any]:
         """Its options, as plain values."""
@@ -162,7 +180,7 @@ def _name(options: argparse.Namespace) -> str:
         raise MethodError("expected no --weights or --slack with --herd: drop one of them")
     if name == "herded" and options.task == "map" and options.slack is not None:
         raise MethodError("expected no --slack with --task map, which anneals: drop it")
-    no_log_z = ("herded", "gibbs", "herd", "blocks", "tempered")
+    no_log_z = ("herded", "gibbs", "herd", "blocks")
     if name in {"map": ("mean-field", "bp"), "pr": no_log_z}.get(options.task, ()):
         raise MethodError(REFUSED[options.task].format(name))
     return str(name)

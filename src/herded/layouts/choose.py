@@ -4,8 +4,9 @@ A new layout is a file with a class that has `propose(task, forced)`, which give
 the task out or why that cannot be (`forced` if it was asked for), and a line in `LAYOUTS`.
 
 Small models are asked about again and again: their layouts are kept with them. Neither a model nor
-a frozen dataclass of options ever changes, so the layout is the same again. Only small layouts are
-kept: a large one is worth its compilation, and not the memory after it.
+a frozen dataclass of options ever changes, so the layout is the same again, whatever the seed; and
+most of those of herds are the same for any number of members. Only small layouts are kept: a large
+one is worth its compilation, and not the memory after it.
 """
 
 from typing import Any, Protocol
@@ -51,7 +52,7 @@ LAYOUTS: tuple[Any, ...] = (
 )
 KINDS = tuple(dict.fromkeys(layout.kind for layout in LAYOUTS))
 
-SMALL = 2**18  # bytes of a layout's arrays
+SMALL = 2**20  # bytes of a layout's arrays
 MOST = 16  # layouts of one model
 
 
@@ -113,12 +114,15 @@ def cached_layout(
             return method.compile(model, kind=kind, max_memory=max_memory)
     key = _key(method, kind, max_memory)
     layout = kept.get(key) if key else None
-    if layout is None or layout.model is not model:  # another's, where a model was copied with it
-        layout = method.compile(model, kind=kind, max_memory=max_memory)
-        if key and layout.bytes <= SMALL:
-            if len(kept) >= MOST:
-                kept.clear()
-            kept[key] = layout
+    if layout is not None and layout.model is model:  # not another's, where it was copied with it
+        fitting = layout if layout.method == method else layout.for_method(method)
+        if fitting is not None:
+            return fitting
+    layout = method.compile(model, kind=kind, max_memory=max_memory)
+    if key and layout.bytes <= SMALL:
+        if len(kept) >= MOST:
+            kept.clear()
+        kept[key] = layout
     return layout
 
 
@@ -126,7 +130,12 @@ def _key(method: object, kind: object, max_memory: object) -> tuple[Any, ...] | 
     """What a layout depends on, or None where that may change or is no proper choice."""
     if not getattr(getattr(method, "__dataclass_params__", None), "frozen", False):
         return None
-    key = (method, kind, max_memory, type(max_memory))  # True is 1, and no number of bytes
+    key = (
+        getattr(method, "laid_out_alike", method),
+        kind,
+        max_memory,
+        type(max_memory),
+    )  # True is 1, and no number of bytes
     try:
         hash(key)
     except TypeError:

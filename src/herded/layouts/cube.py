@@ -22,12 +22,12 @@ from herded.layouts.cube_arrays import (
 )
 from herded.layouts.cube_sweeps import cube_sweeps
 from herded.layouts.factor_arrays import compile_factors
-from herded.layouts.grid import NEAR, given
+from herded.layouts.grid import given
 from herded.layouts.grid_arrays import LANES, start_lattice
 from herded.layouts.protocol import Proposal, SweptLayout, Task
 from herded.layouts.scan import components
 from herded.layouts.state import NOTHING, State
-from herded.layouts.waves import schedule
+from herded.layouts.waves import schedule, wave_length
 from herded.models.factor_graph import as_graph
 from herded.models.lattice import Lattice
 from herded.system.arrays import aligned
@@ -99,7 +99,7 @@ class RowsLayout(SweptLayout):
 
     def jobs(self, halves: int, size: int, threads: int) -> tuple[tuple[np.ndarray, ...], ...]:
         """Strips in the order of waves; `size` is the bytes that a sweep goes over."""
-        length = max(1, NEAR // (2 * (size // (2 * self.parts))))  # strips of both colours at hand
+        length = wave_length(size, self.parts)
         model: Any = self.model
         return schedule(self.parts, halves, length, model.joined[-1], threads)
 

@@ -54,6 +54,7 @@ class FieldHerdLayout(HerdLayout):
     scalar: bool = True
 
     kind: ClassVar[str] = "field"
+    any_size: ClassVar[bool] = True
     cools: ClassVar[bool] = True
 
     @classmethod

@@ -24,7 +24,7 @@ from herded.layouts.grid_sweeps import lattice_sweeps
 from herded.layouts.protocol import Proposal, SweptLayout, Task
 from herded.layouts.scan import components
 from herded.layouts.state import NOTHING, State
-from herded.layouts.waves import schedule
+from herded.layouts.waves import schedule, wave_length
 from herded.layouts.weights import TABULATED
 from herded.models.factor_graph import as_graph
 from herded.models.lattice import Lattice
@@ -32,7 +32,6 @@ from herded.system.arrays import aligned
 from herded.system.threads import run_jobs, workers
 
 STRIP = 512  # least number of sites in a strip
-NEAR = 5 * 2**17  # bytes of cache that a wave may use: half of what a core of today has
 
 
 def given(array: np.ndarray) -> np.ndarray | None:
@@ -124,7 +123,7 @@ class PackedLayout(SweptLayout):
         where = grid.rows, self.model.shape[0], grid.periodic or None, step.sweep, step.key
         sweep = partial(kernel, *where, state.x, w, given(state.tally), given(block))
         threads = 1 if pool is None else workers(pool, len(block) * self.n_stored)
-        length = max(1, NEAR // (2 * (size // (2 * self.parts))))  # strips of both colours at hand
+        length = wave_length(size, self.parts)
         for jobs in schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
             if threads == 1:
                 sweep(jobs[0])

@@ -11,7 +11,6 @@ from herded.draws.protocol import Step
 from herded.draws.together_lanes import WORD, live_in_last, places, words_of
 from herded.layouts.bits import BitPlaces
 from herded.layouts.grid import (
-    NEAR,
     PackedLayout,
     compile_lattice,
     n_entries,
@@ -23,7 +22,7 @@ from herded.layouts.grid_herd_sweeps import Frame, GridHerd, herd_sweeps
 from herded.layouts.herd import HerdLayout
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.state import NOTHING, State
-from herded.layouts.waves import schedule
+from herded.layouts.waves import schedule, wave_length
 from herded.system.arrays import aligned
 from herded.system.threads import run_jobs, workers
 
@@ -138,7 +137,7 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         frame = Frame(grid.rows, self.model.shape[0], grid.periodic, spare)
         sweep = partial(herd_sweeps, *tables, places(self.members), frame, step, herd, block)
         size = p.nbytes + sum(array.nbytes for array in herd)
-        length = max(1, NEAR // (2 * (size // (2 * self.parts))))  # strips of both colours at hand
+        length = wave_length(size, self.parts)
         threads = workers(pool, len(block) * self.n_stored * self.members)
         for jobs in schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
             run_jobs(sweep, jobs, pool if threads > 1 else None)

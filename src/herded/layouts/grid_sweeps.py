@@ -109,12 +109,26 @@ def herd(p, w, colour, strip, contexts, context, new):
 
 @jit
 def draw_states(p, colour, strip, contexts, context, key, clock, new):
-    """Gibbs sampling of a strip."""
-    for cell in range(0, len(context), LANES):
-        planes = p[colour, strip, cell * len(contexts) : (cell + LANES) * len(contexts)]
+    """Gibbs sampling of a strip, cell by cell."""
+    size = len(contexts) * LANES
+    for cell in range(len(context) // LANES):
+        planes = p[colour, strip, cell * size : (cell + 1) * size]
+        here = context[cell * LANES : (cell + 1) * LANES]
+        states = new[cell * LANES : (cell + 1) * LANES]
+        first = clock + np.uint64(cell * LANES)
         for m in range(LANES):
-            bits = np.uint32(draw(key, clock + np.uint64(cell + m)) >> _33)
-            new[cell + m] = bits < planes[np.int64(context[cell + m]) * LANES + m]
+            bits = np.uint32(draw(key, first + np.uint64(m)) >> _33)
+            states[m] = bits < conditional(planes, contexts, here[m], m)
+
+
+@jit
+def conditional(planes, contexts, here, m):
+    """p of lane m, whose context is `here`."""
+    one = planes[m]
+    for q in range(1, len(contexts)):
+        other = planes[q * LANES + m]  # read whether it is needed or not: neither gather nor mask
+        one = other if here == q else one
+    return one
 
 
 @jit
@@ -129,10 +143,7 @@ def add_up(p, colour, strip, contexts, context, seen, tally, at, sites):
         here = context[cell * LANES : (cell + 1) * LANES]
         found = seen[cell * LANES : (cell + 1) * LANES]
         for m in range(LANES):
-            one = np.uint32(0)
-            for q in range(len(contexts)):
-                one |= planes[q * LANES + m] if here[m] == q else np.uint32(0)
-            found[m] = one
+            found[m] = conditional(planes, contexts, here[m], m)
     sums = tally[at : at + sites]
     for m in range(len(sums)):
         sums[m] += np.int64(seen[m])

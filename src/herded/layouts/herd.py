@@ -1,6 +1,6 @@
 """What layouts of herds share: n members are one chain of a run, and are moved together."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from herded.draws.protocol import Draw
 from herded.layouts.bits import spread
-from herded.layouts.protocol import SweptLayout
+from herded.layouts.protocol import Layout, SweptLayout
 from herded.layouts.state import NOTHING, State
 
 
@@ -23,6 +23,14 @@ class HerdLayout(SweptLayout):
 
     together: ClassVar[bool] = True
     counts: ClassVar[bool] = True
+    any_size: ClassVar[bool] = False  # whether arrays are the same for any number of members
+
+    def for_method(self, method: Any) -> Layout | None:
+        if not self.any_size or method.herd == self.members:
+            return super().for_method(method)
+        chain = self.chain_memory * max(1.0, method.herd / self.members)
+        need = self.memory - self.chain_memory + chain
+        return replace(self, method=method, members=method.herd, memory=need, chain_memory=chain)
 
     def pack(self, states: np.ndarray) -> np.ndarray:
         """States (members, N) in the model's order as kernels keep them."""

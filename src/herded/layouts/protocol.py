@@ -6,7 +6,7 @@ A `Task` is a model to be laid out; each kind of layout answers it with a `Propo
 import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -69,6 +69,7 @@ class Layout:
     together: ClassVar[bool] = False  # whether it is for herds
     cools: ClassVar[bool] = False  # whether its conditionals can follow a temperature
     tells: ClassVar[bool] = False  # whether it has something to tell in a result
+    bridges: ClassVar[bool] = False  # whether its rungs lead to where log Z is known
     passes_zeros: ClassVar[bool] = False  # whether hard zeros are no walls for its moves
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -76,6 +77,14 @@ class Layout:
         for array in arrays_in(state):
             array.flags.writeable = False
         self.__dict__.update(state)
+
+    def for_method(self, method: Any) -> "Layout | None":
+        """This layout for a method that differs in its seed or in the size of its herd.
+
+        None where another size is another layout.
+        """
+        same_size = getattr(method, "herd", 1) == self.members
+        return replace(self, method=method) if same_size else None
 
     @cached_property
     def width(self) -> int:

@@ -15,14 +15,15 @@ from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.herd import SideBySide
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.scan import JACOBI, ScanArrays, components
-from herded.layouts.site_herd_sweeps import scalar_herd, vector_herd
+from herded.layouts.site_herd_sweeps import fill_shares, scalar_herd, vector_herd
 from herded.layouts.state import State
-from herded.layouts.table_arrays import compile_table
+from herded.layouts.table_arrays import TableArrays, compile_table
 from herded.system import memory
 from herded.system.arrays import arrays_in
 from herded.system.threads import run_parts
 
 FEW_ENTRIES = 256  # of the tables, per variable, where tables are a choice
+MORE_ENTRIES, AT_MOST = 4096, 2**20  # of more than two states, and then of all variables
 NO_PHASES = np.zeros(0, np.uint32)
 
 
@@ -35,6 +36,13 @@ class HerdArrays(NamedTuple):
     ones: np.ndarray
     cardinalities: np.ndarray
     width: int
+
+
+class HerdTables(NamedTuple):
+    """Tabulated conditionals, and what each split of a row's states gives its upper half."""
+
+    rows: TableArrays
+    shares: np.ndarray  # beside the conditionals; none by the scalar rule
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -126,30 +134,42 @@ class TableHerdLayout(SiteHerdLayout):
     """Small blankets: every conditional tabulated, in `TableArrays`."""
 
     kind: ClassVar[str] = "table"
+    any_size: ClassVar[bool] = True
 
     @classmethod
     def propose(cls, task: Task, forced: bool) -> Proposal | str:
-        few = task.entries <= FEW_ENTRIES * len(task.free)
+        few = task.entries <= FEW_ENTRIES * len(task.free) or (
+            not task.scalar and task.entries <= min(MORE_ENTRIES * len(task.free), AT_MOST)
+        )
         if not forced and not (few and memory.fits(task.entries * 8, task.max_memory)):
             return "its tables would be large"
 
         def make() -> Any:
             clamped = np.maximum(task.graph.evidence, 0)
-            return compile_table(task.factors, task.rows, clamped, task.scalar)
+            rows = compile_table(task.factors, task.rows, clamped, task.scalar)
+            shares = np.empty(0 if task.scalar else len(rows.p), np.uint32)
+            if not task.scalar:
+                states = task.factors.cardinalities
+                fill_shares(rows.p, rows.row_start, rows.entry_start, states, shares)
+            shares.flags.writeable = False
+            return HerdTables(rows, shares)
 
-        return cls.of(task, task.entries * 4.0, make)
+        return cls.of(task, task.entries * (4.0 if task.scalar else 8.0), make)
 
     def tables(self) -> tuple[np.ndarray, ...]:
-        return (self.arrays.p,)
+        return (self.arrays.rows.p,)
 
     def kernel(self) -> Callable[..., None]:
-        return partial(scalar_herd if self.scalar else vector_herd, self.arrays, None)
+        if self.scalar:
+            return partial(scalar_herd, self.arrays.rows, None)
+        return partial(vector_herd, self.arrays.rows, self.arrays.shares, None)
 
 
 class FactorHerdLayout(SiteHerdLayout):
     """Any model: conditionals summed from log-tables; also for falling temperatures."""
 
     kind: ClassVar[str] = "factor"
+    any_size: ClassVar[bool] = True
     cools: ClassVar[bool] = True
 
     @classmethod
@@ -157,4 +177,6 @@ class FactorHerdLayout(SiteHerdLayout):
         return cls.of(task, 0.0, lambda: task.factors)
 
     def kernel(self) -> Callable[..., None]:
-        return partial(scalar_herd if self.scalar else vector_herd, None, self.arrays)
+        if self.scalar:
+            return partial(scalar_herd, None, self.arrays)
+        return partial(vector_herd, None, None, self.arrays)

@@ -2,7 +2,9 @@
 
 The layouts differ in how they find a conditional, as in `site_sweeps`: of the arrays t (table) and
 f (factor) one is None. What a visit reads of the graph is read once for all members; loops over
-members run over neighbouring bytes, and the compiler vectorises them.
+members run over neighbouring bytes, and the compiler vectorises them. Variables of more than two
+states are split in halves again and again; tables hold the shares of all splits beside the
+conditionals, since to divide takes longer than all the rest.
 
 The state of member k at variable i is x[i n + k]. Each function runs segments first..last-1 of the
 scan over all sweeps of a block.
@@ -25,7 +27,8 @@ from herded.layouts.scan import RANDOM
 from herded.system.jit import jit
 from herded.system.stream import draw
 
-_0, _1, _ONE, _31 = np.uint64(0), np.uint64(1), np.uint32(1), np.uint32(31)
+_0, _1 = np.uint64(0), np.uint64(1)
+_NONE, _ONE, _31 = np.uint32(0), np.uint32(1), np.uint32(31)
 
 
 @jit
@@ -73,15 +76,19 @@ def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
 
 
 @jit
-def vector_herd(t, f, scan, orders, run, betas, m, block, first, last):
-    """Variables of any cardinality: a phase for each split of the states in two."""
+def vector_herd(t, shares, f, scan, orders, run, betas, m, block, first, last):
+    """Variables of any cardinality: a phase for each split of the states in two.
+
+    `shares` are those of the splits of a table's rows.
+    """
     x, phases, tally, ones, widest = m.x, m.phases, m.tally, m.ones, m.width
     n, rows_of_orders, flat = np.uint64(orders.shape[1]), orders.shape[0], orders.reshape(-1)
     variables_of, room = np.uint64(scan_length(m, orders)), np.int64(n) * (widest + 1)
     row, phi, half = np.empty(n, np.int64), np.empty(widest, np.uint32), np.empty(n, np.uint8)
-    upto, upper = np.empty(room, np.int64), np.empty(n, np.uint32)
+    upper = np.empty(n, np.uint32)
     if f is not None:
-        logits, one, own = np.empty(room), np.empty(widest), np.empty(widest, np.int32)
+        upto, logits = np.empty(room, np.int64), np.empty(room)
+        one, own = np.empty(widest), np.empty(widest, np.int32)
     for g in range(first, last):
         variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
         order = variables.copy()
@@ -92,18 +99,6 @@ def vector_herd(t, f, scan, orders, run, betas, m, block, first, last):
             for o in range(len(order)):
                 i = np.uint64(order[o])
                 states = m.cardinalities[i]
-                if t is not None:
-                    find_rows(t.neighbour_start, t.neighbour, t.radix, i, x, n, row)
-                    for k in range(n):
-                        at = t.entry_start[i] + row[k] * states
-                        upper[k] = cumulate(t.p, at, states, upto, k * (widest + 1))
-                if f is not None:
-                    sum_all(f, i, x, n, states, row, logits)
-                    for k in range(n):
-                        for c in range(states):
-                            one[c] = logits[k * states + c]
-                        fixed_vector(one, betas[s], states, own, 0)
-                        upper[k] = cumulate(own, 0, states, upto, k * (widest + 1))
                 phi[0] = 0  # of a variable of one state, which is no split
                 for k in range(1, states):
                     split = np.uint64(k)
@@ -111,26 +106,39 @@ def vector_herd(t, f, scan, orders, run, betas, m, block, first, last):
                         phi[split] = phases[i * np.uint64(widest) + split] & PHASE
                     else:
                         phi[split] = fresh_phase(run.key + split, clock + i)
-                root, second = np.uint64(states >> 1), GO_ON
+                root, to, second = states >> 1, np.int64(i) * widest, GO_ON
                 if not len(phases):
-                    second = second_phase(run.key + root, clock + i, n)
+                    second = second_phase(run.key + np.uint64(root), clock + i, n)
                 a, b = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
-                phi[root], _, _ = draw_all(upper, phi[root], second, flat, a, b, half, _0, n)
-                for j in range(n):
-                    k = np.uint64(flat[a + np.uint64(flat[b + j])])
-                    at = np.int64(k) * (widest + 1)
-                    if half[k]:
-                        new = descend(phi, upto, at, states >> 1, states)
-                    else:
-                        new = descend(phi, upto, at, 0, states >> 1)
-                    x[i * n + k] = new
+                if t is not None:
+                    find_rows(t.neighbour_start, t.neighbour, t.radix, i, x, n, row)
+                    for k in range(n):
+                        row[k] = t.entry_start[i] + row[k] * states
+                        upper[k] = shares[row[k] + root]
+                    phi[root], _, _ = draw_all(upper, phi[root], second, flat, a, b, half, _0, n)
+                    descend_all(shares, row, phi, flat, a, b, half, root, states, x, i * n, n)
                     if len(tally):
+                        add_rows(t.p, row, states, n, tally, to)
+                if f is not None:
+                    sum_all(f, i, x, n, states, row, logits)
+                    for k in range(n):
                         for c in range(states):
-                            tally[np.int64(i) * widest + c] += upto[at + c + 1] - upto[at + c]
-                    if len(ones) and widest == 2:
-                        ones[i] += new
-                    elif len(ones):
-                        ones[np.int64(i) * widest + new] += 1
+                            one[c] = logits[k * states + c]
+                        fixed_vector(one, betas[s], states, own, 0)
+                        upper[k] = cumulate(own, 0, states, upto, k * (widest + 1))
+                    phi[root], _, _ = draw_all(upper, phi[root], second, flat, a, b, half, _0, n)
+                    for j in range(n):
+                        k = np.uint64(flat[a + np.uint64(flat[b + j])])
+                        at = np.int64(k) * (widest + 1)
+                        if half[k]:
+                            x[i * n + k] = descend(phi, upto, at, root, states)
+                        else:
+                            x[i * n + k] = descend(phi, upto, at, 0, root)
+                        if len(tally):
+                            for c in range(states):
+                                tally[to + c] += upto[at + c + 1] - upto[at + c]
+                if len(ones):
+                    count_states(ones, widest, i, x, n, states)
                 if len(phases):
                     for k in range(1, states):
                         phases[i * np.uint64(widest) + np.uint64(k)] = phi[k]
@@ -230,6 +238,75 @@ def descend(phi, upto, at, low, high):
         else:
             high = middle
     return low
+
+
+@jit
+def descend_all(shares, row, phi, flat, a, b, half, root, states, x, at, n):
+    """The states of all members, by carries at the splits below the root, whose carry is `half`.
+
+    Every member takes as many steps as the longest way down has, without a branch: whose way is
+    over adds nothing to a phase.
+    """
+    steps, wide = 0, states - root
+    while wide > 1:
+        steps, wide = steps + 1, (wide + 1) >> 1
+    for j in range(n):
+        k = np.uint64(flat[a + np.uint64(flat[b + j])])
+        low, high = (root if half[k] else 0), (states if half[k] else root)
+        for _ in range(steps):
+            middle, goes_on = np.uint64((low + high) >> 1), high - low > 1
+            value = np.uint32(
+                phi[middle] + (shares[np.uint64(row[k]) + middle] if goes_on else _NONE)
+            )
+            phi[middle] = value & PHASE
+            up = value >> _31 != _NONE
+            high = np.int64(middle) if goes_on and not up else high
+            low = np.int64(middle) if up else low
+        x[at + k] = low
+
+
+@jit
+def add_rows(p, row, states, n, tally, to):
+    """Add the conditionals of all members to the sums of a variable."""
+    for c in range(states):
+        total = np.int64(0)
+        for k in range(n):
+            total += np.int64(p[row[k] + c])
+        tally[to + c] += total
+
+
+@jit
+def count_states(ones, width, i, x, n, states):
+    """Count the members in each state of variable i; where all have two, those in state 1."""
+    for c in range(1 if width == 2 else 0, states):
+        count = np.int64(0)
+        for k in range(n):
+            count += np.int64(x[i * n + k] == c)
+        ones[np.int64(i) if width == 2 else np.int64(i) * width + c] += count
+
+
+@jit
+def fill_shares(p, row_start, entry_start, cardinalities, shares):
+    """What each split gives its upper half, in all rows of a table: a split goes by its middle."""
+    low, high = np.empty((2, cardinalities.max() + 1), np.int64)
+    upto = np.empty(cardinalities.max() + 1, np.int64)
+    for i in range(len(cardinalities)):
+        states = cardinalities[i]
+        for k in range(1, states):
+            low[k], high[k] = 0, states
+            middle = states >> 1
+            while middle != k:
+                if middle < k:
+                    low[k] = middle
+                else:
+                    high[k] = middle
+                middle = (low[k] + high[k]) >> 1
+        for row in range(row_start[i + 1] - row_start[i]):
+            at = entry_start[i] + row * states
+            cumulate(p, at, states, upto, 0)
+            shares[at] = 0
+            for k in range(1, states):
+                shares[at + k] = share(upto[high[k]] - upto[k], upto[high[k]] - upto[low[k]])
 
 
 @jit

@@ -22,6 +22,19 @@ from herded.system.jit import jit
 
 # columns of a region: half-sweeps [0, 1), strips [2, 3) of the first of them, and the slopes s, t
 BEGIN, END, FIRST, LAST, FIRST_SLOPE, LAST_SLOPE = range(6)
+NEAR = 5 * 2**17  # bytes of a core's own cache that a wave may use: half of what one has today
+SHARED = 2**23  # and of the last cache
+LONG = 16  # half-sweeps of a wave that hardly waits for memory
+
+
+def wave_length(size: int, strips: int) -> int:
+    """Half-sweeps of a wave on a lattice with tables of `size` bytes.
+
+    A core's own cache holds the strips of both colours that a wave is at; where that makes waves
+    short, because strips are large, the last cache does.
+    """
+    strip = 2 * (size // (2 * strips))
+    return max(1, NEAR // strip, min(LONG, SHARED // strip))
 
 
 @lru_cache(maxsize=64)

@@ -1,8 +1,9 @@
 """What `Gibbs` and `HerdedGibbs` share: a move, a draw, and a temperature that may fall."""
 
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from herded.models.protocol import Model
 from herded.moves.protocol import Move
 from herded.moves.sites import Sites
 from herded.system.memory import Size
+
+NAMELESS = ("seed", "herd")  # options that layouts do not know
 
 
 class SiteSampler(Options):
@@ -44,6 +47,13 @@ class SiteSampler(Options):
                 f"expected no scan with moves, which have an order of their own, got {self.scan!r}"
                 ": drop it"
             )
+
+    @cached_property
+    def laid_out_alike(self) -> tuple[Any, ...]:
+        """What its layouts depend on: all but the seed and the number of members."""
+        method: Any = self
+        own = [getattr(self, one.name) for one in fields(method) if one.name not in NAMELESS]
+        return type(self), method.herd > 1, *own
 
     @cached_property
     def draw(self) -> Draw:

@@ -15,6 +15,7 @@ import numpy as np
 from herded.models.factor_graph import FactorGraph
 from herded.system.arrays import lock
 from herded.system.jit import jit
+from herded.system.last import keeps_last
 from herded.system.stream import draw
 
 FOUND, GAVE_UP = -1, -2  # how a search ends, or else with the variable that has no state left
@@ -50,6 +51,7 @@ class Domains(NamedTuple):
     counts: np.ndarray  # see DRAWN
 
 
+@keeps_last
 def compile_hard(model: FactorGraph) -> HardFactors:
     """The hard factors of a factor graph that has some."""
     n, f = model.n_variables, model.n_factors
@@ -72,10 +74,10 @@ def compile_hard(model: FactorGraph) -> HardFactors:
     return lock(hard)
 
 
-def whole_domains(model: FactorGraph, hard: HardFactors) -> Domains:
-    """Every state of every free variable remains."""
+def whole_domains(model: FactorGraph, hard: HardFactors, evidence: np.ndarray) -> Domains:
+    """Every state of every variable that is free in the `evidence` remains."""
     n, f, states = model.n_variables, model.n_factors, model.cardinalities
-    clamped = model.evidence >= 0
+    clamped = evidence >= 0
     first = hard.state_start[:-1]
     domains = Domains(
         states=np.arange(states.sum()) - np.repeat(first, states),
@@ -89,7 +91,7 @@ def whole_domains(model: FactorGraph, hard: HardFactors) -> Domains:
         size_start=np.empty(states.max() + 2, np.int64),
         counts=np.array([n, 0, 0, 0, 0]),  # n draws were made for the uniform state
     )
-    domains.states[first[clamped]] = model.evidence[clamped]  # the rest is never looked at
+    domains.states[first[clamped]] = evidence[clamped]  # the rest is never looked at
     return domains
 
 

@@ -89,7 +89,7 @@ def reach_in_blocks(
         for block in blocks:
             remaining = inside.copy()
             remaining[block] = possible[block]
-            domains = whole_domains(graph, hard)
+            domains = whole_domains(graph, hard, graph.evidence)
             domains.states[:] = own[np.lexsort((~remaining[owner, own], owner))]
             domains.size[:] = remaining.sum(axis=1)
             propagate_all(hard, domains)

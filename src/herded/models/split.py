@@ -21,6 +21,7 @@ from herded.errors import HerdedError
 from herded.models.factor_graph import FactorGraph
 from herded.models.joint_states import count_joint_states
 from herded.models.support import FEW_TRIES, possible_states, start_state
+from herded.system.last import keeps_last
 from herded.system.stream import stream_key
 
 MOST_STATES = 2**16  # joint states of a component that is searched exactly,
@@ -45,6 +46,14 @@ class Split(NamedTuple):
     there: np.ndarray  # those that it cannot come to
 
 
+class Parted(NamedTuple):
+    """Variables whose states, as far as the factors within them tell, fall apart."""
+
+    variables: np.ndarray
+    classes: np.ndarray  # of every joint state, one axis per variable; -1 where it is impossible
+    whole: bool  # whether no other hard factor has one of them
+
+
 def find_split(
     graph: FactorGraph, states: np.ndarray, blocks: Sequence[np.ndarray] | None = None
 ) -> Split | None:
@@ -53,26 +62,9 @@ def find_split(
     Moves are of one variable, or of `blocks`. No chain leaves its class, so all of them are
     confined. `graph` is a factor graph with hard zeros.
     """
-    left = possible_states(graph)
-    hard = list(_open_factors(graph, left))
-    looked_at, searches, inside = 0, SEARCHES, None
-    if blocks is not None:
-        inside = np.zeros((len(blocks), graph.n_variables), np.bool_)
-        for b, block in enumerate(blocks):
-            inside[b, block] = True
-    for factors, whole in _clusters(hard, left.sum(axis=1)):
-        variables = np.unique(np.concatenate([f.variables for f in factors]))
-        sizes = left[variables].sum(axis=1)
-        looked_at += int(np.prod(sizes))
-        if looked_at > IN_ALL:
-            return None
-        moves = _axes(variables, inside)
-        if any(len(axes) == len(variables) for axes in moves):
-            continue  # a block has all of them, and joins whatever it finds
-        classes = _classes(factors, variables, sizes, moves)
+    left, searches = possible_states(graph), SEARCHES
+    for variables, classes, whole in _parted(graph) if blocks is None else _fall(graph, blocks):
         found = np.unique(classes[classes >= 0])
-        if len(found) < 2:
-            continue
         rank = np.cumsum(left[variables], axis=1) - 1  # of a state among those that are left
         places = rank[np.arange(len(variables)), states[:, variables]]
         of_chain = classes[tuple(places.T)]
@@ -86,6 +78,34 @@ def find_split(
                     return Split(variables, states[0, variables], other)
                 searches = max(0, searches - 1)
     return None
+
+
+@keeps_last
+def _parted(graph: FactorGraph) -> list[Parted]:
+    """The clusters of hard factors that fall apart under moves of one variable."""
+    return _fall(graph, None)
+
+
+def _fall(graph: FactorGraph, blocks: Sequence[np.ndarray] | None) -> list[Parted]:
+    """The clusters that fall apart, as far as they are looked at."""
+    left, found, looked_at, inside = possible_states(graph), [], 0, None
+    if blocks is not None:
+        inside = np.zeros((len(blocks), graph.n_variables), np.bool_)
+        for b, block in enumerate(blocks):
+            inside[b, block] = True
+    for factors, whole in _clusters(list(_open_factors(graph, left)), left.sum(axis=1)):
+        variables = np.unique(np.concatenate([f.variables for f in factors]))
+        sizes = left[variables].sum(axis=1)
+        looked_at += int(np.prod(sizes))
+        if looked_at > IN_ALL:
+            break
+        moves = _axes(variables, inside)
+        if any(len(axes) == len(variables) for axes in moves):
+            continue  # a block has all of them, and joins whatever it finds
+        classes = _classes(factors, variables, sizes, moves)
+        if len(np.unique(classes[classes >= 0])) > 1:
+            found.append(Parted(variables, classes, whole))
+    return found
 
 
 def _open_factors(graph: FactorGraph, left: np.ndarray) -> Iterator[Hard]:

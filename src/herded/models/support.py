@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.errors import HerdedError, InfeasibleError, ModelError
+from herded.errors import InfeasibleError, ModelError
 from herded.models.checks import check_states
 from herded.models.domains import (
     FOUND,
@@ -23,8 +23,9 @@ from herded.models.domains import (
     whole_domains,
 )
 from herded.models.evidence import called
-from herded.models.factor_graph import as_graph, has_factors
+from herded.models.factor_graph import FactorGraph, as_graph, has_factors
 from herded.models.protocol import Model
+from herded.system.last import keeps_last
 from herded.system.stream import draws
 
 if TYPE_CHECKING:
@@ -47,13 +48,9 @@ def start_state(model: Model, key: np.uint64, *, tries: int = 100_000) -> np.nda
         )
     if model.has_hard_zeros and not model.zeros_tie_variables:
         return _possible_pixels(cast("Lattice", model), np.uint64(key))
-    x: np.ndarray = uniform_state(np.uint64(key), model.cardinalities, model.evidence)
     if not model.has_hard_zeros:
-        return x
-    graph = as_graph(model)
-    hard = compile_hard(graph)
-    domains = whole_domains(graph, hard)
-    outcome = search_all(hard, domains, np.uint64(key), tries)
+        return uniform_state(np.uint64(key), model.cardinalities, model.evidence)
+    outcome, x = _search(as_graph(model), model.evidence, key, tries)
     if outcome == GAVE_UP:
         raise InfeasibleError(
             f"expected a state of positive probability, but none was found within {tries} tries: "
@@ -61,9 +58,20 @@ def start_state(model: Model, key: np.uint64, *, tries: int = 100_000) -> np.nda
         )
     if outcome != FOUND:
         raise _impossible(model, outcome)
+    return x
+
+
+def _search(
+    graph: FactorGraph, evidence: np.ndarray, key: np.uint64, tries: int
+) -> tuple[int, np.ndarray]:
+    """How a search for a state that agrees with `evidence` ends, and the state if it is FOUND."""
+    x = uniform_state(np.uint64(key), graph.cardinalities, evidence)
+    hard = compile_hard(graph)
+    domains = whole_domains(graph, hard, evidence)
+    outcome = int(search_all(hard, domains, np.uint64(key), tries))
     decided = domains.size == 1
     x[decided] = domains.states[hard.state_start[:-1][decided]]
-    return x
+    return outcome, x
 
 
 def dispersed_starts(model: Model, keys: Sequence[np.uint64]) -> list[np.ndarray]:
@@ -131,20 +139,18 @@ def _elsewhere(model: Model, starts: list[np.ndarray], key: np.uint64) -> np.nda
     cases = np.argwhere(new)
     order = np.argsort(draws(key, len(cases)))
     for i, k in cases[order[:SEARCHES]].tolist():
-        try:
-            return start_state(model.given({i: k}), key, tries=FEW_TRIES)
-        except HerdedError:  # impossible, or not found
-            continue
+        evidence = model.evidence.copy()
+        evidence[i] = k
+        outcome, x = _search(as_graph(model), evidence, key, FEW_TRIES)
+        if outcome == FOUND:
+            return x
     return start_state(model, key)
 
 
 def check_support(model: Model) -> None:
     """Raise where a short search proves that no state is possible."""
     if model.has_hard_zeros and model.zeros_tie_variables and has_factors(model):
-        graph = as_graph(model)
-        hard = compile_hard(graph)
-        domains = whole_domains(graph, hard)
-        outcome = search_all(hard, domains, np.uint64(0), FEW_TRIES)
+        outcome, _ = _search(as_graph(model), model.evidence, np.uint64(0), FEW_TRIES)
         if outcome not in (FOUND, GAVE_UP):
             raise _impossible(model, outcome)
 
@@ -156,6 +162,7 @@ def _impossible(model: Model, variable: int) -> InfeasibleError:
     )
 
 
+@keeps_last
 def possible_states(model: Model) -> np.ndarray:
     """The states (N, K) that arc consistency leaves; those it drops occur in no possible state."""
     width = int(model.cardinalities.max())
@@ -166,7 +173,7 @@ def possible_states(model: Model) -> np.ndarray:
         return left
     graph = as_graph(model)
     hard = compile_hard(graph)
-    domains = whole_domains(graph, hard)
+    domains = whole_domains(graph, hard, graph.evidence)
     if propagate_all(hard, domains) != FOUND:
         return np.zeros_like(left)
     for i in np.flatnonzero(domains.size < model.cardinalities):

@@ -53,12 +53,14 @@ class LadderArrays(NamedTuple):
     betas: np.ndarray  # (rungs,) from the hottest to 1
     tried: np.ndarray  # (rungs - 1,) variables in all exchanges, also those that were alike,
     rejected: np.ndarray  # and those in components that were refused, on average
+    apart: np.ndarray  # (rungs - 1,) sums of gap (S(cold) - S(hot)) of whole states
     tags: np.ndarray  # (N * lanes,) 1: came from the hottest rung, and was not the coldest since
     came: np.ndarray  # (N,) how often a state came from the hottest rung to the coldest
     is_frozen: np.ndarray  # one number: whether the burn-in is over, and betas stay as they are
     spaced: int  # gaps between rungs that are spaced anew, from the hottest on
     members: int  # lanes of a rung
     is_whole: bool  # exchange whole states
+    bridges: bool  # space rungs for bridges: evenly in how far whole states are apart
 
 
 def compile_components(graph: FactorGraph, log_tables: np.ndarray, melts: bool) -> ComponentArrays:
@@ -108,18 +110,20 @@ def exchange_pair(g, m, r, hot, key, clock, mark, met, stack):
     for i in range(n):
         mark[i] = _DIFFERS if x[i * lanes + hot] != x[i * lanes + cold] else _ALIKE
     m.tried[r] += n
-    size, difference = 0, 0.0
+    size, difference, total = 0, 0.0, 0.0
     for i in range(n):
         if mark[i] != _DIFFERS:
             continue
         hardens = r + 2 == len(m.betas) and len(g.hard_tables) > 0
         size, change = gather(g, x, lanes, hot, cold, i, hardens, mark, met, stack, size)
         difference += change
+        total += change
         if not m.is_whole:
             decide(m, r, hot, gap, difference, draw(key, clock + np.uint64(i)), stack, size)
             size, difference = 0, 0.0
     if size:
         decide(m, r, hot, gap, difference, draw(key, clock), stack, size)
+    m.apart[r] -= gap * total * n if total > -np.inf else 0.0
 
 
 @jit
@@ -188,26 +192,38 @@ def swap_variable(m, r, hot, i):
 
 @jit
 def respace_in_time(m, sweep):
-    """Let betas even the rejections out, at powers of two, until the burn-in is over."""
+    """Space the rungs anew at powers of two, until the burn-in is over.
+
+    So that exchanges of components are refused as often in every gap; or, where rungs are bridges
+    to log Z, evenly by the square roots of how far whole states are apart, on which the error of
+    a bridge depends: components are exchanged easily also where whole states are nothing alike.
+    """
     done = sweep + 1
     if m.is_frozen[0] or done < FIRST_RESPACING or done & (done - 1):
         return
-    respace(m.betas, m.tried, m.rejected, m.spaced)
+    rates = np.zeros(m.spaced)
+    for r in range(m.spaced):
+        if m.tried[r] > 0.0:
+            rates[r] = (m.apart[r] if m.bridges else m.rejected[r]) / m.tried[r]
+        rates[r] = max(rates[r], LEAST_REJECTION)
+        rates[r] = np.sqrt(rates[r]) if m.bridges else rates[r]
+    respace(m.betas, rates)
     for r in range(len(m.tried)):
         m.tried[r] = 0.0
+        m.apart[r] = 0.0
         m.rejected[r] = 0.0
 
 
 @jit
-def respace(betas, tried, rejected, gaps):
-    """Space the first `gaps` anew between the same ends, to reject as often in every one.
+def respace(betas, rates):
+    """Space the gaps that have rates anew between the same ends, to have equal ones.
 
     (Syed, Bouchard-Cote, Deligiannidis and Doucet, "Non-reversible parallel tempering", 2021.)
     """
+    gaps = len(rates)
     upto, old = np.zeros(gaps + 1), betas.copy()
     for r in range(gaps):
-        rate = rejected[r] / tried[r] if tried[r] > 0.0 else 0.0
-        upto[r + 1] = upto[r] + (rate if rate > LEAST_REJECTION else LEAST_REJECTION)
+        upto[r + 1] = upto[r] + rates[r]
     gap = 0
     for r in range(1, gaps):
         wanted = upto[gaps] * r / gaps

@@ -114,18 +114,20 @@ def exchange_fields(q, m, fields, key, sweep, met, stack):
         gap = (m.betas[r + 1] - m.betas[r]) / FIELD_ONE
         clock = np.uint64((sweep * len(m.betas) + r) * n)
         m.tried[r] += n
-        size, difference = 0, 0.0
+        size, difference, total = 0, 0.0, 0.0
         for i in range(n):
             at = np.uint64(i) * rungs + hot
             if x[at] == x[at + _1] or met[i] == stamp:
                 continue
             size, change = gather_fields(q, m, fields, hot, i, stamp, met, stack, size)
             difference += change
+            total += change
             if not m.is_whole:
                 bits = draw(key, clock + np.uint64(i))
                 if accepts(m, r, size, gap * difference, bits):
                     swap_fields(q, m, fields, r, stack, size)
                 size, difference = 0, 0.0
+        m.apart[r] -= gap * total * n
         if size and accepts(m, r, size, gap * difference, draw(key, clock)):
             swap_fields(q, m, fields, r, stack, size)
 

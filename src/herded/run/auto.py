@@ -77,7 +77,7 @@ def choose(
                 why_not = f"elimination would take about {time:.2g} seconds"
     if task == "pr":
         return Choice(
-            "bp", method_named("bp"), f"{why_not}, and samplers give no estimate of log Z"
+            "bp", method_named("bp"), f"{why_not}; --method tempered gives log Z an interval"
         )
     if task == "map":
         return Choice("herded", annealed(model, seed), why_not)

@@ -27,8 +27,9 @@ from herded.run.keep import Marginals
 from herded.run.log_z import doubt_of_log_z
 from herded.run.loop import run_all
 from herded.run.result import Result
-from herded.run.results import sampled
+from herded.run.results import sampled, solved
 from herded.run.sampling import SamplerRun, first_states
+from herded.run.solving import SolverRun
 from herded.system.memory import Size
 from herded.system.stream import stream_key
 
@@ -42,6 +43,7 @@ LONG = 20_000  # updates of a variable in a run that herds in time, from which o
 CONTROLLED = 2  # which has one part in so many of them,
 CONTROLLED_IN_BLOCKS = 8  # or in blocks, where an update of a herd takes no less time
 CONTROL_HERDS, CONTROL_MEMBERS = 8, 16
+WITNESS_SWEEPS, WITNESS_SECONDS, WITNESS_DAMPING = 200, 2.0, 0.5
 LARGE = 1e5  # log-potentials whose square in units of the last digit shows
 STREAM = 7  # purpose of its random numbers
 
@@ -96,6 +98,18 @@ def with_control(result: Result, seconds: float | None, max_memory: Size | None)
     chains = control.chain_marginals
     spread = chains.std(axis=0, ddof=1) / np.sqrt(len(chains))
     return replace(result, kept={**result.kept, "control": Control(chains.mean(axis=0), spread)})
+
+
+# -- beside a climb --------------------------------------------------------------------------------
+
+
+def witness(model: Model) -> Result:
+    """What belief propagation makes of a model, soon and compared with nothing."""
+    method = BeliefPropagation(damping=WITNESS_DAMPING)
+    layout = cached_layout(model, method, None, None)
+    run = SolverRun.prepare(layout, method, {Marginals: Marginals()}, WITNESS_SWEEPS, 0)
+    run_all(run, run.stopping(), seconds=WITNESS_SECONDS, progress=False)
+    return solved(run)
 
 
 # -- beside a solver -------------------------------------------------------------------------------

@@ -149,7 +149,7 @@ def infer(
     if not isinstance(model, (FactorGraph, Lattice)):
         check_model(model)
     if method is None or isinstance(method, str):
-        from herded.run.plan import infer_by_name  # which runs what it has chosen by `infer`
+        from herded.run.by_name import infer_by_name  # which runs what it has chosen by `infer`
 
         return infer_by_name(
             model,
@@ -255,7 +255,7 @@ def infer(
         from herded.run.control import with_control  # herding in time has a bias of its own
 
         result = with_control(result, seconds, max_memory)
-    _issue(result)
+    issue(result)
     return result
 
 
@@ -265,11 +265,11 @@ def _judged(result: Result, max_memory: Size | None) -> Result:
         from herded.run.control import with_doubts  # loads much that samplers have no use for
 
         result = with_doubts(result, max_memory)
-    _issue(result)
+    issue(result)
     return result
 
 
-def _issue(result: Result) -> None:
+def issue(result: Result) -> None:
     """Warn of what speaks against a result."""
     for sentence in result.warnings:
         if not isinstance(sentence, Note):

@@ -1,10 +1,12 @@
 """A short run that tells how fast single moves mix on a model, before a long one is planned."""
 
 import time
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
+from herded.layouts.choose import cached_layout
+from herded.layouts.protocol import SweptLayout
 from herded.methods.gibbs import Gibbs
 from herded.models.protocol import Model
 from herded.models.support import member_starts
@@ -49,7 +51,7 @@ def fly(
 ) -> Pilot:
     """Run a small herd for some sweeps, or for some seconds if these are over earlier."""
     method = Gibbs(herd=MEMBERS, seed=int(stream_key(seed, STREAM)) >> 1)
-    layout = method.compile(model, max_memory=max_memory)
+    layout = cast(SweptLayout, cached_layout(model, method, None, max_memory))
     x = member_starts(model, MEMBERS, stream_key(seed, 0, STREAM))
     free = np.flatnonzero((model.evidence < 0) & (model.cardinalities > 1))
     picked = free[:: -(-len(free) // MOST_VARIABLES) or 1]

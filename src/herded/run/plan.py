@@ -4,15 +4,13 @@ A name stands for the run that the command line makes of it: four chains, a burn
 as serve most models. Without a name the model decides (`run/auto.py`).
 """
 
+import os
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
+from typing import Any, cast
 
 from herded.errors import HerdedWarning, MethodError
 from herded.layouts.protocol import Layout
-from herded.layouts.state import State
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
@@ -20,20 +18,12 @@ from herded.methods.registry import method_named
 from herded.methods.schedule import is_annealed
 from herded.methods.tempered import Tempered
 from herded.methods.weights_rule import SLACK, suited_weights
-from herded.models.checks import edge_array
-from herded.models.joint_states import count_joint_states
 from herded.models.protocol import Model
 from herded.run.auto import Choice, annealed, choose, sampler_name
 from herded.run.begun import Begun, read_begun, read_method
-from herded.run.infer import infer
-from herded.run.keep import (
-    MAX_JOINT,
-    BestState,
-    Joint,
-    Marginals,
-    PairMarginals,
-    neighbour_pairs,
-)
+from herded.run.climb import Rung, better_of, climb, ladder
+from herded.run.infer import infer, issue
+from herded.run.keep import Marginals
 from herded.run.result import Result
 from herded.run.rounds import anneal_in_rounds
 from herded.system.atomic import FilePath
@@ -42,8 +32,8 @@ from herded.system.memory import Size
 SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
 SOLVER_SWEEPS = 1000
 BURN_IN_OF_SECONDS = 100
+BRIDGES = 17  # rungs of a ladder for log Z
 BEGUN = "a run that has begun goes on"
-SOLVED = (Marginals, BestState, PairMarginals, Joint)  # what exact inference gives, too
 
 
 @dataclass(frozen=True)
@@ -78,6 +68,7 @@ class Plan:
     memory: float | None = None  # bytes of the run, if they are known
     begun: Begun | None = None  # how far the run of a checkpoint is already
     doubt: str = ""  # what speaks against any run of this length
+    climbs: int = 0  # updates of each variable that dearer rungs may take; 0 if none is to be tried
 
     @property
     def samples(self) -> bool:
@@ -103,7 +94,13 @@ def plan_run(model: Model, name: str, asked: Request) -> Plan:
         choice.memory,
         begun,
         choice.doubt,
+        _updates(asked) if name == "auto" and samples else 0,
     )
+
+
+def _updates(asked: Request) -> int:
+    """Of each variable, in all chains together."""
+    return (asked.chains or CHAINS) * (asked.sweeps or SWEEPS)
 
 
 def _choice(model: Model, name: str, asked: Request, begun: Begun | None) -> Choice:
@@ -117,7 +114,9 @@ def _choice(model: Model, name: str, asked: Request, begun: Begun | None) -> Cho
         plain: Any = method_named(name, **herd)
         return Choice(name, replace(found, herd=plain.herd, moves=plain.moves), "")
     if name == "tempered":
-        return Choice(name, Tempered(Gibbs(seed=asked.seed, herd=asked.herd or 1)), "")
+        sites = Gibbs(seed=asked.seed, herd=asked.herd or 1)
+        bridged = Tempered(sites, rungs=BRIDGES, hottest=0.0)
+        return Choice(name, bridged if asked.task == "pr" else Tempered(sites), "")
     return Choice(name, method_named(name, seed=asked.seed, **herd), "")
 
 
@@ -131,7 +130,7 @@ def _chosen(model: Model, asked: Request, begun: Begun | None) -> Choice:
     choice = choose(
         model,
         asked.task,
-        updates=(asked.chains or CHAINS) * (asked.sweeps or SWEEPS),
+        updates=_updates(asked),
         seconds=asked.seconds,
         max_memory=asked.max_memory,
         seed=asked.seed,
@@ -165,8 +164,7 @@ def _sweeps(choice: Choice, asked: Request, chains: int, begun: Begun | None) ->
     if asked.seconds is not None and asked.sweeps is None:
         return None
     if choice.burn_in is not None:  # planned for so many updates in all
-        updates = (asked.chains or CHAINS) * (asked.sweeps or SWEEPS)
-        each = updates // (chains * getattr(choice.method, "herd", 1))
+        each = _updates(asked) // (chains * getattr(choice.method, "herd", 1))
         found = max(1, each - choice.burn_in)
         if choice.chains == chains:
             found = choice.sweeps or found
@@ -214,40 +212,6 @@ def _resumed(model: Model, asked: Request, begun: Begun) -> Choice:
 # -- do it -----------------------------------------------------------------------------------------
 
 
-def infer_by_name(model: Model, name: str, kept: dict[type, Any], **options: Any) -> Result:
-    """Plan the run that `name` stands for, and do it.
-
-    `options` are those of `infer`, `kept` what is to be kept by its kind.
-    """
-    if name == "auto" and options["layout"] is not None:
-        raise MethodError("expected a method with layout=, got none: name the method, too")
-    if name == "auto" and options["start"] is not None:
-        _check_one_state(model, options["start"])
-    length = {key: options.pop(key) for key in ("sweeps", "seconds", "burn_in", "chains")}
-    asked = Request(
-        task="map" if kept.keys() == {BestState} else "mar",
-        max_memory=options["max_memory"],
-        checkpoint=options["checkpoint"],
-        why_sample=_why_sample(model, kept, options["start"]),
-        **length,
-    )
-    plan = plan_run(model, name, asked)
-    if name == "auto" and not plan.samples:  # which has no use for them
-        options |= {"checkpoint": None, "executor": None}
-    elif not plan.samples and length["chains"] is not None:
-        plan = replace(plan, chains=length["chains"])  # to be refused
-    return infer_planned(model, plan, length["seconds"], **options)
-
-
-def _check_one_state(model: Model, start: Any) -> None:
-    """Raise where it is not one: who starts chains cannot know how many will be chosen."""
-    if isinstance(start, State) or np.size(start) != model.n_variables:
-        raise MethodError(
-            "expected one state as start= without a method, got several, or those of an earlier "
-            "run: name the method too, such as result.method"
-        )
-
-
 def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **options: Any) -> Result:
     """Do what was planned; `options` are the others of `infer`."""
     if options.get("layout") is None:
@@ -255,40 +219,73 @@ def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **opti
     if plan.samples and options.get("keep") is None:
         options["keep"] = [Marginals(rao_blackwell=True)]
 
+    if not plan.climbs or options.get("start") is not None:
+        return _with_reason(_as_planned(model, plan, seconds, options), plan)
+    go_on = _searched if is_annealed(plan.method) else _climbed
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HerdedWarning)  # only those of the answer are issued
+        result = go_on(model, plan, seconds, options)
+    issue(result)
+    return _with_reason(result, plan)
+
+
+def _as_planned(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+    """One run, or rounds of annealing where the clock ends them."""
+
     def run(method: Method, **length: Any) -> Result:
         return infer(model, method, chains=plan.chains, **length, **options)
 
-    if seconds is not None and plan.sweeps is None and is_annealed(plan.method):
-        if options.get("checkpoint") is not None:
-            raise MethodError(
-                "expected sweeps= with checkpoint= for the best state, got seconds=: rounds of "
-                "annealing that the clock ends cannot be resumed"
-            )
-        result = anneal_in_rounds(run, plan.method, seconds)
-    else:
-        result = run(plan.method, sweeps=plan.sweeps, seconds=seconds, burn_in=plan.burn_in)
-    if plan.doubt:
-        warnings.warn(plan.doubt, HerdedWarning, stacklevel=4)
+    if seconds is None or plan.sweeps is not None or not is_annealed(plan.method):
+        return run(plan.method, sweeps=plan.sweeps, seconds=seconds, burn_in=plan.burn_in)
+    if options.get("checkpoint") is not None:
+        raise MethodError(
+            "expected sweeps= with checkpoint= for the best state, got seconds=: rounds of "
+            "annealing that the clock ends cannot be resumed"
+        )
+    return anneal_in_rounds(run, plan.method, seconds)
+
+
+def _climbed(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+    """Do what was planned, and climb on where that is not enough."""
+    method = cast(Sampler, plan.method)
+    first = Rung(plan.name, method, plan.sweeps, plan.burn_in, plan.chains)
+
+    def run(rung: Rung, seconds: float | None, name: str) -> Result:
+        return _on_rung(model, rung, seconds, options, "" if name == plan.name else name)
+
+    return climb(model, first, run, plan.climbs, seconds)
+
+
+def _searched(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+    """The better of the best states that annealing and a ladder find, in half of the time each."""
+    half = None if seconds is None else seconds / 2
+    annealed = _as_planned(model, plan, half, options)
+    method = cast(Sampler, plan.method)
+    rung = ladder(model, method.seed, plan.climbs, plan.chains, by_clock=half is not None)
+    return better_of(
+        annealed,
+        Rung("annealing", method, plan.sweeps, 0, plan.chains),
+        rung._replace(burn_in=0),
+        lambda one: _on_rung(model, one, half, options, one.name),
+    )
+
+
+def _on_rung(
+    model: Model, rung: Rung, seconds: float | None, options: dict[str, Any], name: str
+) -> Result:
+    """A run with a checkpoint of its own, beside that of the first, and a layout of its own."""
+    own = dict(options)
+    if name:
+        own["layout"] = None
+        path = options.get("checkpoint")
+        own["checkpoint"] = path and f"{os.fspath(path)}.{name.replace(' ', '-')}"
+    own |= {"sweeps": rung.sweeps, "burn_in": rung.burn_in, "chains": rung.chains}
+    return infer(model, rung.method, seconds=seconds, **own)
+
+
+def _with_reason(result: Result, plan: Plan) -> Result:
+    """Say why the method was chosen, and what speaks against any run as long as planned."""
+    if plan.doubt and result.method == plan.method:
+        warnings.warn(plan.doubt, HerdedWarning, stacklevel=5)
         result = replace(result, warnings=(plan.doubt, *result.warnings))
     return replace(result, reason=plan.reason)
-
-
-def _why_sample(model: Model, keep: dict[type, Any], start: object) -> str:
-    """Why only a sampler will do, if so."""
-    if start is not None:
-        return "a start is for a sampler"
-    for kind, choice in keep.items():
-        if kind not in SOLVED or not _solved(model, choice):
-            return f"{kind.__name__} asks for a sampler"
-    return ""
-
-
-def _solved(model: Model, choice: Any) -> bool:
-    """Whether exact inference gives just what is to be kept: pairs of neighbours, small joints."""
-    if isinstance(choice, PairMarginals) and choice.edges is not None:
-        pairs = np.sort(edge_array("edges", choice.edges), axis=1)
-        known = {tuple(pair) for pair in neighbour_pairs(model).tolist()}
-        return all(tuple(pair) in known for pair in pairs.tolist())
-    if isinstance(choice, Joint):
-        return count_joint_states(model.cardinalities, MAX_JOINT) is not None
-    return True

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -74,6 +74,16 @@ def curve_of(points: np.ndarray, errors: np.ndarray, sweeps: int, done: int) -> 
     return Curve(points[reached], errors[:, reached])
 
 
+class Bridged(NamedTuple):
+    """log Z by a ladder, and what is known of it."""
+
+    log_z: float
+    margin: float  # of a 95 % interval, to each side
+    upwards: float  # from each rung to the next, colder one
+    downwards: float
+    halves: tuple[float, float]  # of the run
+
+
 @dataclass(frozen=True, repr=False)
 class Result:
     """What `infer` found. Asking for what was not kept says how to keep it.
@@ -99,6 +109,7 @@ class Result:
     warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
     method: Any = field(default=None, repr=False)  # what was run; its text is in `provenance`
     reason: str = field(default="", repr=False)  # why, where the method was not given
+    climb: tuple[Any, ...] = field(default=(), repr=False)  # `Step`s, where several were tried
 
     def __repr__(self) -> str:
         from herded.run.shown import as_text
@@ -227,8 +238,22 @@ class Result:
 
     @property
     def log_z(self) -> float:
-        """The log of the normalising constant: exact, a bound (mean field) or Bethe's estimate."""
-        return self._get(float, "log_z", "use Exact(), MeanField() or BeliefPropagation()")
+        """The log of the normalising constant.
+
+        Exact, a bound (mean field), Bethe's estimate, or bridged by a ladder, with an interval.
+        """
+        remedy = "use Exact(), Tempered(rungs=17, hottest=0), MeanField() or BeliefPropagation()"
+        return self._get(float, "log_z", remedy)
+
+    @property
+    def log_z_interval(self) -> tuple[float, float]:
+        """A 95 % interval of log Z by a ladder: its lower and its upper end.
+
+        It holds once the burn-in is over; what speaks against that is in `warnings`.
+        """
+        remedy = "use Tempered(rungs=17, hottest=0)"
+        found = self._get(Bridged, "log_z_interval", remedy, "bridged")
+        return found.log_z - found.margin, found.log_z + found.margin
 
     def plot(self) -> Any:
         """A picture of what was kept: marginals, else observables, samples, or the error curve.

@@ -10,6 +10,8 @@ from herded.layouts.protocol import Layout
 from herded.methods.options import Options
 from herded.methods.protocol import Answer
 from herded.models.protocol import Model
+from herded.moves.ladder import LadderLayout
+from herded.run.bridged import LogZ, LogZRecorder, doubts_of, estimate
 from herded.run.diagnostics import ALONE, Note, confinement, disagreement, immobility
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.observables import Observables
@@ -43,7 +45,8 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
     }
     if run.saved is not None:
         facts["saved"] = run.saved
-    told = _warnings(run, doubt) if recorded else ()
+    bridged = _bridged(run) if run.layout.bridges and recorded else {}
+    told = _warnings(run, doubt, bridged) if recorded else ()
     if run.layout.tells:
         facts |= run.layout.told([chain.state for chain in run.chains])
     return Result(
@@ -52,7 +55,7 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
         converged=None,
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
-        kept=_recorded(run, recorded, told),
+        kept=_recorded(run, recorded, told) | bridged,
         warnings=told,
         model=model,
         method=run.method,
@@ -138,9 +141,19 @@ def _recorded(run: SamplerRun, sweeps: int, told: tuple[str, ...]) -> dict[str, 
     return kept
 
 
-def _warnings(run: SamplerRun, doubt: str) -> tuple[str, ...]:
+def _bridged(run: SamplerRun) -> dict[str, Any]:
+    """log Z, its interval, and what it is made of."""
+    ladders = [(chain.state, cast(LogZRecorder, chain.recorders[LogZ])) for chain in run.chains]
+    found = estimate(cast(LadderLayout, run.layout), ladders)
+    return {} if found is None else {"log_z": found.log_z, "bridged": found}
+
+
+def _warnings(run: SamplerRun, doubt: str, bridged: dict[str, Any]) -> tuple[str, ...]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
     model, chains, found = run.layout.model, run.chains, [doubt]
+    if bridged:
+        trips = run.layout.told([chain.state for chain in chains])["round_trips"]
+        found += doubts_of(bridged["bridged"], trips)
     if run.layout.tells:
         found += run.layout.doubts([chain.state for chain in chains])
     if model.has_hard_zeros and not run.layout.passes_zeros:

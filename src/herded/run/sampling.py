@@ -18,6 +18,8 @@ from herded.methods.protocol import Sampler
 from herded.methods.schedule import is_annealed
 from herded.models.checks import whole_array
 from herded.models.support import check_start, dispersed_starts, member_starts
+from herded.moves.ladder import LadderLayout
+from herded.run.bridged import LogZ
 from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
 from herded.run.loop import interrupted_afterwards, interruptible
 from herded.run.observables import ObservableRecorder, Observables
@@ -254,7 +256,7 @@ _WARM: set[Any] = set()  # signatures of runs whose kernels are compiled
 def make_blocks(layout: Layout, keep: dict[type, Any], chains: int, total: int) -> np.ndarray:
     """Room (chains, rows, N) for the samples of some sweeps, or (chains, rows, 0)."""
     rows = _block_rows(layout)
-    read = not _counts(layout) or not keep.keys() <= {Marginals, ErrorCurve}
+    read = not _counts(layout) or not keep.keys() <= {Marginals, ErrorCurve} or layout.bridges
     if not read:
         unread = UNREAD // (layout.n_stored * layout.members)
         rows = max(rows, unread if layout.together else min(unread, MOST_COUNTED))
@@ -281,6 +283,8 @@ def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.nda
     }
     if Marginals not in recorders and (ErrorCurve in keep or not is_annealed(layout.method)):
         recorders[Marginals] = MarginalRecorder(layout)  # also to tell whether chains agree
+    if layout.bridges:
+        recorders[LogZ] = LogZ().recorder(cast(LadderLayout, layout))
     if Observables in keep:
         cast(ObservableRecorder, recorders[Observables]).begin(state)
     layout.fill(block, state)

@@ -57,10 +57,14 @@ def _facts(result: "Result") -> Iterator[tuple[str, str]]:
     yield "model", repr(result.model)
     if result.reason:
         yield "reason", result.reason
+    for step in result.climb if len(result.climb) > 1 else ():
+        yield "tried", str(step)
     if kept.get("chain_marginals") is not None:
         yield "marginals", f"{_shape(result.marginals)}{_spread(result)}"
     if kept.get("log_z") is not None:
-        yield "log Z", f"{result.log_z:.8g}"
+        low, high = result.log_z_interval if "bridged" in kept else (0.0, 0.0)
+        reach = f" +- {(high - low) / 2:.2g}, a 95 % interval" if "bridged" in kept else ""
+        yield "log Z", f"{result.log_z:.8g}{reach}"
     if kept.get("best") is not None:
         yield "best", f"log-score {result.best.log_score:.8g}"
     if kept.get("samples") is not None:

@@ -1,0 +1,79 @@
+"""`hd.infer` without a method, or with the name of one: asked as the command line asks."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError
+from herded.layouts.state import State
+from herded.models.checks import edge_array
+from herded.models.joint_states import count_joint_states
+from herded.models.protocol import Model
+from herded.run.keep import (
+    MAX_JOINT,
+    BestState,
+    Joint,
+    Marginals,
+    PairMarginals,
+    neighbour_pairs,
+)
+from herded.run.plan import Request, infer_planned, plan_run
+from herded.run.result import Result
+
+SOLVED = (Marginals, BestState, PairMarginals, Joint)  # what exact inference gives, too
+
+
+def infer_by_name(model: Model, name: str, kept: dict[type, Any], **options: Any) -> Result:
+    """Plan the run that `name` stands for, and do it.
+
+    `options` are those of `infer`, `kept` what is to be kept by its kind.
+    """
+    if name == "auto" and options["layout"] is not None:
+        raise MethodError("expected a method with layout=, got none: name the method, too")
+    if name == "auto" and options["start"] is not None:
+        _check_one_state(model, options["start"])
+    length = {key: options.pop(key) for key in ("sweeps", "seconds", "burn_in", "chains")}
+    asked = Request(
+        task="map" if kept.keys() == {BestState} else "mar",
+        max_memory=options["max_memory"],
+        checkpoint=options["checkpoint"],
+        why_sample=_why_sample(model, kept, options["start"]),
+        **length,
+    )
+    plan = plan_run(model, name, asked)
+    if name == "auto" and not plan.samples:  # which has no use for them
+        options |= {"checkpoint": None, "executor": None}
+    elif not plan.samples and length["chains"] is not None:
+        plan = replace(plan, chains=length["chains"])  # to be refused
+    return infer_planned(model, plan, length["seconds"], **options)
+
+
+def _check_one_state(model: Model, start: Any) -> None:
+    """Raise where it is not one: who starts chains cannot know how many will be chosen."""
+    if isinstance(start, State) or np.size(start) != model.n_variables:
+        raise MethodError(
+            "expected one state as start= without a method, got several, or those of an earlier "
+            "run: name the method too, such as result.method"
+        )
+
+
+def _why_sample(model: Model, keep: dict[type, Any], start: object) -> str:
+    """Why only a sampler will do, if so."""
+    if start is not None:
+        return "a start is for a sampler"
+    for kind, choice in keep.items():
+        if kind not in SOLVED or not _solved(model, choice):
+            return f"{kind.__name__} asks for a sampler"
+    return ""
+
+
+def _solved(model: Model, choice: Any) -> bool:
+    """Whether exact inference gives just what is to be kept: pairs of neighbours, small joints."""
+    if isinstance(choice, PairMarginals) and choice.edges is not None:
+        pairs = np.sort(edge_array("edges", choice.edges), axis=1)
+        known = {tuple(pair) for pair in neighbour_pairs(model).tolist()}
+        return all(tuple(pair) in known for pair in pairs.tolist())
+    if isinstance(choice, Joint):
+        return count_joint_states(model.cardinalities, MAX_JOINT) is not None
+    return True

@@ -1,0 +1,240 @@
+"""Climb from cheap moves to dear ones until chains agree: what `auto` does where nothing is exact.
+
+Single sites, alone or in herds, come first, since most models ask for no more. Where chains
+disagree or hard zeros wall them in, blocks pass the zeros, and tempering the modes. The first rung
+whose chains agree answers; where none do, the one that is doubted least, with its warnings. Belief
+propagation is then a witness: often near where there are hard zeros, at times far off without a
+sign of it, so that it is compared and told, and never taken.
+
+With seconds every rung is tried for a small share of them, and the one that answers has the rest.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.errors import HerdedError, InfeasibleError
+from herded.methods.gibbs import Gibbs
+from herded.methods.protocol import Sampler
+from herded.methods.tempered import Tempered
+from herded.models.factor_graph import has_factors
+from herded.models.protocol import Model
+from herded.moves.blocks import Blocks
+from herded.run.control import witness
+from herded.run.diagnostics import Note
+from herded.run.intervals import margins
+from herded.run.recommend import BLOCK_UPDATES, in_blocks
+from herded.run.result import Result
+
+SHARE = 0.12  # of the seconds, for each rung that is tried
+CHAINS = 4
+RUNGS = 8  # of a ladder
+BURN_IN = 5  # a part in so many
+LEAST_SWEEPS = 40
+FAR = 0.05  # of two marginals
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a climb: what was tried, how long, and what it said.
+
+    Examples
+    --------
+    >>> from herded.run.climb import Step
+    >>> print(Step("blocks", "Gibbs(moves=Blocks())", 0.5, True, "the chains agree"))
+    blocks (0.5 s): the chains agree
+    """
+
+    name: str  # of the rung, as the command line says it
+    method: str
+    seconds: float
+    agrees: bool  # with itself: nothing speaks against it
+    said: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.seconds:.2g} s): {self.said}"
+
+
+class Rung(NamedTuple):
+    """A sampler and its run; sweeps are None where the clock decides."""
+
+    name: str
+    method: Sampler
+    sweeps: int | None
+    burn_in: int
+    chains: int
+
+
+class Tried(NamedTuple):
+    """A rung, and what came of it: a result, or why there is none."""
+
+    rung: Rung
+    result: Result | None
+    step: Step
+    error: HerdedError | None = None
+
+
+Run = Callable[[Rung, float | None, str], Result]  # for some seconds, under a name of its own
+
+
+def climb(
+    model: Model, first: Rung, run: Run, updates: int, seconds: float | None = None
+) -> Result:
+    """The answer of the first rung whose chains agree, or of the least doubtful; with its steps."""
+    began, tried = time.perf_counter(), list[Tried]()
+    share = None if seconds is None else SHARE * seconds
+    for rung in (first, *rungs_above(model, first, updates, by_clock=seconds is not None)):
+        if seconds is not None and time.perf_counter() - began > (1 - SHARE) * seconds:
+            break
+        tried.append(_try(run, rung, share))
+        if tried[-1].step.agrees or _is_interrupted(tried[-1]):
+            break
+    best, steps = min(tried, key=_doubt), [one.step for one in tried]
+    if seconds is not None and not (_is_interrupted(tried[-1]) or _is_whole(best)):
+        again = _at_length(run, best, seconds - (time.perf_counter() - began))
+        if again is not None:
+            best = again if again.result is not None else best
+            steps.append(again.step)
+    if best.result is None:
+        assert best.error is not None
+        raise best.error
+    result = best.result
+    if not tried[0].step.agrees and not result.provenance["interrupted"]:
+        steps += _witnessed(model, result)
+    return replace(result, climb=tuple(steps))
+
+
+def rungs_above(model: Model, first: Rung, updates: int, *, by_clock: bool) -> Iterator[Rung]:
+    """What is left to try after single sites, or after blocks if these came first."""
+    if not has_factors(model):
+        return
+    zeros = model.has_hard_zeros and model.zeros_tie_variables
+    seed = first.method.seed
+    if zeros and getattr(first.method, "moves", None) is None:
+        found = in_blocks(updates, seed)
+        sweeps = None if by_clock else found.sweeps
+        yield Rung("blocks", found.method, sweeps, found.burn_in, found.chains)
+    yield ladder(model, seed, updates, CHAINS, by_clock=by_clock)
+
+
+def ladder(model: Model, seed: int, updates: int, chains: int, *, by_clock: bool) -> Rung:
+    """Tempering, of blocks where hard zeros are; in about twice the time of single sites."""
+    zeros = model.has_hard_zeros and model.zeros_tie_variables
+    each = max(LEAST_SWEEPS, 2 * updates // (RUNGS * chains * (BLOCK_UPDATES if zeros else 1)))
+    method = Tempered(Gibbs(seed=seed, moves=Blocks() if zeros else None), RUNGS)
+    burn_in = each // BURN_IN
+    name = "tempered blocks" if zeros else "tempered"
+    return Rung(name, method, None if by_clock else each - burn_in, burn_in, chains)
+
+
+def better_of(found: Result, first: Rung, other: Rung, run: Callable[[Rung], Result]) -> Result:
+    """The result with the better best state: what was found, or what another rung finds."""
+    steps = [_searched(first, found)]
+    if not found.provenance["interrupted"]:
+        try:
+            again = run(other)
+        except HerdedError as error:
+            said = f"could not run: {error}"
+            steps.append(Step(other.name, repr(other.method), 0.0, False, said))
+        else:
+            steps.append(_searched(other, again))
+            if again.sweeps and again.best.log_score > found.best.log_score:
+                found = again
+    return replace(found, climb=tuple(steps))
+
+
+def _searched(rung: Rung, result: Result) -> Step:
+    """What a search says."""
+    said = f"best log-score {result.best.log_score:.8g}" if result.sweeps else "found nothing"
+    return Step(rung.name, repr(rung.method), result.provenance["seconds"], True, said)
+
+
+def _try(run: Run, rung: Rung, seconds: float | None, how: str = "") -> Tried:
+    """Run a rung; what refuses is passed over."""
+    began = time.perf_counter()
+    try:
+        result = run(rung, seconds, rung.name + how)
+    except InfeasibleError:
+        raise
+    except HerdedError as error:
+        took = time.perf_counter() - began
+        step = Step(rung.name, repr(rung.method), took, False, f"could not run: {error}")
+        return Tried(rung, None, step, error)
+    return Tried(rung, result, _step(rung, result))
+
+
+def _at_length(run: Run, best: Tried, seconds: float) -> Tried | None:
+    """The rung that answers, for the rest of the time, if it is enough for a burn-in."""
+    rung = best.rung
+    if best.result is not None:  # which tells how many sweeps there will be
+        facts = best.result.provenance
+        speed = (best.result.sweeps + facts["burn_in"]) / max(facts["seconds"], 1e-9)
+        burn_in = max(rung.burn_in, int(speed * seconds) // (2 * BURN_IN))
+        if burn_in >= speed * seconds:
+            return None
+        rung = rung._replace(burn_in=burn_in)
+    return _try(run, rung, seconds, " at length") if seconds > 0 else None
+
+
+def _step(rung: Rung, result: Result) -> Step:
+    told = spoken_against(result)
+    if told:
+        said = "; ".join(sentence.split(":")[0] for sentence in told)
+    elif "chain_marginals" in result.kept:
+        said = f"the chains agree, 95 % intervals are +- {_reach(result):.2g} on average"
+    else:
+        said = "nothing speaks against it"
+    return Step(rung.name, repr(rung.method), result.provenance["seconds"], not told, said)
+
+
+def spoken_against(result: Result) -> list[str]:
+    """Its warnings, but for what only says that nothing is known."""
+    return [sentence for sentence in result.warnings if not isinstance(sentence, Note)]
+
+
+def _doubt(tried: Tried) -> tuple[bool, bool, float]:
+    """How doubtful, to be compared: no answer, warned, walled in; then by the spread of chains."""
+    if tried.result is None:
+        return True, True, np.inf
+    told = spoken_against(tried.result)
+    walled = any("cannot reach" in sentence for sentence in told)
+    return bool(told), walled, _reach(tried.result)
+
+
+def _reach(result: Result) -> float:
+    """How far 95 % intervals reach on average."""
+    chains = result.kept.get("chain_marginals")
+    if chains is None or len(chains) < 2:
+        return np.inf
+    model = result.model
+    states = np.arange(chains.shape[2]) < model.cardinalities[:, None]
+    open_ = states & (model.evidence < 0)[:, None]
+    return float(margins(chains)[open_].mean()) if open_.any() else 0.0
+
+
+def _is_interrupted(tried: Tried) -> bool:
+    return tried.result is not None and bool(tried.result.provenance["interrupted"])
+
+
+def _is_whole(tried: Tried) -> bool:
+    """Whether it has done all sweeps that it was to do."""
+    sweeps = tried.rung.sweeps
+    return sweeps is not None and tried.result is not None and tried.result.sweeps >= sweeps
+
+
+def _witnessed(model: Model, result: Result) -> Iterator[Step]:
+    """What belief propagation says of the answer."""
+    if "chain_marginals" not in result.kept or not has_factors(model):
+        return
+    try:
+        other = witness(model)
+    except HerdedError:
+        return
+    gap = np.abs(other.chain_marginals[0] - result.chain_marginals.mean(axis=0))
+    settled = "" if other.converged else ", though it did not converge,"
+    said = f"belief propagation{settled} differs by {gap.mean():.2g} on average, {gap.max():.2g} "
+    near = bool(gap.max() <= FAR)
+    yield Step("bp", repr(other.method), other.provenance["seconds"], near, said + "at most")
