@@ -108,9 +108,11 @@ def test_blocks_that_came_first_are_not_tried_again():
 
 
 def test_the_least_doubtful_answers_where_none_agrees():
-    runs = Runs(herd=gives(APART, spread=0.3), tempered=gives(APART, spread=0.2))
+    runs = Runs(herd=gives(APART, spread=0.3), tempered=gives(APART, spread=0.05))
     result = climb(PLAIN, FIRST, runs, 40_000)
     assert isinstance(result.method, hd.Tempered) and result.warnings == (APART,)
+    little = Runs(herd=gives(APART, spread=0.3), tempered=gives(APART, spread=0.2))
+    assert climb(PLAIN, FIRST, little, 40_000).method == FIRST.method  # hardly nearer
     walled = Runs(
         herd=gives(WALLED, spread=0.0, model=TIED),
         blocks=gives(APART, spread=0.4, model=TIED),

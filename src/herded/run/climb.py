@@ -35,6 +35,7 @@ RUNGS = 8  # of a ladder
 BURN_IN = 5  # a part in so many
 LEAST_SWEEPS = 40
 FAR = 0.05  # of two marginals
+NEARER = 4  # times as near to each other are chains whose answer is taken instead of an earlier one
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def climb(
         tried.append(_try(run, rung, share))
         if tried[-1].step.agrees or _is_interrupted(tried[-1]):
             break
-    best, steps = min(tried, key=_doubt), [one.step for one in tried]
+    best, steps = least_doubtful(tried), [one.step for one in tried]
     if seconds is not None and not (_is_interrupted(tried[-1]) or _is_whole(best)):
         again = _at_length(run, best, seconds - (time.perf_counter() - began))
         if again is not None:
@@ -195,19 +196,30 @@ def spoken_against(result: Result) -> list[str]:
     return [sentence for sentence in result.warnings if not isinstance(sentence, Note)]
 
 
-def _doubt(tried: Tried) -> tuple[bool, bool, float]:
-    """How doubtful, to be compared: no answer, warned, walled in; then by the spread of chains."""
-    if tried.result is None:
-        return True, True, np.inf
-    told = spoken_against(tried.result)
-    walled = any("cannot reach" in sentence for sentence in told)
-    return bool(told), walled, _reach(tried.result)
+def least_doubtful(tried: list[Tried]) -> Tried:
+    """The first of those with the fewest doubts, unless the chains of a later one are far nearer.
+
+    Short ladders can be wrong together: that their chains are a little nearer says nothing.
+    """
+    best = tried[0]
+    for one in tried[1:]:
+        doubts, before = _doubts(one), _doubts(best)
+        nearer = NEARER * _reach(one.result) < _reach(best.result)
+        if doubts < before or (doubts == before and nearer):
+            best = one
+    return best
 
 
-def _reach(result: Result) -> float:
+def _doubts(tried: Tried) -> tuple[bool, bool, bool]:
+    """What is worst comes first: no answer, warned of, walled in."""
+    told = [] if tried.result is None else spoken_against(tried.result)
+    return tried.result is None, bool(told), any("cannot reach" in sentence for sentence in told)
+
+
+def _reach(result: Result | None) -> float:
     """How far 95 % intervals reach on average."""
-    chains = result.kept.get("chain_marginals")
-    if chains is None or len(chains) < 2:
+    chains = None if result is None else result.kept.get("chain_marginals")
+    if result is None or chains is None or len(chains) < 2:
         return np.inf
     model = result.model
     states = np.arange(chains.shape[2]) < model.cardinalities[:, None]
