@@ -83,6 +83,33 @@ def test_the_twin(kind, data, model, seed, chain):
     np.testing.assert_array_equal(counts[free], real[free][:, 1:] if width == 2 else real[free])
 
 
+def layers(first, second, missing=0):
+    """A Boltzmann machine; some variables of its first layer have no link to the second's first."""
+    rng = np.random.default_rng(first)
+    pairs = [(i, first + j) for i in range(first) for j in range(second)]
+    pairs = [(i, j) for i, j in pairs if j > first or i >= missing]
+    tables = rng.normal(0, 0.3, (len(pairs), 2, 2))
+    return hd.pairwise_model(rng.normal(0, 0.3, (first + second, 2)), pairs, tables)
+
+
+@compiled
+@pytest.mark.parametrize("members", [5, 64, 81])
+@pytest.mark.parametrize(
+    ("sizes", "shared"),
+    [((70, 35), [True, True, True]), ((30, 48), [True, False]), ((40, 36, 7), [False, False])],
+)
+def test_lanes_that_have_the_same_neighbours(members, sizes, shared):
+    """Lists that fill the last pass or not, idle lanes, and layers that are not quite joined."""
+    proposal, draw = propose("field", layers(*sizes), members, seed=1)
+    layout, x0 = proposal.build(), starts_of(layers(*sizes), members)
+    assert sorted(layout.arrays.shared, reverse=True) == shared
+    for betas in (None, BETAS[1:4]):
+        samples, tally, _ = run(layout, draw, x0, 3, cuts=(2,), betas=betas)
+        expected = naive_field_herd(layout, draw, x0, 3, betas=betas)
+        np.testing.assert_array_equal(samples, expected[0])
+        np.testing.assert_array_equal(tally, expected[1])
+
+
 @pytest.mark.parametrize("scan", ["random", "checkerboard", [3, 0, 2, 1, 4, 5]])
 def test_scans_of_the_dense_layout(scan):
     model = hd.pairwise_model(np.zeros((6, 2)), [(0, 1), (1, 2), (3, 4)], np.eye(2)).given({5: 1})

@@ -130,11 +130,11 @@ class FieldHerdLayout(HerdLayout):
     def work(self) -> np.ndarray:
         """(blocks,) what they take, in updates of a thread that need not wait for others."""
         visits = LANES * self.members * (VISIT + np.diff(self.arrays.row_start))
-        shared: np.ndarray = visits // (VISIT * WAIT)
-        return shared
+        work: np.ndarray = visits // (VISIT * WAIT)
+        return work
 
     def tables(self) -> tuple[np.ndarray, ...]:
-        return (*self.arrays, coarse_sigmoid(self.bits))
+        return (*self.arrays[:-1], coarse_sigmoid(self.bits))  # `shared` follows from the others
 
     def unstore(self, stored: np.ndarray) -> np.ndarray:
         return stored[..., self.arrays.place]
@@ -192,9 +192,9 @@ class FieldHerdLayout(HerdLayout):
         """Sweeps and blocks of jobs that run at once, one colour after another; or all in one."""
         blocks = len(self.arrays.row_start) - 1
         threads = workers(pool, sys.maxsize)
-        if pool is not None and threads not in self.shared:
-            self.shared[threads] = self.share(pool)
-        parts = self.shared.get(threads, [])
+        if pool is not None and threads not in self.by_threads:
+            self.by_threads[threads] = self.share(pool)
+        parts = self.by_threads.get(threads, [])
         if max(map(len, parts), default=1) <= 1:
             yield [((0, sweeps), (0, blocks))]
         else:
@@ -203,7 +203,7 @@ class FieldHerdLayout(HerdLayout):
                     yield [((s, s + 1), one) for one in ranges]
 
     @cached_property
-    def shared(self) -> dict[int, list[list[Range]]]:
+    def by_threads(self) -> dict[int, list[list[Range]]]:
         """What `share` said for so many threads: to ask again at every call took a fifth of it."""
         return {}
 

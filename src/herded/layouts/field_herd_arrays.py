@@ -27,6 +27,7 @@ WORD = 64  # members of a word
 FINEST, COARSE = 14, 10  # bits behind the point of a field: at most, and at least if it is rounded
 COOLED = 10  # bits behind the point of a field times an inverse temperature: certain at both ends
 MOST = 2**15 - 1  # a field
+FEWEST = 32  # rows of such blocks: with fewer, to gather neighbours by lane takes no longer
 
 
 class FieldHerdArrays(NamedTuple):
@@ -37,6 +38,7 @@ class FieldHerdArrays(NamedTuple):
     coupling: np.ndarray  # (rows * LANES,) int16
     alone: np.ndarray  # (blocks * LANES,) int16: the field where all neighbours are 0
     place: np.ndarray  # (N,) where variables are stored; that of known ones is behind all others
+    shared: np.ndarray  # (blocks,) whether all lanes have the same neighbours, FEWEST or more
 
 
 class Adjacency(NamedTuple):
@@ -62,7 +64,7 @@ class Lanes(NamedTuple):
     @property
     def bytes(self) -> float:
         """Memory of `FieldHerdArrays` and of the table of the sigmoid."""
-        return 6.0 * self.size + 8.0 * (len(self.rows) * (LANES + 1) + len(self.place)) + 2.0**17
+        return 6.0 * self.size + 8.0 * (len(self.rows) * (LANES + 2) + len(self.place)) + 2.0**17
 
 
 def finest(c: Couplings, bits: int, most: int, least: int) -> int | None:
@@ -123,7 +125,18 @@ def compile_lanes(c: Couplings, lanes: Lanes, bits: int) -> FieldHerdArrays:
     at = (row_start[block] + nth) * LANES + lane
     neighbour, coupling = aligned((lanes.size,), np.uint32), aligned((lanes.size,), np.int16)
     neighbour[at], coupling[at] = place[c.second], rounded(c.coupling, bits)
-    return lock(FieldHerdArrays(row_start, neighbour, coupling, alone, place))
+    shared = find_shared(row_start, neighbour, coupling)
+    return lock(FieldHerdArrays(row_start, neighbour, coupling, alone, place, shared))
+
+
+def find_shared(row_start: np.ndarray, neighbour: np.ndarray, coupling: np.ndarray) -> np.ndarray:
+    """Blocks of long lists in which a row's neighbour is that of the first lane or does nothing."""
+    near, idle = neighbour.reshape(-1, LANES), coupling.reshape(-1, LANES) == 0
+    alike = ((near == near[:, :1]) | idle).all(axis=1)
+    rows = np.diff(row_start)
+    ends = starts(alike)[row_start]  # rows that are alike before each block
+    found: np.ndarray = (np.diff(ends) == rows) & (rows >= FEWEST)
+    return found
 
 
 @cache

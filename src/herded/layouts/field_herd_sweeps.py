@@ -11,7 +11,8 @@ The members of a block come in an order that is drawn at each visit: words at ra
 sixteen, then members, all by `orders`. It is common to all lanes. So that lanes do not agree on
 which members are 1, every lane exchanges members within each word first: in six rounds (a
 butterfly), member k with member k + d or not, d = 1, 2, .. 32, by a random bit each. Neighbours'
-words are changed so when they are read, and the new word is changed back when it is stored.
+words are changed so when they are read, and the new word is changed back when it is stored. Where
+all lanes have the same neighbours, fields are changed so instead (`field_herd_shared`).
 
 Loops over lanes have a literal length, unsigned indices, and every sum is cast: only so they are
 vectorised in 16 bits.
@@ -22,6 +23,13 @@ import numpy as np
 from herded.draws.together import order_rows
 from herded.draws.together_lanes import lane_bits
 from herded.layouts.field_herd_arrays import LANES, WORD, multiplier
+from herded.layouts.field_herd_shared import (
+    AT_ONCE,
+    exchange_fields,
+    fields_of_all,
+    number_states,
+    take_fields,
+)
 from herded.layouts.site_herd_sweeps import count_ones
 from herded.system.jit import jit
 from herded.system.stream import draw
@@ -41,7 +49,7 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
     `betas` is None, or what fields are multiplied by.
     """
     row_start, neighbour, coupling, alone = a.row_start, a.neighbour, a.coupling, a.alone
-    x, phases, tally, ones = m.x, m.phases, m.tally, m.ones
+    x, phases, tally, ones, shared = m.x, m.phases, m.tally, m.ones, a.shared
     of_words, of_groups, of_members = orders
     words, blocks = Z((members + WORD - 1) // WORD), len(row_start) - 1
     begins, ends = Z(part[0]) * L * words, Z(part[1]) * L * words
@@ -53,7 +61,10 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
     near, halves = np.empty(most, Z), np.empty(_4 * most, U)
     f, p, bits = np.empty(GROUP * LANES, I2), np.empty(GROUP * LANES, U), np.empty(GROUP, U)
     phase, begin, carries = np.empty(2 * LANES, U), np.empty(LANES, U), np.empty(LANES, np.int64)
-    out, mix = np.empty(4 * LANES, U), np.empty(6 * LANES, Z)
+    out, mix, slots = np.empty(4 * LANES, U), np.empty(6 * LANES, Z), np.empty(GROUP, Z)
+    all_fields, tables = np.zeros(WORD * LANES, I2), np.empty(4 * 16 * LANES, I2)
+    states = np.empty((most // L + Z(AT_ONCE)) * Z(WORD // 4), np.uint8)
+    rest = np.empty(AT_ONCE * LANES, I2)
     for s in range(when[0], when[1]):
         if betas is not None:
             factor, shift = multiplier(betas[s], 15)
@@ -73,7 +84,15 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
                 word = Z(of_words[r + Z(of_words[q + n])])
                 left = Z(members) - word * Z(WORD)
                 draw_exchanges(draw(visit, words + word), left, mix)
-                gather(x, words, word, neighbour, first, rows, mix, near, halves, most)
+                if shared[b]:
+                    number_states(x, words, word, neighbour, first, rows, states)
+                    last = min(left, Z(WORD))
+                    fields_of_all(
+                        all_fields, alone, here, coupling, first, rows, rest, states, tables, last
+                    )
+                    exchange_fields(all_fields, mix, out)
+                else:
+                    gather(x, words, word, neighbour, first, rows, mix, near, halves, most)
                 t, u = order_rows(draw(visit, word), len(of_groups) // 4, 4)
                 for k in range(_4):
                     g = Z(of_groups[t + Z(of_groups[u + k])])
@@ -81,13 +100,16 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
                         for j in range(L):
                             out[g * L + j] = 0
                         continue
-                    order_bits(draw(visit, words + words + word * _4 + g), of_members, bits)
-                    for i in range(_0, _16, _8):
-                        fields(
-                            f, i * L, halves, g * most, coupling, first, alone, here, rows,
-                            bits[i], bits[i + _1], bits[i + _2], bits[i + Z(3)],
-                            bits[i + _4], bits[i + Z(5)], bits[i + Z(6)], bits[i + Z(7)],
-                        )  # fmt: skip
+                    order_bits(draw(visit, words + words + word * _4 + g), of_members, bits, slots)
+                    if shared[b]:
+                        take_fields(f, all_fields, g, slots)
+                    else:
+                        for i in range(_0, _16, _8):
+                            fields(
+                                f, i * L, halves, g * most, coupling, first, alone, here, rows,
+                                bits[i], bits[i + _1], bits[i + _2], bits[i + Z(3)],
+                                bits[i + _4], bits[i + Z(5)], bits[i + Z(6)], bits[i + Z(7)],
+                            )  # fmt: skip
                     if betas is not None:
                         cool(f, factor, shift)
                     live = U((_1 << min(left - g * _16, _16)) - _1)
@@ -177,11 +199,12 @@ def exchange(z, mask, distance):
 
 
 @jit
-def order_bits(choice, of_members, bits):
-    """The members of a group as bits of its words, in their order at this visit."""
+def order_bits(choice, of_members, bits, slots):
+    """The members of a group and their bits of its words, in their order at this visit."""
     r, q = order_rows(choice, len(of_members) // GROUP, GROUP)
     for k in range(_16):
-        bits[k] = U(_1 << Z(of_members[r + Z(of_members[q + k])]))
+        slots[k] = Z(of_members[r + Z(of_members[q + k])])
+        bits[k] = U(_1 << slots[k])
 
 
 @jit

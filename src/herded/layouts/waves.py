@@ -27,6 +27,7 @@ SHARED = 2**23  # and of the last cache
 LONG = 16  # half-sweeps of a wave that hardly waits for memory
 
 
+@lru_cache(maxsize=64)
 def wave_length(size: int, strips: int) -> int:
     """Half-sweeps of a wave on a lattice with tables of `size` bytes.
 
