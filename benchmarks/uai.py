@@ -15,11 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 import herded as hd
-from herded.methods.weights_rule import suited_weights
 from herded.run.climb import ladder, spoken_against
 from herded.run.intervals import margins
 from herded.run.plan import Request, infer_planned, plan_run
-from herded.run.recommend import UPDATES, in_blocks, recommend
+from herded.run.recommend import UPDATES, in_blocks, with_single_moves
 from herded.run.result import Result
 
 TITLE = "# Models of the UAI competitions"
@@ -49,14 +48,8 @@ def belief_propagation(model: hd.FactorGraph, updates: int) -> Result:
 
 
 def single_sites(model: hd.FactorGraph, updates: int) -> Result:
-    """What `recommend` says, or herding in time where that is blocks."""
-    choice = recommend(model, sweeps=updates)
-    if choice.method.moves is None:
-        return hd.infer(model, choice, progress=False)
-    each = updates // CHAINS
-    keep = [hd.Marginals(rao_blackwell=True)]
-    length = {"sweeps": each - each // 10, "burn_in": each // 10, "chains": CHAINS}
-    return hd.infer(model, suited_weights(model), keep=keep, progress=False, **length)
+    """What `recommend` says of moves of one variable."""
+    return hd.infer(model, with_single_moves(model, updates), progress=False)
 
 
 def blocks(model: hd.FactorGraph, updates: int) -> Result:

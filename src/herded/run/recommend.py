@@ -95,7 +95,7 @@ def recommend(
     that leaves time for herds of 32 members or more, four herds of Gibbs chains run: each member is
     exactly a Gibbs chain, and the four give an interval. Else four chains herd in time, which is
     more accurate in runs that are short for a model. If the pilot was too short to tell, the result
-    of the run has a warning.
+    of the run has a warning. Where hard zeros wall in moves of one variable, herds move blocks.
 
     Parameters
     ----------
@@ -133,6 +133,18 @@ def recommend(
     budget = UPDATES if sweeps is None and seconds is None else sweeps
     if walls(model, seed):
         return in_blocks(int(budget or UPDATES), seed)
+    return with_single_moves(model, budget, seconds=seconds, seed=seed, max_memory=max_memory)
+
+
+def with_single_moves(
+    model: Model,
+    budget: int | None = UPDATES,
+    *,
+    seconds: float | None = None,
+    seed: int = 0,
+    max_memory: Size | None = None,
+) -> Recommendation:
+    """What suits a model among methods that move one variable at a time."""
     length = 2**62 if budget is None else budget // (PILOT_SHARE * MEMBERS)
     if length < LEAST_PILOT:
         seen = f"{budget:,} updates of each variable are too few for a pilot"
