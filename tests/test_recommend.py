@@ -85,7 +85,7 @@ def test_starts_that_are_forgotten_slowly():
     """Rare causes of an alarm: a start where it rings is left after some twenty sweeps.
 
     After that all members may be where it is quiet: the first sweeps of a pilot tell most. Of 40
-    pilots 4 tell less than 4 sweeps; without the first quarter it was every third.
+    pilots 4 tell less than 4 sweeps.
     """
     rings = ((0.001, 0.3), (0.94, 0.95))
     alarm = common_effect((0.01, 0.02), rings, ((0.05, 0.9), (0.01, 0.7)))

@@ -27,7 +27,7 @@ WORD = 64  # members of a word
 FINEST, COARSE = 14, 10  # bits behind the point of a field: at most, and at least if it is rounded
 COOLED = 10  # bits behind the point of a field times an inverse temperature: certain at both ends
 MOST = 2**15 - 1  # a field
-FEWEST = 32  # rows of such blocks: with fewer, to gather neighbours by lane takes no longer
+FEWEST = 32  # rows of such blocks: with fewer, tables take as many additions as they save
 
 
 class FieldHerdArrays(NamedTuple):
