@@ -2,4 +2,4 @@
 
 from herded.system.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, extras=["VariableSelector"])
+__getattr__, __dir__, __all__ = attach(__name__, extras=["CoClustering", "DirichletMixture", "VariableSelector"])

@@ -1,3 +1,7 @@
+from herded.learn.mixture import (
+    CoClustering as CoClustering,
+    DirichletMixture as DirichletMixture,
+)
 from herded.learn.selection import select_variables as select_variables
 from herded.learn.selection_result import RankedModel as RankedModel, Selection as Selection
 from herded.learn.selector import VariableSelector as VariableSelector

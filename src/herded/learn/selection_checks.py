@@ -28,8 +28,8 @@ def regression(
         raise ModelError(f"expected y with {len(table)} numbers, as X has rows, got {len(target)}")
     if len(table) < 3:
         raise ModelError(
-            f"expected X with 3 rows or more, got {len(table)}: nothing can be told from fewer "
-            "(n_samples is too small)"
+            f"expected X with 3 rows or more, got n_samples = {len(table)}: nothing can be told "
+            "from fewer"
         )
     if max(np.abs(table).max(), np.abs(target).max()) > MOST:
         raise ModelError(f"expected numbers of at most {MOST:g} in X and y, got larger ones")

@@ -56,8 +56,8 @@ def columns_of(X: np.ndarray, y: np.ndarray) -> Columns:
     target = np.array(y, np.float64).reshape(1, -1)
     means, lengths = np.empty(len(work)), np.empty(len(work))
     y_mean, y_length = np.empty(1), np.empty(1)
-    _standardise(work, means, lengths)
-    _standardise(target, y_mean, y_length)
+    standardise(work, means, lengths)
+    standardise(target, y_mean, y_length)
     products = np.zeros((len(work), len(work)))
     with_y = np.zeros((len(work), 1))
     rows = np.ascontiguousarray(work.T)
@@ -109,7 +109,7 @@ def _prior_odds(inclusion: float | tuple[float, float], k: int, p: int) -> float
 
 
 @jit
-def _standardise(columns, means, lengths):
+def standardise(columns, means, lengths):
     """Centre and divide each row of `columns` by its length; one that is constant becomes 0."""
     p, n = columns.shape
     for j in range(p):

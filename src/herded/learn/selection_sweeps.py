@@ -80,22 +80,36 @@ def sweep_columns(herd, problem, sums, flat, rows, keys, first, sweeps, burn_in)
     chances, taken = np.empty(members, np.uint32), np.empty(members, np.uint8)
     work, before = np.empty((2, p)), np.empty((2, p))
     order = np.empty(p, np.int64)
+    place, size, q, left, rest = herd.place, herd.size, herd.q, herd.left, herd.rest
+    odds, half, shrink, width = problem.odds, problem.half, problem.shrink, problem.width
     for sweep in range(first, first + sweeps):
         recorded = sweep >= burn_in
         for j in range(p):
             clock = np.uint64(sweep) * np.uint64(p) + np.uint64(j)
+            mean, square = 0.0, 0.0
             for m in range(members):
-                chances[m] = _chance(herd, m, j, problem, sums, recorded)
+                inside = place[m, j] != OUT
+                others = size[m] - 1 if inside else size[m]
+                chances[m], step, gone = _chance(
+                    left[m, j], rest[m, j], q[m], inside, odds[others], half, shrink, width
+                )
+                if recorded and chances[m] > 0:
+                    share, value = np.float64(chances[m]) * 2.0**-31, shrink * step
+                    mean += share * value
+                    noise = shrink * gone * problem.spread / left[m, j]
+                    square += share * (value * value + noise)
             phi, second = fresh_phase(keys[0], clock), second_phase(keys[0], clock, members)
             a, b = order_rows(draw(keys[1], clock), rows, members)
             _, _, total = draw_all(chances, phi, second, flat, a, b, taken, 0, members)
             if recorded:
                 sums.included[j] += total
+                sums.mean[j] += mean
+                sums.square[j] += square
             for m in range(members):
-                if taken[m] and herd.place[m, j] == OUT:
+                if taken[m] and place[m, j] == OUT:
                     take_in(herd, m, j, problem, work)
                     _note(herd, m, problem, sums, recorded)
-                elif not taken[m] and herd.place[m, j] != OUT:
+                elif not taken[m] and place[m, j] != OUT:
                     take_out(herd, m, j, problem, work)
                     _note(herd, m, problem, sums, recorded)
         for m in range(members):
@@ -108,30 +122,23 @@ def sweep_columns(herd, problem, sums, flat, rows, keys, first, sweeps, burn_in)
 
 
 @jit
-def _chance(herd, m, j, problem, sums, recorded):
-    """The probability that member m takes column j, given its others, at scale 2^31."""
-    left, rest = herd.left[m, j], herd.rest[m, j]
-    inside = herd.place[m, j] != OUT
-    others = herd.size[m] - 1 if inside else herd.size[m]
-    odds = problem.odds[others]
+def _chance(left, rest, q, inside, odds, half, shrink, width):
+    """The probability that a member takes a column, given its others, at scale 2^31.
+
+    Also the coefficient that the column would have, and what would be left of y.
+    """
     if left <= TINY or odds == -np.inf:
-        return np.uint32(0)
+        return np.uint32(0), 0.0, 0.0
     step = rest / left
     gain = rest * step
-    without = herd.q[m] - gain if inside else herd.q[m]
-    gone, ever = 1.0 - problem.shrink * (without + gain), 1.0 - problem.shrink * without
+    without = q - gain if inside else q
+    gone, ever = 1.0 - shrink * (without + gain), 1.0 - shrink * without
     if not gone > 0.0:
-        return np.uint32(0)
-    odds -= problem.half * log(gone / ever)
-    if problem.width > 0.0:
-        odds -= problem.width * log(left)
-    p = fixed_scalar(0.0, odds, 1.0)
-    if recorded:
-        share, value = np.float64(p) * 2.0**-31, problem.shrink * step
-        sums.mean[j] += share * value
-        noise = problem.shrink * gone * problem.spread / left
-        sums.square[j] += share * (value * value + noise)
-    return p
+        return np.uint32(0), 0.0, 0.0
+    odds -= half * log(gone / ever)
+    if width > 0.0:
+        odds -= width * log(left)
+    return fixed_scalar(0.0, odds, 1.0), step, gone
 
 
 @jit
@@ -140,7 +147,7 @@ def exchange(herd, m, problem, key, clock, work, shares):
     k, p = herd.size[m], len(problem.with_y)
     if k == 0:
         return False
-    old = herd.column[m, np.int64(draw(key, clock) >> _11) % k]
+    old = np.int64(herd.column[m, np.int64(draw(key, clock) >> _11) % k])
     take_out(herd, m, old, problem, work)
     top = -np.inf
     for j in range(p):
@@ -195,7 +202,8 @@ def _note(herd, m, problem, sums, recorded):
     at = best - 1
     while at > 0 and sums.scores[at - 1] < value:
         sums.scores[at], sums.keys[at] = sums.scores[at - 1], sums.keys[at - 1]
-        sums.models[at] = sums.models[at - 1]
+        for j in range(len(problem.with_y)):
+            sums.models[at, j] = sums.models[at - 1, j]
         at -= 1
     sums.scores[at], sums.keys[at] = value, key
     for j in range(len(problem.with_y)):

@@ -57,7 +57,10 @@ def walk_models(problem, scores, weights, inclusion, mean, square):
     p = len(problem.with_y)
     left = np.empty((p + 1, p, p))
     rest = np.empty((p + 1, p))
-    left[0], rest[0] = problem.products, problem.with_y
+    for a in range(p):
+        rest[0, a] = problem.with_y[a]
+        for b in range(p):
+            left[0, a, b] = problem.products[a, b]
     q, log_det = np.zeros(p + 1), np.zeros(p + 1)
     size = np.zeros(p + 1, np.int64)  # of the model so far, or -1 where it cannot be
     chosen = np.empty(p, np.int64)
