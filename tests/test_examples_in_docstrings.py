@@ -16,6 +16,7 @@ import herded as hd
 PACKAGES = {
     "hd": hd,
     "hd.io": hd.io,
+    "hd.learn": hd.learn,
     "hd.ner": hd.ner,
     "hd.plot": hd.plot,
     "hd.qubo": hd.qubo,
@@ -26,6 +27,9 @@ OPTIONAL = {  # the library that an example needs beyond those that are required
     "hd.from_bqm": "dimod",
     "hd.from_networkx": "networkx",
     "hd.from_pgmpy": "pgmpy",
+    "hd.learn.CoClustering": "sklearn",
+    "hd.learn.DirichletMixture": "sklearn",
+    "hd.learn.VariableSelector": "sklearn",
     "hd.plot.curve": "matplotlib",
     "hd.plot.graph": "matplotlib",
     "hd.plot.marginals": "matplotlib",

@@ -1,5 +1,7 @@
-"""Learning: the parameters and the structure of models, from data."""
+"""Learning from data: parameters of models, variables to select, clusters."""
 
 from herded.system.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, extras=["CoClustering", "DirichletMixture", "VariableSelector"])
+__getattr__, __dir__, __all__ = attach(
+    __name__, extras=["CoClustering", "DirichletMixture", "VariableSelector"]
+)  # which need scikit-learn

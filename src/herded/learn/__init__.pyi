@@ -1,3 +1,5 @@
+from herded.learn.fit import fit as fit
+from herded.learn.fitted import Fitted as Fitted
 from herded.learn.mixture import (
     CoClustering as CoClustering,
     DirichletMixture as DirichletMixture,
