@@ -27,7 +27,6 @@ OPTIONAL = {  # the library that an example needs beyond those that are required
     "hd.from_bqm": "dimod",
     "hd.from_networkx": "networkx",
     "hd.from_pgmpy": "pgmpy",
-    "hd.learn.CoClustering": "sklearn",
     "hd.learn.DirichletMixture": "sklearn",
     "hd.learn.VariableSelector": "sklearn",
     "hd.plot.curve": "matplotlib",

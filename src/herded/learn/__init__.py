@@ -3,5 +3,5 @@
 from herded.system.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
-    __name__, extras=["CoClustering", "DirichletMixture", "VariableSelector"]
+    __name__, extras=["DirichletMixture", "VariableSelector"]
 )  # which need scikit-learn

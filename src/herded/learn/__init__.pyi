@@ -1,9 +1,6 @@
 from herded.learn.fit import fit as fit
 from herded.learn.fitted import Fitted as Fitted
-from herded.learn.mixture import (
-    CoClustering as CoClustering,
-    DirichletMixture as DirichletMixture,
-)
+from herded.learn.mixture import DirichletMixture as DirichletMixture
 from herded.learn.selection import select_variables as select_variables
-from herded.learn.selection_result import RankedModel as RankedModel, Selection as Selection
+from herded.learn.selection_result import Selection as Selection
 from herded.learn.selector import VariableSelector as VariableSelector

@@ -21,6 +21,7 @@ from herded.system.atomic import FilePath
 from herded.system.threads import run_jobs
 
 Advance = Callable[[int, int, int], None]  # which herd, its first sweep, how many
+SAVE_EVERY = 30.0  # seconds
 Limits = Mapping[str, tuple[int, int]]  # what whole numbers of a checkpoint may be: kernels index
 
 
@@ -70,7 +71,7 @@ class HerdRun:
                 header = {**identity, "done": self.done, "seconds": self.seconds}
                 checkpoint_file.write(checkpoint, header, self._arrays())
 
-        run_all(self, interruptible(), progress=progress, save=save)
+        run_all(self, interruptible(), progress=progress, save=save, save_every=SAVE_EVERY)
         if save is not None:
             save()
 

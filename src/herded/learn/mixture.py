@@ -217,7 +217,9 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         chosen = np.arange(n) if rows is None else np.asarray(rows)
         fits = chosen.ndim == 1 and chosen.dtype.kind in "iu" and chosen.size
         if not fits or chosen.min() < 0 or chosen.max() >= n:
-            raise MethodError(f"expected rows as whole numbers from 0 to {n - 1}, got {shown(rows)}")
+            raise MethodError(
+                f"expected rows as whole numbers from 0 to {n - 1}, got {shown(rows)}"
+            )
         herds = len(self._draws)
         need = 8.0 * len(chosen) ** 2 * (herds + 4)
         memory.check(need, self.max_memory, "a matrix of all pairs", "give fewer rows")
@@ -265,7 +267,9 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
             for _ in range(self.chains)
         ]
         keys = [
-            np.array([stream_key(self.seed, c, part) for part in (PHASES, ORDERS, MOVES)], np.uint64)
+            np.array(
+                [stream_key(self.seed, c, part) for part in (PHASES, ORDERS, MOVES)], np.uint64
+            )
             for c in range(self.chains)
         ]
         for c, (clusters, _) in enumerate(herds):
@@ -278,12 +282,12 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
                 *(first, step, burn_in, every, constant),
             )
 
-        slots = herds[0][0].count.shape[1]
+        slots = herds[0][0].size.shape[1]
         limits = {
             "label": (0, slots - 1),
             "used": (0, slots - 1),
             "clusters": (1, most),
-            "count": (0, n),
+            "size": (0, n),
             "counts": (0, n),
         }
         run = HerdRun("clustering", herds, advance, total)

@@ -27,10 +27,10 @@ def gather(herd, data, labels):
     herd.clusters[0] = clusters
     for c in range(clusters):
         herd.used[0, c] = c
-        clear(herd.known, herd.counts, herd.count, _0, c, data.prior, d)
+        clear(herd.known, herd.counts, herd.size, _0, c, data.prior, d)
     for i in range(n):
         put(
-            herd.known, herd.counts, herd.count, _0, labels[i],
+            herd.known, herd.counts, herd.size, _0, labels[i],
             data.points, data.codes, data.prior, i, work, JOIN
         )  # fmt: skip
 
@@ -41,12 +41,12 @@ def log_densities(herd, data, new, first, total):
 
     total[i] is a pair: the largest exponent so far, and the sum relative to it.
     """
-    n, d = len(data.alone), data.points.shape[1]
+    d = data.points.shape[1]
     many = herd.clusters[0]
     work, shares = np.empty(2 * d + 1), np.empty(many)
     for i in range(len(new.alone)):
         log_shares(
-            herd.known, herd.counts, herd.count, herd.used, _0, many,
+            herd.known, herd.counts, herd.size, herd.used, _0, many,
             new.points, new.codes, data.prior, data.tables, _0, i, NOWHERE, work, shares
         )  # fmt: skip
         for at in range(many + 1):
@@ -74,7 +74,7 @@ def nearest_clusters(herd, data, new, out):
     work, shares = np.empty(2 * d + 1), np.empty(many)
     for i in range(len(out)):
         log_shares(
-            herd.known, herd.counts, herd.count, herd.used, _0, many,
+            herd.known, herd.counts, herd.size, herd.used, _0, many,
             new.points, new.codes, data.prior, data.tables, _0, i, NOWHERE, work, shares
         )  # fmt: skip
         out[i] = 0

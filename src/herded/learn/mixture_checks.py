@@ -54,9 +54,7 @@ def lengths(sweeps: int, burn_in: int | None, chains: int, keep: int) -> int:
     if burn_in is None:
         return -(-sweeps // 2)
     if not is_whole(burn_in, 0):
-        raise MethodError(
-            f"expected burn_in as a whole number of 0 or more, got {shown(burn_in)}"
-        )
+        raise MethodError(f"expected burn_in as a whole number of 0 or more, got {shown(burn_in)}")
     return int(burn_in)
 
 

@@ -1,4 +1,4 @@
-"""Clusters of a Dirichlet mixture: what each knows of its points, with its parameters integrated out.
+"""Clusters of a Dirichlet mixture: what each knows of its points; parameters are integrated out.
 
 Gaussian clusters have a normal-inverse-Wishart prior around 0 (data come centred and scaled):
 mean ~ N(0, S / kappa), S ~ IW(nu, scale I). A cluster keeps its mean, the inverse of its scatter
@@ -26,7 +26,7 @@ class Data(NamedTuple):
     points: np.ndarray  # (n, d) of Gaussian clusters
     codes: np.ndarray  # (n, d) of categorical ones: where the counts of a value lie
     prior: np.ndarray  # (3,) kappa, nu and scale of Gaussian ones
-    tables: np.ndarray  # (5, n + 2) by how many points there are: the rows below
+    tables: np.ndarray  # (5, n + 2) by how many points there are, one more than all: rows below
     alone: np.ndarray  # (n,) log alpha + log density of a point in a cluster of its own
     cells: int  # counts of a cluster
 
@@ -45,7 +45,7 @@ class Clusters(NamedTuple):
     label: np.ndarray  # (members, n) the slot of a point
     used: np.ndarray  # (members, most) slots in the order in which they were taken
     clusters: np.ndarray  # (members,) how many there are
-    count: np.ndarray  # (members, slots)
+    size: np.ndarray  # (members, slots)
     known: np.ndarray  # (members, slots, 1 + d + d (d + 1) / 2)
     counts: np.ndarray  # (members, slots, cells)
 
@@ -63,7 +63,7 @@ def empty_clusters(members: int, most: int, data: Data) -> Clusters:
         label=np.zeros((members, n), np.int64),
         used=np.zeros((members, most), np.int64),
         clusters=np.zeros(members, np.int64),
-        count=np.zeros((members, slots), np.int64),
+        size=np.zeros((members, slots), np.int64),
         known=np.zeros((members, slots, 1 + d + d * (d + 1) // 2)),
         counts=np.zeros((members, slots, data.cells), np.int32),
     )
@@ -78,7 +78,7 @@ def gaussian_data(points: np.ndarray, alpha: float, kappa: float, nu: float, sca
     """Points, centred and scaled, with the tables of their prior."""
     n, d = points.shape
     tables = _restaurant(n, alpha)
-    for k in range(n + 1):
+    for k in range(n + 2):
         tables[MARGINAL, k] = _gaussian_marginal(k, d, kappa, nu, scale)
     data = Data(
         points=np.ascontiguousarray(points, np.float64),
@@ -100,7 +100,7 @@ def categorical_data(
     tables = _restaurant(n, alpha)
     for size in categories.tolist():
         first = log_gamma(size * pseudo)
-        for k in range(n + 1):
+        for k in range(n + 2):
             tables[MARGINAL, k] += first - log_gamma(k + size * pseudo)
     for k in range(n + 2):
         tables[VALUE, k] = log(k + pseudo)
@@ -141,18 +141,18 @@ def _with_alone(data: Data) -> Data:
 
 @jit
 def _fill_alone(herd, data):
-    known, counts, count = herd.known, herd.counts, herd.count
+    known, counts, size = herd.known, herd.counts, herd.size
     work, d = np.empty(2 * data.points.shape[1] + 1), data.points.shape[1]
     for i in range(len(data.alone)):
-        clear(known, counts, count, _0, _0, data.prior, d)
-        put(known, counts, count, _0, _0, data.points, data.codes, data.prior, i, work, JOIN)
+        clear(known, counts, size, _0, _0, data.prior, d)
+        put(known, counts, size, _0, _0, data.points, data.codes, data.prior, i, work, JOIN)
         data.alone[i] = log_marginal(known, counts, _0, _0, JOIN, d, data.prior, data.tables)
 
 
 @jit
-def clear(known, counts, count, m, c, prior, d):
+def clear(known, counts, size, m, c, prior, d):
     """Cluster c of member m has no points, and knows nothing but the prior."""
-    count[m, c] = 0
+    size[m, c] = 0
     for a in range(known.shape[2]):
         known[m, c, a] = 0.0
     at = 1 + d
@@ -167,7 +167,7 @@ def clear(known, counts, count, m, c, prior, d):
 
 @jit
 def log_shares(
-    known, counts, count, slots, row, many, points, codes, prior, tables, m, i, own, work, shares
+    known, counts, size, slots, row, many, points, codes, prior, tables, m, i, own, work, shares
 ):
     """What clusters say of point i: log of their size plus the log density, without the point.
 
@@ -178,7 +178,7 @@ def log_shares(
     d = points.shape[1]
     for at in range(many):
         c = slots[row, at]
-        k, less = count[m, c], 1 if c == own else 0
+        k, less = size[m, c], 1 if c == own else 0
         found = tables[LOG, k - less]
         found += tables[MARGINAL, k - less + 1] - tables[MARGINAL, k - less]
         for j in range(codes.shape[1]):
@@ -204,10 +204,10 @@ def log_shares(
 
 
 @jit
-def put(known, counts, count, m, c, points, codes, prior, i, work, sign):
+def put(known, counts, size, m, c, points, codes, prior, i, work, sign):
     """Point i joins cluster c (`sign` JOIN) or leaves it (LEAVE)."""
-    kappa = prior[0] + count[m, c]
-    count[m, c] += sign
+    kappa = prior[0] + size[m, c]
+    size[m, c] += sign
     for j in range(codes.shape[1]):
         counts[m, c, codes[i, j]] += sign
     d = points.shape[1]

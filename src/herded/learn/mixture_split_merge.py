@@ -2,10 +2,10 @@
 
 Jain and Neal 2004, "A split-merge Markov chain Monte Carlo procedure for the Dirichlet process
 mixture model". Two points are drawn, the anchors. The others of their clusters join the anchor that
-is nearer, and are then moved between the two by some Gibbs scans in a random order. From there one more scan makes the split that is
-tried, if the anchors share a cluster; if they do not, a merge is tried, for which that scan only
-works out with which probability it would have led back. Either is taken with the probability of
-Metropolis and Hastings.
+is nearer, and are then moved between the two by some Gibbs scans in a random order. From there one
+more scan makes the split that is tried, if the anchors share a cluster; if they do not, a merge is
+tried, for which that scan only works out with which probability it would have led back. Either is
+taken with the probability of Metropolis and Hastings.
 """
 
 import numpy as np
@@ -41,10 +41,10 @@ def split_or_merge(herd, data, m, key, moves, order, side, work):
     is_split = first == second
     if is_split and herd.clusters[m] == herd.used.shape[1]:
         return  # there are as many as there may be
-    a, b = _spare_slots(herd.count, m)
+    a, b = _spare_slots(herd.size, m)
     others = _shuffled_others(herd.label, m, i, j, key, order)
     for c, anchor in ((a, i), (b, j)):
-        clear(herd.known, herd.counts, herd.count, m, c, data.prior, data.points.shape[1])
+        clear(herd.known, herd.counts, herd.size, m, c, data.prior, data.points.shape[1])
         _put(herd, data, m, c, anchor, work, JOIN)
     _launch(herd, data, m, a, b, others, order, side, work)
     log_q = 0.0
@@ -64,7 +64,7 @@ def split_or_merge(herd, data, m, key, moves, order, side, work):
     kind = 0 if is_split else 2
     moves[kind] += 1
     if not uniform < exp(min(0.0, ratio)):
-        herd.count[m, a] = herd.count[m, b] = 0
+        herd.size[m, a] = herd.size[m, b] = 0
         return
     moves[kind + 1] += 1
     for at in range(others):
@@ -76,25 +76,25 @@ def split_or_merge(herd, data, m, key, moves, order, side, work):
 
 @jit
 def _put(herd, data, m, c, i, work, sign):
-    known, counts, count = herd.known, herd.counts, herd.count
-    put(known, counts, count, m, c, data.points, data.codes, data.prior, i, work, sign)
+    known, counts, size = herd.known, herd.counts, herd.size
+    put(known, counts, size, m, c, data.points, data.codes, data.prior, i, work, sign)
 
 
 @jit
 def _marginal(herd, data, m, c):
-    k = herd.count[m, c]
+    k = herd.size[m, c]
     d = data.points.shape[1]
     return log_marginal(herd.known, herd.counts, m, c, k, d, data.prior, data.tables)
 
 
 @jit
-def _spare_slots(count, m):
+def _spare_slots(size, m):
     """Two slots without points."""
     a = np.int64(0)
-    while count[m, a] > 0:
+    while size[m, a] > 0:
         a += 1
     b = a + 1
-    while count[m, b] > 0:
+    while size[m, b] > 0:
         b += 1
     return a, b
 
@@ -105,7 +105,7 @@ def _shuffled_others(label, m, i, j, key, order):
     first, second, others = label[m, i], label[m, j], 0
     for at in range(label.shape[1]):
         here = label[m, at]
-        if (here == first or here == second) and at != i and at != j:
+        if here in (first, second) and at not in (i, j):
             order[others] = at
             others += 1
     for last in range(others - 1, 0, -1):
@@ -121,7 +121,7 @@ def _launch(herd, data, m, a, b, others, order, side, work):
     for at in range(others):
         i = order[at]
         log_shares(
-            herd.known, herd.counts, herd.count, pair, _0, _2,
+            herd.known, herd.counts, herd.size, pair, _0, _2,
             data.points, data.codes, data.prior, data.tables, m, i, NOWHERE, work, shares
         )  # fmt: skip
         to_a = shares[0] > shares[1] or (shares[0] == shares[1] and at % 2 == 0)
@@ -136,14 +136,14 @@ def _scan(herd, data, m, a, b, forced, first, others, scan, key, order, side, wo
 
     Gives the log probability of where they went.
     """
-    known, counts, count = herd.known, herd.counts, herd.count
+    known, counts, size = herd.known, herd.counts, herd.size
     points, codes, prior, tables = data.points, data.codes, data.prior, data.tables
     pair, shares = np.array([[a, b]]), np.empty(2)
     log_q, start = 0.0, 3 + herd.label.shape[1] * (1 + scan)
     for at in range(others):
         i = order[at]
         log_shares(
-            known, counts, count, pair, _0, _2, points, codes, prior, tables, m, i, side[i], work,
+            known, counts, size, pair, _0, _2, points, codes, prior, tables, m, i, side[i], work,
             shares
         )  # fmt: skip
         if forced:
@@ -156,8 +156,8 @@ def _scan(herd, data, m, a, b, forced, first, others, scan, key, order, side, wo
         log_q -= log(1.0 + exp(gap)) if gap < 0.0 else gap + log(1.0 + exp(-gap))
         new = a if to_a else b
         if side[i] != new:
-            put(known, counts, count, m, side[i], points, codes, prior, i, work, LEAVE)
-            put(known, counts, count, m, new, points, codes, prior, i, work, JOIN)
+            put(known, counts, size, m, side[i], points, codes, prior, i, work, LEAVE)
+            put(known, counts, size, m, new, points, codes, prior, i, work, JOIN)
             side[i] = new
     return log_q
 
@@ -171,10 +171,10 @@ def _rename(herd, m, first, second, a, b, is_split):
         if is_split or c != second:
             herd.used[m, left] = a if c == first else c
             left += 1
-    herd.count[m, first] = 0
+    herd.size[m, first] = 0
     if is_split:
         herd.used[m, left] = b
         left += 1
     else:
-        herd.count[m, second] = herd.count[m, b] = 0
+        herd.size[m, second] = herd.size[m, b] = 0
     herd.clusters[m] = left

@@ -92,9 +92,9 @@ def sweep_points(herd, data, kept, flat, rows, keys, first, sweeps, burn_in, eve
             phase = draw(keys[0], clock)
             a, b = order_rows(draw(keys[1], clock), rows, members)
             for r in range(members):
-                m = np.int64(flat[a + np.uint64(flat[b + np.uint64(r)])])
+                k = np.int64(flat[a + np.uint64(flat[b + np.uint64(r)])])
                 bits = phase + stride * np.uint64(r)
-                _place(herd, data, m, i, herd.label[m, i], bits, work, shares)
+                _place(herd, data, k, i, herd.label[k, i], bits, work, shares)
         for m in range(members):
             if sweep % (OFTEN if sweep < burn_in else SELDOM) == 0:
                 clock = np.uint64(sweep) * np.uint64(members) + np.uint64(m)
@@ -106,7 +106,7 @@ def sweep_points(herd, data, kept, flat, rows, keys, first, sweeps, burn_in, eve
             for at in range(herd.clusters[m]):
                 c = herd.used[m, at]
                 value += log_marginal(
-                    herd.known, herd.counts, m, c, herd.count[m, c],
+                    herd.known, herd.counts, m, c, herd.size[m, c],
                     data.points.shape[1], data.prior, data.tables
                 )  # fmt: skip
             kept.trace[m, sweep] = value
@@ -115,7 +115,7 @@ def sweep_points(herd, data, kept, flat, rows, keys, first, sweeps, burn_in, eve
 
 @jit
 def _choose(
-    known, counts, count, used, clusters, points, codes, prior, tables, alone,
+    known, counts, size, used, clusters, points, codes, prior, tables, alone,
     m, i, old, bits, work, shares
 ):  # fmt: skip
     """The slot that point i of member m goes to, or NOWHERE for one of its own.
@@ -123,7 +123,7 @@ def _choose(
     `clusters` are in use; `alone` is what a cluster of its own is worth.
     """
     log_shares(
-        known, counts, count, used, m, clusters, points, codes, prior, tables, m, i, old, work,
+        known, counts, size, used, m, clusters, points, codes, prior, tables, m, i, old, work,
         shares
     )  # fmt: skip
     top = alone
@@ -154,12 +154,12 @@ def _choose(
 @jit
 def _place(herd, data, m, i, old, bits, work, shares):
     """Point i of member m goes to a cluster, from where it was (`old`, or NOWHERE)."""
-    known, counts, count = herd.known, herd.counts, herd.count
+    known, counts, size = herd.known, herd.counts, herd.size
     points, codes, prior = data.points, data.codes, data.prior
-    clusters, is_alone = herd.clusters[m], old != NOWHERE and count[m, old] == 1
+    clusters, is_alone = herd.clusters[m], old != NOWHERE and size[m, old] == 1
     alone = data.alone[i] if is_alone or clusters < herd.used.shape[1] else -np.inf
     new = _choose(
-        known, counts, count, herd.used, clusters, points, codes, prior, data.tables, alone,
+        known, counts, size, herd.used, clusters, points, codes, prior, data.tables, alone,
         m, i, old, bits, work, shares
     )  # fmt: skip
     if old != NOWHERE and (new == old or (new == NOWHERE and is_alone)):
@@ -167,10 +167,10 @@ def _place(herd, data, m, i, old, bits, work, shares):
     if new == NOWHERE:
         new = _open(herd, data, m)
     if old != NOWHERE:
-        put(known, counts, count, m, old, points, codes, prior, i, work, LEAVE)
+        put(known, counts, size, m, old, points, codes, prior, i, work, LEAVE)
         if is_alone:
             _close(herd, m, old)
-    put(known, counts, count, m, new, points, codes, prior, i, work, JOIN)
+    put(known, counts, size, m, new, points, codes, prior, i, work, JOIN)
     herd.label[m, i] = new
 
 
@@ -178,9 +178,9 @@ def _place(herd, data, m, i, old, bits, work, shares):
 def _open(herd, data, m):
     """A slot without points, which is now the last of those that are used."""
     c = np.int64(0)
-    while herd.count[m, c] > 0:
+    while herd.size[m, c] > 0:
         c += 1
-    clear(herd.known, herd.counts, herd.count, m, c, data.prior, data.points.shape[1])
+    clear(herd.known, herd.counts, herd.size, m, c, data.prior, data.points.shape[1])
     herd.used[m, herd.clusters[m]] = c
     herd.clusters[m] += 1
     return c
@@ -200,14 +200,14 @@ def _close(herd, m, c):
 @jit
 def _rebuild(herd, data, m, work):
     """Sum up all clusters anew; gives how far their determinants had drifted."""
-    before = np.zeros(herd.count.shape[1])
+    before = np.zeros(herd.size.shape[1])
     for at in range(herd.clusters[m]):
         c = herd.used[m, at]
         before[c] = herd.known[m, c, 0]
-        clear(herd.known, herd.counts, herd.count, m, c, data.prior, data.points.shape[1])
+        clear(herd.known, herd.counts, herd.size, m, c, data.prior, data.points.shape[1])
     for i in range(herd.label.shape[1]):
         put(
-            herd.known, herd.counts, herd.count, m, herd.label[m, i],
+            herd.known, herd.counts, herd.size, m, herd.label[m, i],
             data.points, data.codes, data.prior, i, work, JOIN
         )  # fmt: skip
     drift = 0.0

@@ -16,6 +16,7 @@ from herded.methods.options import check_herd, check_seed
 from herded.system import memory
 from herded.system.atomic import FilePath
 
+
 def select_variables(
     X: ArrayLike,
     y: ArrayLike,
@@ -153,9 +154,7 @@ def _enumerated(problem: Problem, best: int) -> Found:
     return Found(found.inclusion, np.zeros(p), found.mean, found.square, ranked, "exact")
 
 
-def _told(
-    found: Found, columns: Columns, varies: np.ndarray, names: tuple[str, ...]
-) -> Selection:
+def _told(found: Found, columns: Columns, varies: np.ndarray, names: tuple[str, ...]) -> Selection:
     """In the user's columns and units."""
     p = len(names)
     inclusion, mean, deviation, interval = np.zeros(p), np.zeros(p), np.zeros(p), np.zeros((p, 2))

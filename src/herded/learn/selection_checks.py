@@ -70,15 +70,11 @@ def lengths(sweeps: int, burn_in: int | None, chains: int, best: int) -> int:
     """The burn-in."""
     for name, value in (("sweeps", sweeps), ("chains", chains), ("best", best)):
         if not is_whole(value, 1):
-            raise MethodError(
-                f"expected {name} as a whole number of 1 or more, got {shown(value)}"
-            )
+            raise MethodError(f"expected {name} as a whole number of 1 or more, got {shown(value)}")
     if burn_in is None:
         return -(-sweeps // 5)
     if not is_whole(burn_in, 0):
-        raise MethodError(
-            f"expected burn_in as a whole number of 0 or more, got {shown(burn_in)}"
-        )
+        raise MethodError(f"expected burn_in as a whole number of 0 or more, got {shown(burn_in)}")
     return int(burn_in)
 
 
@@ -98,9 +94,7 @@ def largest(wanted: int | None, p: int, how: str) -> int:
     if wanted is None:
         return p if how == "exact" else min(p, LARGEST)
     if not is_whole(wanted, 1):
-        raise MethodError(
-            f"expected largest as a whole number of 1 or more, got {shown(wanted)}"
-        )
+        raise MethodError(f"expected largest as a whole number of 1 or more, got {shown(wanted)}")
     return min(int(wanted), p)
 
 

@@ -2,7 +2,7 @@
 
 y and all columns are centred (the intercept is in every model) and divided by their lengths. With
 A the products of the chosen columns, q = c' A^-1 c for their products c with y, and k columns, both
-priors have the same form (Jeffreys' prior on the intercept and the noise, which are integrated out):
+priors have the same form (intercept and noise have Jeffreys' prior, and are integrated out):
 
     log posterior = prior(k) - width log|A| - half log(1 - shrink q),   half = (rows - 1) / 2
 
@@ -64,7 +64,13 @@ def columns_of(X: np.ndarray, y: np.ndarray) -> Columns:
     _products(rows, rows, products)
     _products(rows, np.ascontiguousarray(target.T), with_y)
     return Columns(
-        products, np.ascontiguousarray(with_y[:, 0]), means, lengths, float(y_mean[0]), float(y_length[0]), len(X)
+        products,
+        np.ascontiguousarray(with_y[:, 0]),
+        means,
+        lengths,
+        float(y_mean[0]),
+        float(y_length[0]),
+        len(X),
     )
 
 

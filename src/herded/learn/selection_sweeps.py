@@ -170,7 +170,7 @@ def exchange(herd, m, problem, key, clock, work, shares):
     new, passed = old, 0.0
     for j in range(p):
         if shares[j] > 0.0:
-            new = j
+            new = np.int64(j)
             passed += shares[j]
             if passed > wanted:
                 break
