@@ -105,33 +105,28 @@ export class GridHerd {
     const { wide, ones, p, low, high, chance } = this, { width } = this.model;
     const { rows, columns } = this.pack, x = this.x[word];
     const whole = word < this.words - 1 || this.members % WORD === 0;
-    const orders = whole ? this.full : this.last, live = orders.length / COLUMNS;
+    const orders = whole ? this.full : this.last, end = orders.length;
     const shift = 64 * (turn >> 1);
     for (let c = (r + colour) & 1; c < width; c += 2) {
       const at = (r + 1) * wide + c + 1, site = r * width + c;
       const left = x[at - 1], right = x[at + 1], up = x[at - wide], down = x[at + wide];
       // How many neighbours of each member are 1, in binary, eight members at once.
       const ab = left ^ right, cd = up ^ down, e = left & right, f = up & down;
-      const s0 = ab ^ cd, s1 = e ^ f ^ (ab & cd), s2 = e & f;
+      const counts = (ab ^ cd) | ((e ^ f ^ (ab & cd)) << 8) | ((e & f) << 16);
       const lane = (r % rows) * columns + (c >> 1);
-      const column = windows[(lane / LANES) | 0] + (lane % LANES), rounding = (chance[lane] + shift) & 255;
-      let below = low[lane], above = high[lane], state = 0;
-      for (let rank = column; rank < live * COLUMNS; rank += COLUMNS) {
-        const k = orders[rank];
-        const count = ((s0 >> k) & 1) | (((s1 >> k) & 1) << 1) | (((s2 >> k) & 1) << 2);
-        const q = (p[site * COUNTS + count] + rounding) >> 8;
-        if (q >= 64 && q < 128) {
-          above += q;
-          state |= (above >> 7) << k;
-          above &= 127;
-        } else {
-          below += q;
-          state |= (below >> 7) << k;
-          below &= 127;
-        }
+      const column = windows[lane >> 7] + (lane & 127), rounding = (chance[lane] + shift) & 255;
+      // Both phases in one number: conditionals of 1/2 and more, but for 1, add to the upper one.
+      let phases = low[lane] | (high[lane] << 16), state = 0;
+      for (let rank = column; rank < end; rank += COLUMNS) {
+        const k = orders[rank], mine = counts >> k;
+        const count = (mine & 1) | ((mine >> 7) & 2) | ((mine >> 14) & 4);
+        const q = (p[site * COUNTS + count] + rounding) >> 8, which = ((q >> 6) & 1) << 4;
+        phases += q << which;
+        state |= ((phases >> (7 + which)) & 1) << k;
+        phases &= 0x7f007f;
       }
-      low[lane] = below;
-      high[lane] = above;
+      low[lane] = phases;
+      high[lane] = phases >> 16;
       x[at] = state;
       ones[site] += bitCount(state);
     }

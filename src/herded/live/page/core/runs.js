@@ -39,7 +39,7 @@ function tableChain(p, neighbourStart, neighbour, start, method, asked) {
     scalar: true,
     p: Uint32Array.from(p),
   };
-  return new TableChain(table, { method, seed: Number(asked.seed), start });
+  return new TableChain(table, { method, seed: Number(asked.seed), chain: Number(asked.chain ?? 0), start });
 }
 
 /** Denoising: the posterior of a picture seen through noise; all start at what is seen. */
