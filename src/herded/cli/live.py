@@ -1,7 +1,6 @@
 """`herded live`: serve the live page, write it as files, or check a hash that it shows."""
 
 import argparse
-import sys
 import webbrowser
 from pathlib import Path
 
@@ -34,8 +33,8 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from herded.live.server import HOST, LiveServer
-
+    with interrupted_afterwards():
+        from herded.live.server import HOST, LiveServer
     try:
         server = LiveServer(options.port)
     except OSError as error:
@@ -43,13 +42,12 @@ def _serve(options: argparse.Namespace) -> int:
             f"expected to listen on {HOST}:{options.port}, but: {error.strerror or error}: choose "
             "another --port"
         ) from error
-    with server:
-        say(f"{server.link}", "Ctrl-C ends it")
-        sys.stdout.flush()
-        if not options.no_browser:
-            webbrowser.open(server.link)
-        try:
+    try:
+        with server:
+            say(server.link, "Ctrl-C ends it")
+            if not options.no_browser:
+                webbrowser.open(server.link)
             server.serve_forever()
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(": the live page is no longer served") from None
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(": the live page is no longer served") from None
     return 0

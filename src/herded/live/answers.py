@@ -34,11 +34,10 @@ def names(request: dict[str, Any]) -> dict[str, Any]:
 
 def model(request: dict[str, Any]) -> dict[str, Any]:
     """A model's names and neighbours, and its conditionals given what is observed."""
-    content = _text(request, "content").encode("utf-8")
-    net = dropped_net(_text(request, "name"), content)
-    given = observed(net, _text(request, "given"))
+    name, content, given = (_text(request, word) for word in ("name", "content", "given"))
     chains, seed = _whole(request, "chains", 1, MOST_CHAINS), _whole(request, "seed", 0, MOST_SEED)
-    return {**described(net), "table": tables(given, chains, seed)}
+    net = dropped_net(name, content.encode("utf-8", "replace"))
+    return {**described(net), "table": tables(observed(net, given), chains, seed)}
 
 
 ANSWERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"names": names, "model": model}

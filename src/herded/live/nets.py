@@ -1,4 +1,4 @@
-"""Models that are dropped on the page: read within limits, and laid out as tables for its sampler."""
+"""Models that are dropped on the page: read within limits, laid out as tables for its sampler."""
 
 from typing import Any
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.system.exp import log_array
-from herded.system.stream import GOLDEN, mix, stream_key
+from herded.system.stream import draws, stream_key
 
 NOISE = 6  # the purpose of the stream of noise
 TRIES = 32  # for each pixel, of which four in five succeed
@@ -15,20 +15,15 @@ TRIES = 32  # for each pixel, of which four in five succeed
 
 def gaussians(seed: int, n: int) -> np.ndarray:
     """A normal number for each of n pixels: Marsaglia's polar method, one of each pair."""
-    key = stream_key(seed, 0, NOISE)
-    found, left = np.zeros(n), np.arange(n)
-    for attempt in range(TRIES):
-        with np.errstate(over="ignore"):
-            bits = mix(key + GOLDEN * (left * TRIES + attempt).astype(np.uint64))
-        u = (bits >> np.uint64(32)).astype(np.float64) * 2.0**-31 - 1.0
-        v = (bits & np.uint64(0xFFFFFFFF)).astype(np.float64) * 2.0**-31 - 1.0
-        s = u * u + v * v
-        good = (s > 0.0) & (s < 1.0)
-        u, s = u[good], s[good]
-        found[left[good]] = u * np.sqrt(-2.0 * log_array(s) / s)
-        left = left[~good]
-        if not len(left):
-            break
+    bits = draws(stream_key(seed, 0, NOISE), n * TRIES).reshape(n, TRIES)
+    u = (bits >> np.uint64(32)).astype(np.float64) * 2.0**-31 - 1.0
+    v = (bits & np.uint64(0xFFFFFFFF)).astype(np.float64) * 2.0**-31 - 1.0
+    s = u * u + v * v
+    good = (s > 0.0) & (s < 1.0)
+    first = good.argmax(axis=1)[:, None]
+    u, s = (np.take_along_axis(each, first, 1)[:, 0] for each in (u, s))
+    found, has = np.zeros(n), good.any(axis=1)
+    found[has] = u[has] * np.sqrt(-2.0 * log_array(s[has]) / s[has])
     return found
 
 
@@ -38,9 +33,10 @@ def noisy_picture(bits: np.ndarray, sigma: float, seed: int) -> np.ndarray:
 
 
 def decode_picture(text: str, n: int) -> np.ndarray:
-    """The n bits of a picture: "r" and the lengths of runs, 0 first, or "b" and bits, in base 64."""
+    """The n bits of a picture: "r" and lengths of runs, 0 first, or "b" and bits, in base 64."""
     try:
-        coded = np.frombuffer(base64.urlsafe_b64decode(text[1:] + "=" * (-(len(text) - 1) % 4)), np.uint8)
+        padding = "=" * (-(len(text) - 1) % 4)
+        coded = np.frombuffer(base64.urlsafe_b64decode(text[1:] + padding), np.uint8)
     except (binascii.Error, ValueError):
         coded = np.empty(0, np.uint8)
     if text[:1] == "b" and len(coded) == -(-n // 8):

@@ -19,22 +19,25 @@ export function packing(height, width) {
 /** Every conditional, (sites, contexts), at scale 2^31; `model` has height, width, field, coupling,
  * periodic. */
 export function conditionals({ height, width, field, coupling, periodic }, contexts) {
-  const p = new Uint32Array(height * width * contexts), logits = new Float64Array(2);
-  for (let r = 0; r < height; r++) {
-    for (let c = 0; c < width; c++) {
-      const there = [c > 0, c < width - 1, r > 0, r < height - 1].map((is) => periodic || is);
-      // The edges in the order of the model's factors, which has those around the border last.
-      const edges = [c ? 0 : 1, c ? 1 : 0, r ? 2 : 3, r ? 3 : 2].filter((d) => there[d]);
-      const site = r * width + c;
+  const p = new Uint32Array(height * width * contexts), edges = new Uint8Array(4);
+  for (let r = 0, site = 0; r < height; r++) {
+    for (let c = 0; c < width; c++, site++) {
+      // Left, right, up, down in the order of the model's factors: edges around the border come last.
+      let n = 0;
+      if (c > 0) edges[n++] = 0;
+      if (periodic || c < width - 1) edges[n++] = 1;
+      if (periodic && c === 0) edges[n++] = 0;
+      if (r > 0) edges[n++] = 2;
+      if (periodic || r < height - 1) edges[n++] = 3;
+      if (periodic && r === 0) edges[n++] = 2;
       for (let q = 0; q < contexts; q++) {
-        logits[0] = -field[site];
-        logits[1] = field[site];
-        edges.forEach((d, e) => {
-          const up = contexts === BITS ? (q >> d) & 1 : e < q ? 1 : 0;
-          logits[up] += coupling;
-          logits[1 - up] -= coupling;
-        });
-        p[site * contexts + q] = fixedScalar(logits[0], logits[1]);
+        let zero = -field[site], one = field[site];
+        for (let e = 0; e < n; e++) {
+          const up = contexts === BITS ? (q >> edges[e]) & 1 : e < q;
+          zero += up ? -coupling : coupling;
+          one += up ? coupling : -coupling;
+        }
+        p[site * contexts + q] = fixedScalar(zero, one);
       }
     }
   }

@@ -48,7 +48,7 @@ export class Controls {
   speed() {
     const nearest = SPEEDS.reduce((a, b) => (Math.abs(b - this.settings.speed) < Math.abs(a - this.settings.speed) ? b : a));
     const shown = make("output", { htmlFor: "speed" }, whole(nearest));
-    const range = make("input", { type: "range", id: "speed", min: 0, max: SPEEDS.length - 1, step: 1 });
+    const range = make("input", { type: "range", id: "speed", min: 0, max: SPEEDS.length - 1, step: 1, "aria-label": "Speed" });
     range.value = SPEEDS.indexOf(nearest);
     range.setAttribute("aria-valuetext", `${whole(nearest)} sweeps per second`);
     range.oninput = () => {
@@ -57,7 +57,7 @@ export class Controls {
       range.setAttribute("aria-valuetext", `${shown.textContent} sweeps per second`);
       this.act.pace();
     };
-    return make("label", { className: "small" }, make("span", {}, shown, " sweeps/s"), range);
+    return make("div", { className: "small" }, make("span", {}, shown, " sweeps/s"), range);
   }
 
   seed() {

@@ -25,9 +25,16 @@ export class Player {
     this.run += 1;
     this.sweeps = this.due = 0;
     this.target = until;
-    this.waiting = true;
-    this.worker.postMessage({ start: this.scene, asked, run: this.run });
     if (until) this.setPlaying(false);
+    // While the worker is at it, only the last of several new starts will count.
+    this.begin = { start: this.scene, asked, run: this.run };
+    if (!this.waiting) this.send();
+  }
+
+  send() {
+    this.waiting = true;
+    this.worker.postMessage(this.begin);
+    this.begin = null;
   }
 
   setPlaying(playing) {
@@ -62,13 +69,15 @@ export class Player {
   }
 
   take({ run, sweeps, frame, proof }) {
-    if (run !== this.run) return;
     this.waiting = false;
+    if (this.begin) return this.send();
+    if (run !== this.run) return undefined;
     this.due = Math.max(0, this.due - (sweeps - this.sweeps));
     this.sweeps = sweeps;
     this.onFrame(frame, sweeps);
     if (proof) this.onProof(proof);
     if (this.stepping) this.ask(1, true);
+    return undefined;
   }
 
   remove() {
