@@ -12,7 +12,7 @@ which takes a third of the time of a short function.
 import gc
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, update_wrapper
 from importlib.util import find_spec
 from typing import Any
@@ -79,20 +79,66 @@ def _wrap(function: Callable[..., Any], inner: bool) -> Any:
 
     Each kind has a folder of its own: Numba would take one for the other.
     """
-    numba = _numba()
-    settings = numba.config
+    dispatcher = _numba().njit(
+        nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=inner
+    )(function)
+    if CACHE:
+        _keep_on_disk(dispatcher, "inner" if inner else "")
+    return dispatcher
+
+
+def _keep_on_disk(dispatcher: Any, place: str) -> None:
+    """Let Numba keep what it compiles in the folder of the function's module, or in a place there.
+
+    The folder is made when something is compiled.
+    """
+    settings, function = _numba().config, dispatcher.py_func
     before = settings.CACHE_DIR
     try:  # Numba reads the setting here and only here
-        if CACHE:
-            settings.CACHE_DIR = folder_of(function.__module__, before) + "/inner" * inner
-        dispatcher = numba.njit(
-            nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=inner
-        )(function)
-        if CACHE:
-            dispatcher._cache = _function_cache()(function)
-        return dispatcher
+        settings.CACHE_DIR = os.path.join(folder_of(function.__module__, before), place)
+        dispatcher._cache = _function_cache()(function)
     finally:
         settings.CACHE_DIR = before
+
+
+# -- functions of others, which kernels take as arguments ---------------------------------------
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """A function of somebody's own as Numba's object, for others that are compiled with it."""
+    found = getattr(function, "py_func", function)
+    return _numba().njit(nogil=True, error_model="numpy")(found)
+
+
+def first_class(function: Callable[..., Any], arguments: Sequence[Any], key: str) -> Any:
+    """`function` compiled for arguments such as these, as a value that kernels take.
+
+    Kernels call it by its address: they are compiled once for all functions that take the same
+    types. `key` names all that the function does, to keep what was compiled on disk under it;
+    without one it is not kept. Raises what Numba raises where it cannot compile.
+    """
+    numba = _numba()
+    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    if CACHE and key:
+        _keep_on_disk(dispatcher, os.path.join("own", key))
+    dispatcher.compile(tuple(numba.typeof(one) for one in arguments))
+    dispatcher.disable_compile()
+    return dispatcher
+
+
+def entry(kernel: Any, arguments: Sequence[Any]) -> Callable[..., Any]:
+    """A kernel compiled for arguments such as these, functions by their addresses.
+
+    Numba would otherwise compile it anew for each function that is passed to it.
+    """
+    numba = _numba()
+
+    def type_of(one: Any) -> Any:
+        signatures = getattr(one, "nopython_signatures", None)
+        return numba.types.FunctionType(signatures[0]) if signatures else numba.typeof(one)
+
+    found: Callable[..., Any] = kernel.dispatcher.compile(tuple(map(type_of, arguments)))
+    return found
 
 
 class _Compilers:
