@@ -51,7 +51,9 @@ class FunctionLayout(SiteLayout):
         width = np.ones_like(model.cardinalities) if scalar else model.cardinalities
         order = order_of(model, task.scan, near)
         hashed = is_hashed(weights, cls.kind)
-        owed = weight_bytes(weights, cls.kind, 0.0, width, order.segments) if len(order.order) else 0
+        owed = (
+            weight_bytes(weights, cls.kind, 0.0, width, order.segments) if len(order.order) else 0
+        )
         chain = float(owed) + 32.0 * len(free) + 2 * model.calls.bytes_of_member
         return Proposal(
             kind=cls.kind,

@@ -23,7 +23,7 @@ from herded.models.checks import (
 )
 from herded.models.own_calls import OwnCalls, calls_of
 from herded.models.own_data import frozen_data
-from herded.models.own_scores import path_scores, possible_states
+from herded.models.own_scores import mean_spread, path_scores, possible_states
 from herded.system.arrays import arrays_in, starts
 from herded.system.fingerprint import Fingerprint
 
@@ -114,6 +114,7 @@ class ConditionalModel:
     # Nobody can see zeros in a function: a start that is impossible is found out when it is tried.
     has_hard_zeros: ClassVar[bool] = False
     zeros_tie_variables: ClassVar[bool] = True
+    works_with: ClassVar[str] = 'Gibbs(herd=64), Gibbs() or HerdedGibbs(weights="pooled", slack=4)'
 
     def __init__(
         self,
@@ -188,6 +189,11 @@ class ConditionalModel:
         functions = self.conditional, self.statistics, self.changed, self.vectorised
         numbers = self.cardinalities, self.data, self.neighbour_lists, self.evidence
         return Fingerprint(*functions, *numbers).hex[:16]
+
+    @cached_property
+    def hot(self) -> float:
+        """A temperature to anneal from."""
+        return max(1.0, round(mean_spread(self), 3))
 
     @cached_property
     def calls(self) -> OwnCalls:

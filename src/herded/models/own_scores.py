@@ -79,6 +79,17 @@ def possible_states(model: "ConditionalModel", states: np.ndarray) -> np.ndarray
     return allowed
 
 
+def mean_spread(model: "ConditionalModel") -> float:
+    """How far the log-probabilities of a variable are apart, on average at one state."""
+    x = np.maximum(model.evidence, 0)[None].copy()
+    walk, found = _Walk(model, x, model.calls.build(x)), []
+    for i in np.flatnonzero(model.evidence < 0).tolist():
+        logits = walk.visit(i)[0]
+        finite = logits[np.isfinite(logits)]
+        found.append(float(np.ptp(finite)) if len(finite) else 0.0)
+    return float(np.mean(found)) if found else 0.0
+
+
 class _Walk:
     """States that are changed one variable after another, with what they keep."""
 

@@ -22,6 +22,7 @@ import numpy as np
 from herded.system.kernel_cache import folder_of
 
 CACHE = os.environ.get("HERDED_CACHE", "1") != "0"
+MOST_KEPT = 256  # functions of others that a process remembers
 DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
@@ -118,12 +119,23 @@ def first_class(function: Callable[..., Any], arguments: Sequence[Any], key: str
     without one it is not kept. Raises what Numba raises where it cannot compile.
     """
     numba = _numba()
+    types = tuple(numba.typeof(one) for one in arguments)
+    known = (key, function.__name__, types)
+    if known in _FIRST_CLASS:
+        return _FIRST_CLASS[known]
     dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
     if CACHE and key:
         _keep_on_disk(dispatcher, os.path.join("own", key))
-    dispatcher.compile(tuple(numba.typeof(one) for one in arguments))
+    dispatcher.compile(types)
     dispatcher.disable_compile()
+    if key:
+        if len(_FIRST_CLASS) >= MOST_KEPT:
+            _FIRST_CLASS.clear()
+        _FIRST_CLASS[known] = dispatcher
     return dispatcher
+
+
+_FIRST_CLASS: dict[Any, Any] = {}  # of this process
 
 
 def entry(kernel: Any, arguments: Sequence[Any]) -> Callable[..., Any]:
