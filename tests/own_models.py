@@ -21,7 +21,7 @@ def conditional(i, x, statistics, data, out):
 
 def statistics(x, data):
     """Where each factor is in its table."""
-    entry_start, factor, stride, table_start, tables = data
+    entry_start, factor, stride, table_start, _ = data
     places = np.zeros(len(table_start), np.int64)
     for i in range(len(x)):
         for e in range(entry_start[i], entry_start[i + 1]):
@@ -30,7 +30,7 @@ def statistics(x, data):
 
 
 def changed(i, old, new, x, statistics, data):
-    entry_start, factor, stride, table_start, tables = data
+    entry_start, factor, stride, _, _ = data
     for e in range(entry_start[i], entry_start[i + 1]):
         statistics[factor[e]] += (new - old) * stride[e]
 
@@ -49,7 +49,7 @@ def all_statistics(x, data):
 
 
 def all_changed(i, old, new, x, statistics, data):
-    entry_start, factor, stride, table_start, tables = data
+    entry_start, factor, stride, _, _ = data
     for e in range(entry_start[i], entry_start[i + 1]):
         statistics[:, factor[e]] += (new - old) * stride[e]
 

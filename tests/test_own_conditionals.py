@@ -1,4 +1,4 @@
-"""Conditionals of one's own: bits of the naive twins and of layout "factor", exact joints, resumed runs."""
+"""Conditionals of one's own: the naive twins' bits, exact joints, and all that `infer` offers."""
 
 import os
 import pickle
@@ -17,6 +17,7 @@ from naive.herd import naive_herd
 from naive.joint import naive_joint
 from naive.samplers import naive_annealed_gibbs, naive_gibbs, naive_herded_gibbs
 from own_models import as_functions
+from pages import transcripts
 from strategies import seeds
 
 import herded as hd
@@ -242,3 +243,9 @@ def test_log_scores_are_differences_along_paths(seed):
     assert (np.isfinite(found) == possible).all()
     gaps = (found - expected)[possible]
     np.testing.assert_allclose(gaps, gaps[:1].repeat(len(gaps)), atol=1e-12)
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="thousands of sweeps")
+def test_the_page_prints_what_it_says():
+    for said, printed in transcripts("own-conditionals.md"):
+        assert printed == said

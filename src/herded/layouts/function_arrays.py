@@ -14,8 +14,8 @@ from herded.layouts.state import State
 from herded.models.conditional import ConditionalModel
 from herded.models.evidence import called
 from herded.models.own_calls import raised, read_only
-from herded.system import jit
 from herded.system.arrays import lock
+from herded.system.first_class import entry
 
 FEW_CONTEXTS = 2**20  # of all variables, where each has a weight of its own
 KEPT = "statistics"  # what a chain keeps, by the names of a checkpoint
@@ -51,8 +51,8 @@ def order_of(model: ConditionalModel, scan: Scan, near: FactorArrays) -> ScanArr
     by_colour = isinstance(scan, str) and scan in ("checkerboard", "colour")
     if by_colour and model.neighbour_lists is None:
         raise MethodError(
-            f"expected neighbours= of a ConditionalModel for scan={scan!r}, got none, so that every "
-            'variable is every other\'s: use scan="sequential"'
+            f"expected neighbours= of a ConditionalModel for scan={scan!r}, got none, so that all "
+            'are neighbours of all: use scan="sequential"'
         )
     order = compile_scan(scan, near, model.evidence < 0, whole=True)
     if order.policy[0] == JACOBI:
@@ -121,9 +121,10 @@ def run_kernel(model: ConditionalModel, kernel: Any, own: OwnArrays, *others: An
         if model.calls.fast is None:
             getattr(kernel, "py_func", kernel)(*arguments)
         else:
-            jit.entry(kernel, arguments)(*arguments)
+            entry(kernel, arguments)(*arguments)
     if own.alarm[0]:
-        raise no_distribution(model, own)
+        _, i, k = own.alarm.tolist()
+        raise no_distribution(model, i, own.logits[k, : model.cardinalities[i]])
 
 
 class reporting:  # noqa: N801  used like a function
@@ -140,10 +141,8 @@ class reporting:  # noqa: N801  used like a function
             raise raised(error, self.what) from error
 
 
-def no_distribution(model: ConditionalModel, own: OwnArrays) -> ModelError:
-    """The error to raise where a conditional is none."""
-    i, k = int(own.alarm[1]), int(own.alarm[2])
-    logits = own.logits[k, : model.cardinalities[i]]
+def no_distribution(model: ConditionalModel, i: int, logits: np.ndarray) -> ModelError:
+    """The error to raise where the conditional of variable i is none."""
     name = called(model, i)
     if np.isneginf(logits).all():
         return ModelError(

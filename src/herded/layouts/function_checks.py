@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from herded.errors import ModelError
-from herded.layouts.function_arrays import kept_by, reporting
+from herded.layouts.function_arrays import kept_by, no_distribution, reporting
 from herded.layouts.state import State
 from herded.models.conditional import ConditionalModel
 from herded.models.evidence import called
@@ -61,10 +61,12 @@ def probe(model: ConditionalModel, x: np.ndarray, i: int, bits: int) -> None:
     """Raise if the conditional of variable i depends on its own state, or on no neighbour's."""
     mine = Member(model, x, model.calls.best)
     first = mine.probabilities(i)
+    if first is None:
+        return  # whoever visits will see it
     for value in _others(model, x, i, bits):
         mine.move(i, value)
-        gap = float(np.abs(mine.probabilities(i) - first).max())
-        if not gap <= TOLERANCE:
+        gap = _gap(first, mine.probabilities(i))
+        if gap > TOLERANCE:
             raise ModelError(
                 f"expected a conditional of variable {called(model, i)} that does not depend on "
                 f"its own state x[i], but it changes by {gap:.3g} when x[i] does: take x[i] out of "
@@ -74,8 +76,9 @@ def probe(model: ConditionalModel, x: np.ndarray, i: int, bits: int) -> None:
     if stranger is not None:
         for value in _others(model, x, stranger, bits):
             mine.move(stranger, value)
-        gap = float(np.abs(mine.probabilities(i) - first).max())
-        if not gap <= TOLERANCE:
+        now = mine.probabilities(i)
+        gap = 0.0 if now is None else _gap(first, now)  # None: the stranger cannot be that
+        if gap > TOLERANCE:
             raise ModelError(
                 f"expected a conditional of variable {called(model, i)} that depends on its "
                 f"neighbours= alone, but it changes by {gap:.3g} with variable "
@@ -128,19 +131,17 @@ def _of_no_joint(model: ConditionalModel, x: np.ndarray) -> str:
     Two variables that change one after the other and then back again come back to the same
     probability, if there is one.
     """
-    if model.vectorised and len(x) != 1:
-        return ""
     some, bits = _some(model, stream_key(STREAM, 1), 2 * VARIABLES), 1
-    for i, j in zip(some[::2], some[1::2], strict=False):
-        mine, total = Member(model, x, model.calls.best), 0.0
+    for i, j in zip(some, some[1:] + some[:1], strict=True):
+        mine, total, size = Member(model, x, model.calls.best), 0.0, 1.0
         old = {v: int(x[0, v]) for v in (i, j)}
         new = {v: next(iter(_others(model, x, v, bits)), old[v]) for v in (i, j)}
         for v, value in ((i, new[i]), (j, new[j]), (i, old[i]), (j, old[j])):
             logits = mine.logits(v)
-            with np.errstate(invalid="ignore"):
-                total += float(logits[value] - logits[mine.x[0, v]])
+            gain = float(logits[value]) - float(logits[mine.x[0, v]])
+            total, size = total + gain, size + abs(gain)
             mine.move(v, value)
-        if abs(total) > TOLERANCE and np.isfinite(total):
+        if np.isfinite(total) and abs(total) > TOLERANCE * size:
             return (
                 "the conditionals belong to no joint distribution: changing variables "
                 f"{called(model, i)} and {called(model, j)} one after the other, and back, changes "
@@ -164,6 +165,8 @@ class Member:
         self.out[:] = np.nan
         self.calls.visit(i, states, read_only(self.x), read, self.model.data, self.out)
         found = self.out[0, :states].copy()
+        if np.isposinf(found).any():
+            raise no_distribution(self.model, i, found)
         if np.isnan(found).any():
             raise ModelError(
                 f"expected {states} log-probabilities from conditional for variable "
@@ -172,10 +175,12 @@ class Member:
             )
         return found
 
-    def probabilities(self, i: int) -> np.ndarray:
+    def probabilities(self, i: int) -> np.ndarray | None:
+        """The conditional of variable i, or None where no state of it is possible."""
         logits = self.logits(i)
-        with np.errstate(invalid="ignore"):  # of a conditional that is none
-            shares = np.exp(logits - logits.max())
+        if np.isneginf(logits).all():
+            return None
+        shares = np.exp(logits - logits.max())
         found: np.ndarray = shares / shares.sum()
         return found
 
@@ -185,6 +190,11 @@ class Member:
         self.x[:, i] = value
         if self.calls.follow is not None and old[0] != value:
             self.calls.follow(i, old, read_only(self.x), self.kept, self.model.data)
+
+
+def _gap(first: np.ndarray, now: np.ndarray | None) -> float:
+    """How far two conditionals are apart; 1 where one is none."""
+    return 1.0 if now is None else float(np.abs(now - first).max())
 
 
 def _some(model: ConditionalModel, key: np.uint64, most: int) -> list[int]:

@@ -3,7 +3,7 @@
 A chain is a herd of one. What kernels call is written here as text, since it depends on what
 `statistics` gives: a tuple is taken apart and put together again for each member. Compiled, it has
 the user's functions inside it, and is a value that kernels take as an argument
-(`system.jit.first_class`).
+(`system.first_class`).
 """
 
 from collections.abc import Callable
@@ -15,8 +15,9 @@ import numpy as np
 
 from herded.errors import HerdedError, ModelError
 from herded.models.own_data import is_compilable, statistics_parts
-from herded.system import jit
 from herded.system.fingerprint import Fingerprint
+from herded.system.first_class import first_class, inlined
+from herded.system.jit import DISABLED
 
 if TYPE_CHECKING:
     from herded.models.conditional import ConditionalModel
@@ -81,9 +82,9 @@ class OwnCalls:
     def __init__(self, model: "ConditionalModel", example: Statistics, form: Any) -> None:
         self.model, self.example, self.form = model, example, form
         self.plain = self._calls(lambda function: function)
-        self.why_plain = "" if jit.DISABLED else "compiled=False was asked for"
+        self.why_plain = "" if DISABLED else "compiled=False was asked for"
         self.fast: Calls | None = None
-        if model.compiled is not False and not jit.DISABLED:
+        if model.compiled is not False and not DISABLED:
             self.fast, self.why_plain = self._compile()
 
     @property
@@ -177,16 +178,16 @@ class OwnCalls:
         """All calls compiled, or why that cannot be."""
         if not is_compilable(self.model.data):
             return self._refused("data is not made of numbers, arrays and tuples of these")
-        calls, key = self._calls(jit.inlined), self._key()
+        calls, key = self._calls(inlined), self._key()
         x, out = np.zeros((1, self.model.n_variables), np.int64), np.empty((1, self.width))
         kept, data = self.build(x, self.plain), self.model.data
         seen, read = read_only(x), tuple(map(read_only, kept))
         try:
-            visit = jit.first_class(calls.visit, (0, 1, seen, read, data, out), key)
+            visit = first_class(calls.visit, (0, 1, seen, read, data, out), key)
             follow = build = None
             if calls.follow is not None:
                 old = np.zeros(1, np.int64)
-                follow = jit.first_class(calls.follow, (0, old, seen, kept, data), key)
+                follow = first_class(calls.follow, (0, old, seen, kept, data), key)
                 build = self._compiled_build(seen, key)
         except Exception as error:  # Numba raises many kinds, and lets through those of others
             return self._refused(_first_line(error))
@@ -201,12 +202,12 @@ class OwnCalls:
         return None, reason
 
     def _compiled_build(self, seen: np.ndarray, key: str) -> Callable[..., Any]:
-        """`statistics` compiled where that gives the same; it is called seldom enough to do without."""
+        """`statistics` compiled where that gives the same; it is called seldom."""
         assert self.model.statistics is not None
-        function = getattr(self.model.statistics, "py_func", self.model.statistics)
+        function = inlined(self.model.statistics).py_func
         x, plain = seen if self.model.vectorised else seen[0], self.model.statistics
         try:
-            built = jit.first_class(function, (x, self.model.data), key)
+            built = first_class(function, (x, self.model.data), key)
             parts = statistics_parts(built(x, self.model.data))
         except Exception:  # as above
             return plain

@@ -99,7 +99,7 @@ class Fingerprint:
 
 
 def _home(part: object) -> str:
-    """The package that has it; ufuncs do not say, and are NumPy's or such as nobody can look into."""
+    """The package that has it; ufuncs do not say, and are NumPy's or nobody knows whose."""
     known = "numpy" if getattr(np, getattr(part, "__name__", ""), None) is part else ""
     return known or str(getattr(part, "__module__", None)).partition(".")[0]
 
@@ -108,8 +108,7 @@ def _parts_of_code(code: CodeType) -> Iterator[object]:
     """All but where it is written."""
     yield code.co_code
     yield code.co_consts
-    for names in (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars):
-        yield names
+    yield from (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
     yield (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
 
 
@@ -122,15 +121,15 @@ def _parts_of_function(function: FunctionType) -> Iterator[object]:
             yield cell.cell_contents
         except ValueError:  # not filled yet
             yield "empty"
-    for name in sorted(set(_names(function.__code__))):
+    for name in sorted(set(names_in(function.__code__))):
         if name in function.__globals__:
             yield name
             yield function.__globals__[name]
 
 
-def _names(code: CodeType) -> Iterator[str]:
+def names_in(code: CodeType) -> Iterator[str]:
     """What it may look up among globals, and functions within it may."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _names(constant)
+            yield from names_in(constant)

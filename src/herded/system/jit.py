@@ -12,7 +12,7 @@ which takes a third of the time of a short function.
 import gc
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache, update_wrapper
 from importlib.util import find_spec
 from typing import Any
@@ -22,7 +22,6 @@ import numpy as np
 from herded.system.kernel_cache import folder_of
 
 CACHE = os.environ.get("HERDED_CACHE", "1") != "0"
-MOST_KEPT = 256  # functions of others that a process remembers
 DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
@@ -84,11 +83,11 @@ def _wrap(function: Callable[..., Any], inner: bool) -> Any:
         nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=inner
     )(function)
     if CACHE:
-        _keep_on_disk(dispatcher, "inner" if inner else "")
+        keep_on_disk(dispatcher, "inner" if inner else "")
     return dispatcher
 
 
-def _keep_on_disk(dispatcher: Any, place: str) -> None:
+def keep_on_disk(dispatcher: Any, place: str) -> None:
     """Let Numba keep what it compiles in the folder of the function's module, or in a place there.
 
     The folder is made when something is compiled.
@@ -100,57 +99,6 @@ def _keep_on_disk(dispatcher: Any, place: str) -> None:
         dispatcher._cache = _function_cache()(function)
     finally:
         settings.CACHE_DIR = before
-
-
-# -- functions of others, which kernels take as arguments ---------------------------------------
-
-
-def inlined(function: Callable[..., Any]) -> Any:
-    """A function of somebody's own as Numba's object, for others that are compiled with it."""
-    found = getattr(function, "py_func", function)
-    return _numba().njit(nogil=True, error_model="numpy")(found)
-
-
-def first_class(function: Callable[..., Any], arguments: Sequence[Any], key: str) -> Any:
-    """`function` compiled for arguments such as these, as a value that kernels take.
-
-    Kernels call it by its address: they are compiled once for all functions that take the same
-    types. `key` names all that the function does, to keep what was compiled on disk under it;
-    without one it is not kept. Raises what Numba raises where it cannot compile.
-    """
-    numba = _numba()
-    types = tuple(numba.typeof(one) for one in arguments)
-    known = (key, function.__name__, types)
-    if known in _FIRST_CLASS:
-        return _FIRST_CLASS[known]
-    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
-    if CACHE and key:
-        _keep_on_disk(dispatcher, os.path.join("own", key))
-    dispatcher.compile(types)
-    dispatcher.disable_compile()
-    if key:
-        if len(_FIRST_CLASS) >= MOST_KEPT:
-            _FIRST_CLASS.clear()
-        _FIRST_CLASS[known] = dispatcher
-    return dispatcher
-
-
-_FIRST_CLASS: dict[Any, Any] = {}  # of this process
-
-
-def entry(kernel: Any, arguments: Sequence[Any]) -> Callable[..., Any]:
-    """A kernel compiled for arguments such as these, functions by their addresses.
-
-    Numba would otherwise compile it anew for each function that is passed to it.
-    """
-    numba = _numba()
-
-    def type_of(one: Any) -> Any:
-        signatures = getattr(one, "nopython_signatures", None)
-        return numba.types.FunctionType(signatures[0]) if signatures else numba.typeof(one)
-
-    found: Callable[..., Any] = kernel.dispatcher.compile(tuple(map(type_of, arguments)))
-    return found
 
 
 class _Compilers:
