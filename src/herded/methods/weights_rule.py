@@ -13,6 +13,7 @@ models, `--only uai` on real ones.
 
 from herded.layouts.factor_arrays import compile_factors, count_rows
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.models.checks import check_model
 from herded.models.factor_graph import as_graph, has_factors
 from herded.models.protocol import Model
 from herded.system import memory
@@ -42,6 +43,7 @@ def suited_weights(model: Model, *, seed: int = 0, max_memory: Size | None = Non
     >>> method.weights, method.slack
     ('pooled', 4.0)
     """
+    check_model(model)
     if not has_factors(model):  # so that nobody knows how many contexts there are
         return HerdedGibbs(weights="pooled", slack=SLACK, seed=seed)
     graph = as_graph(model)
