@@ -38,7 +38,7 @@ class FunctionLayout(SiteLayout):
 
     kind: ClassVar[str] = "function"
     cools: ClassVar[bool] = True
-    tells: ClassVar[bool] = True
+    reports: ClassVar[bool] = True
 
     @classmethod
     def propose(cls, task: Task, forced: bool) -> Proposal | str:
@@ -89,7 +89,7 @@ class FunctionLayout(SiteLayout):
         state.own.update(keep(self.model, state.x[None]))
         return state
 
-    def doubts(self, states: Sequence[State]) -> list[str]:
+    def warnings(self, states: Sequence[State]) -> list[str]:
         return doubts(self.model, states[0].x[None])
 
     def sweep(

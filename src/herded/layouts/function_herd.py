@@ -40,7 +40,7 @@ class FunctionHerdLayout(HerdLayout):
 
     kind: ClassVar[str] = "function"
     cools: ClassVar[bool] = True
-    tells: ClassVar[bool] = True
+    reports: ClassVar[bool] = True
     any_size: ClassVar[bool] = True
 
     @classmethod
@@ -91,7 +91,7 @@ class FunctionHerdLayout(HerdLayout):
         state.own.update(keep(self.model, self._rows(state)))
         return state
 
-    def doubts(self, states: Sequence[State]) -> list[str]:
+    def warnings(self, states: Sequence[State]) -> list[str]:
         return doubts(self.model, self._rows(states[0]))
 
     def _rows(self, state: State) -> np.ndarray:
