@@ -133,7 +133,9 @@ def test_methods_that_need_factors_say_so(method):
 
 
 def test_the_best_state_is_kept_by_its_log_score():
-    result = hd.infer(dice(), Herd(), sweeps=50, chains=2, keep=[hd.BestState(), hd.PairMarginals()])
+    result = hd.infer(
+        dice(), Herd(), sweeps=50, chains=2, keep=[hd.BestState(), hd.PairMarginals()]
+    )
     assert result.best.state.tolist() == [0, 0, 0]
     assert result.best.log_score == pytest.approx(3 * np.log(0.5))
     assert len(result.pair_marginals.edges) == 0  # dice have no neighbours
