@@ -73,7 +73,7 @@ def propose_layout(
         hint = did_you_mean(kind, KINDS)
         raise MethodError(f"expected a layout out of {', '.join(KINDS)}, got {kind!r}{hint}")
     task, reason, herd = Task(model, draw, scan, max_memory), "", draw.members > 1
-    able = [c for c in LAYOUTS if c.together == herd and c.cools >= cools]
+    able = [c for c in LAYOUTS if c.is_herd == herd and c.cools >= cools]
     candidates = [layout for layout in able if kind in (None, layout.kind)]
     if not candidates:
         kinds = " or ".join(dict.fromkeys(layout.kind for layout in able))
