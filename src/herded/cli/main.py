@@ -97,7 +97,9 @@ def parser() -> Parser:
     size = paper.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="small sizes, in seconds")
     size.add_argument("--full", action="store_true", help="the paper's own sizes and more")
-    paper.add_argument("--only", metavar="PART", help="theory, two-variables, denoising or ner")
+    paper.add_argument(
+        "--only", metavar="PART", help="herding, theory, two-variables, denoising or ner"
+    )
     paper.add_argument(
         "--corpus",
         action="append",
