@@ -1,7 +1,8 @@
-"""Learning from data: parameters of models, variables to select, clusters."""
+"""Learning from data: parameters and structure of models, variables to select, clusters."""
 
 from herded.system.lazy import attach
 
+# Classes of scikit-learn's.
 __getattr__, __dir__, __all__ = attach(
-    __name__, extras=["DirichletMixture", "VariableSelector"]
-)  # which need scikit-learn
+    __name__, extras=["BoltzmannMachine", "DirichletMixture", "RBM", "VariableSelector"]
+)
