@@ -16,6 +16,7 @@ import herded as hd
 PACKAGES = {
     "hd": hd,
     "hd.io": hd.io,
+    "hd.learn": hd.learn,
     "hd.ner": hd.ner,
     "hd.plot": hd.plot,
     "hd.qubo": hd.qubo,

@@ -62,6 +62,7 @@ def test_finding_a_package_loads_no_numpy(name):
     ("name", "module"),
     [
         ("io", "herded.io"),
+        ("learn", "herded.learn"),
         ("ner", "herded.ner"),
         ("plot", "herded.plot"),
         ("qubo", "herded.qubo"),

@@ -1,5 +1,6 @@
 from herded import (
     io as io,
+    learn as learn,
     ner as ner,
     plot as plot,
     qubo as qubo,

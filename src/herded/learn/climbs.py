@@ -1,0 +1,210 @@
+"""Which way a fit climbs: what is maximised, from where, and by which steps."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MemoryLimitError, MethodError, ModelError
+from herded.learn.exact_moments import ExactMoments
+from herded.learn.herd_moments import Herd, UnknownParts
+from herded.learn.lbfgs import QuasiNewton, climb
+from herded.learn.objectives import Known, Likelihood, Objective, PseudoLikelihood, Rows
+from herded.learn.steps import Steps
+from herded.learn.stochastic import Averaged
+from herded.methods.options import check_herd, check_seed, is_between, is_whole
+from herded.models.evidence import called
+from herded.system.stream import draws, stream_key
+
+QUICK = 2.0**24  # bytes of elimination that take a tenth of a second: "auto" takes no more
+BATCHES, JITTER = 14, 15  # purposes of streams
+START_STEPS = 100  # of pseudo-likelihood, most
+WARM = 20  # calls of a herd before the first step
+SCORED = 10  # noisy steps between two looks at held-out rows
+APART = 0.1  # hidden variables' parameters start up to so far from those of the model
+
+
+@dataclass(frozen=True)
+class Options:
+    """How `fit` learns, checked."""
+
+    objective: str
+    method: str
+    batch: int | None
+    patience: int
+    steps: int
+    rate: float
+    herd: int
+    sweeps: int
+    seed: int
+    max_memory: float
+
+    def __post_init__(self) -> None:
+        if self.objective not in ("likelihood", "pseudo"):
+            raise MethodError(
+                f'expected objective="likelihood" or "pseudo", got {self.objective!r:.80}'
+            )
+        if self.method not in ("auto", "exact", "herd"):
+            raise MethodError(f'expected method="auto", "exact" or "herd", got {self.method!r:.80}')
+        for name in ("patience", "steps", "sweeps", "batch"):
+            value = getattr(self, name)
+            if not (is_whole(value, 1) or (name == "batch" and value is None)):
+                raise MethodError(f"expected {name} as a whole number from 1, got {value!r:.80}")
+        if not is_between(self.rate, 1e-12, 1e6):
+            raise MethodError(f"expected a rate above 0, got {self.rate!r:.80}")
+        check_herd(self.herd)
+        check_seed(self.seed)
+
+    def told(self) -> str:
+        """What decides the bits of a run, for its checkpoint."""
+        noisy = (self.steps,) if self.method == "herd" or self.batch else ()
+        chosen = self.objective, self.method, self.batch, self.patience
+        return repr((*chosen, self.rate, self.herd, self.sweeps, self.seed, *noisy))
+
+
+@dataclass(frozen=True, eq=False)
+class Penalty:
+    """What is taken off the objective: sum_p l1_p |x_p| + l2_p x_p^2 / 2."""
+
+    l1: np.ndarray
+    l2: np.ndarray
+
+    def smooth(self, function: Callable[..., tuple[float, np.ndarray]]) -> Any:
+        """The function less the penalty that has a gradient."""
+
+        def penalised(x: np.ndarray) -> tuple[float, np.ndarray]:
+            value, gradient = function(x)
+            return value - float((self.l2 * x * x).sum()) / 2.0, gradient - self.l2 * x
+
+        return penalised
+
+
+def check_rows(rows: Rows, penalty: Penalty, options: Options) -> None:
+    """Raise where rows cannot be learned from."""
+    rows.check_possible()
+    if not rows.complete:
+        if options.objective == "pseudo":
+            raise MethodError(
+                "expected rows without unknown states (-1) for the pseudo-likelihood, got some: "
+                'use objective="likelihood"'
+            )
+        return
+    family = rows.family
+    low, high = family.extremes()
+    found = family.gathered(rows.met)
+    room = 1e-9 * (high - low)
+    endless = ((found <= low + room) | (found >= high - room)) & (penalty.l1 + penalty.l2 == 0.0)
+    if endless.any():
+        f = family.factor_of(int(np.argmax(endless)))
+        names = ", ".join(called(family.model, int(i)) for i in family.graph.factor(f)[0])
+        raise ModelError(
+            "expected data that vary, but some states of the variables of factor "
+            f"{f} ({names}) never occur, which makes its best parameter infinite: drop constant "
+            "columns, add rows, or give a penalty for it (l2=, an array for single variables)"
+        )
+
+
+def prepared(
+    rows: Rows, held: Rows | None, penalty: Penalty, options: Options, has_begun: bool
+) -> Steps:
+    """The steps to take; their start is found unless they have begun in an earlier run."""
+    start = first_parameters(rows, penalty, options, has_begun)
+    parts: dict[str, Any] = {}
+    objective: Objective = PseudoLikelihood(rows)
+    if options.objective == "likelihood":
+        known = Known(rows, options.max_memory, options.sweeps, options.seed)
+        if known.drawn is not None:
+            parts["rows"] = known.drawn
+        model = elimination(rows, options)
+        if model is None:
+            herd = Herd(rows.family, rows.links, options.herd, options.sweeps, options.seed)
+            for _ in range(0 if has_begun else WARM):
+                herd.of(start)
+            parts["herd"] = herd
+        objective = Likelihood(known, model, parts.get("herd"))
+    score = None if held is None else scoring(held, objective, options)
+    if options.batch is None and not parts:
+        smooth = QuasiNewton(penalty.smooth(objective), start, penalty.l1)
+        return Steps(smooth, options.steps, True, score, 1, options.patience, parts)
+    batches = Batches(len(rows.states), options.batch, options.seed)
+    noisy = Averaged(
+        lambda x, step: objective(x, batches.of(step))[1],
+        start,
+        statistics_variances(rows, start, options),
+        l1=penalty.l1,
+        l2=penalty.l2,
+        rate=options.rate,
+        steps=options.steps,
+    )
+    return Steps(noisy, options.steps, False, score, SCORED, options.patience, parts)
+
+
+def first_parameters(rows: Rows, penalty: Penalty, options: Options, has_begun: bool) -> np.ndarray:
+    """Those of the model; from there the best by pseudo-likelihood, where all is known.
+
+    With hidden variables a little apart from them: where several are alike, as in a model of
+    zeros, nothing else would make them differ.
+    """
+    start = rows.family.start.copy()
+    if not rows.complete:
+        bits = draws(stream_key(options.seed, 0, JITTER), len(start))
+        return start + APART * (2.0**-52 * (bits >> np.uint64(11)).astype(np.float64) - 1.0)
+    if options.objective == "likelihood" and not has_begun:
+        return climb(penalty.smooth(rows.pseudo), start, penalty.l1, START_STEPS).x
+    return start
+
+
+def elimination(rows: Rows, options: Options) -> ExactMoments | None:
+    """Elimination of the whole model, if that is asked for, or quick."""
+    if options.method == "herd":
+        return None
+    try:
+        most = options.max_memory if options.method == "exact" else QUICK
+        return ExactMoments(rows.family.graph, most)
+    except MemoryLimitError:
+        if options.method == "exact":
+            raise
+        return None
+
+
+def scoring(held: Rows, objective: Objective, options: Options) -> Callable[[np.ndarray], float]:
+    """The objective on held-out rows; the pseudo-likelihood where a likelihood is not known."""
+    if isinstance(objective, Likelihood) and objective.model is not None:
+        known = Known(held, options.max_memory, options.sweeps, options.seed)
+        if known.drawn is None:
+            likelihood = Likelihood(known, objective.model, None)
+            return lambda x: likelihood(x)[0]
+    if not held.complete:
+        raise MethodError(
+            "expected held-out rows without unknown states (-1), since the model is too large for "
+            "their likelihood, got some: hold out complete rows, or none"
+        )
+    return lambda x: held.pseudo(x)[0]
+
+
+def statistics_variances(rows: Rows, start: np.ndarray, options: Options) -> np.ndarray:
+    """(P,) over the rows; what is unknown is drawn once for it."""
+    if rows.complete:
+        return rows.variances()
+    drawn = UnknownParts(rows.links, rows.states, len(rows.family.group), options.seed)
+    drawn.of(rows.family.tables(start), rows.weight, WARM)
+    return rows.variances(drawn.x)
+
+
+@dataclass(frozen=True)
+class Batches:
+    """The rows of each step: all, or some until every row was used, in an order drawn anew."""
+
+    rows: int
+    size: int | None
+    seed: int
+
+    def of(self, step: int) -> np.ndarray | None:
+        if self.size is None or self.size >= self.rows:
+            return None
+        each = self.rows // self.size
+        epoch, part = divmod(step, each)
+        bits = draws(stream_key(self.seed, epoch, BATCHES), self.rows)
+        order = np.argsort(bits, kind="stable")
+        return np.sort(order[part * self.size : (part + 1) * self.size])

@@ -1,0 +1,98 @@
+"""Statistics of a model whose parameters change from step to step: a herd that goes on.
+
+The herd is that of `hd.Gibbs(herd=n)`, laid out anew for each step's parameters and started where
+the last step left it (persistent chains: Younes 1989; Tieleman 2008). Rows with unknown variables
+are members of a herd too, each of which keeps what it knows.
+"""
+
+import numpy as np
+
+from herded.draws.together import orders
+from herded.errors import CheckpointError
+from herded.learn.parameters import LogLinear
+from herded.learn.visits import Links, count_entries, herd_sweeps
+from herded.methods.gibbs import Gibbs
+from herded.models.support import member_starts
+from herded.system.stream import stream_key
+
+STARTS, ROWS = 11, 12  # purposes of streams
+
+
+class Herd:
+    """Members that follow a model as it is learned."""
+
+    def __init__(
+        self, family: LogLinear, links: Links, members: int, sweeps: int, seed: int
+    ) -> None:
+        self.family, self.links = family, links
+        self.method, self.sweeps, self.done = Gibbs(seed=seed, herd=members), sweeps, 0
+        self.x = member_starts(family.graph, members, stream_key(seed, 0, STARTS)).astype(np.int64)
+
+    def of(self, parameters: np.ndarray) -> np.ndarray:
+        """(E,) how often each entry of the tables is met, after some sweeps of all members."""
+        layout = self.method.compile(self.family.rebuilt(parameters))
+        state = self.method.init(layout, self.x, chain=0)
+        state.sweep = self.done
+        self.method.advance(layout, state, np.empty((self.sweeps, 0), layout.sample_type))
+        self.x, self.done = np.ascontiguousarray(layout.values(state)), state.sweep
+        return self.met()
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that changes."""
+        return {"x": self.x, "done": np.array([self.done])}
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Become what `arrays` was taken from."""
+        self.x, self.done = arrays["x"], int(arrays["done"][0])
+        check_members(self.x, self.family.graph.cardinalities)
+
+    def met(self) -> np.ndarray:
+        """(E,) how often each entry of the tables is met as the members are now."""
+        counts = np.zeros(len(self.family.group))
+        x = np.ascontiguousarray(self.x.T).astype(np.uint16)
+        count_entries(self.links, x, np.full(len(self.x), 1.0 / len(self.x)), counts)
+        return counts
+
+
+class UnknownParts:
+    """Rows of data as members of a herd: what is known stays, the rest is drawn together."""
+
+    def __init__(self, links: Links, rows: np.ndarray, size: int, seed: int) -> None:
+        self.links, self.size, self.done = links, size, 0
+        self.key, self.order_key = stream_key(seed, 0, ROWS), stream_key(seed, 1, ROWS)
+        self.known = np.ascontiguousarray(rows.T).astype(np.int32)
+        self.x = np.maximum(self.known, 0).astype(np.uint16)
+
+    def of(
+        self, tables: np.ndarray, weight: np.ndarray, sweeps: int, at: np.ndarray | None = None
+    ) -> np.ndarray:
+        """(E,) the expected entries of tables, summed over rows (all, or `at`) with weights."""
+        every = slice(None) if at is None else at
+        known = np.ascontiguousarray(self.known[:, every])
+        x = np.ascontiguousarray(self.x[:, every])
+        expected = np.zeros(self.size)
+        herd_sweeps(
+            self.links, tables, known, x, self.key, self.order_key,
+            self.done, sweeps, orders(x.shape[1]), weight / sweeps, expected,
+        )  # fmt: skip
+        self.x[:, every] = x
+        self.done += sweeps
+        return expected
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that changes."""
+        return {"x": self.x, "done": np.array([self.done])}
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Become what `arrays` was taken from."""
+        self.x, self.done = arrays["x"], int(arrays["done"][0])
+        check_members(self.x.T, self.links.states)
+
+
+def check_members(x: np.ndarray, cardinalities: np.ndarray) -> None:
+    """Kernels believe their states, so those of a file are looked at first."""
+    if ((x < 0) | (x >= cardinalities)).any():
+        raise CheckpointError(
+            "expected a checkpoint with states of this model, got one that is broken in those of "
+            "its herd: move it away to start anew"
+        )

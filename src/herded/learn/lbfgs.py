@@ -1,0 +1,136 @@
+"""Steps of L-BFGS, also with an L1 penalty: maximise f(x) - sum_j l1_j |x_j|.
+
+Limited-memory BFGS (Nocedal 1980) with a backtracking line search; where an L1 penalty is given,
+orthant-wise (Andrew and Gao, "Scalable training of L1-regularized log-linear models", 2007): the
+gradient is that of the orthant which is entered, and steps that would leave it stop at zero. Sums
+are NumPy's own, in one order, not those of a BLAS: the same bits everywhere.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+MEMORY = 12  # pairs of steps and changes of the gradient
+ENOUGH = 1e-4  # of the promised gain
+HALVINGS = 40
+TOLERANCE = 1e-6
+
+Function = Callable[[np.ndarray], tuple[float, np.ndarray]]  # a value and its gradient
+
+
+def dot(a: np.ndarray, b: np.ndarray) -> float:
+    """A sum of products whose bits do not depend on a BLAS."""
+    return float((a * b).sum())
+
+
+class QuasiNewton:
+    """Climb a function step by step; all of its state is in `arrays`."""
+
+    def __init__(
+        self, function: Function, start: np.ndarray, l1: np.ndarray, tolerance: float = TOLERANCE
+    ) -> None:
+        self.function, self.l1, self.tolerance = function, l1, tolerance
+        self.x = start.copy()
+        self.value, self.gradient = self._evaluate(self.x)
+        self.moved = np.zeros((0, len(start)))  # steps, the latest last
+        self.changed = np.zeros((0, len(start)))  # of the gradient, with the other sign
+        self.stuck = False  # no step in the direction gains anything
+
+    @property
+    def slope(self) -> float:
+        """The largest part of the gradient: 0 at the maximum."""
+        return float(np.abs(self._uphill(self.x, self.gradient)).max(initial=0.0))
+
+    @property
+    def converged(self) -> bool:
+        """Whether there is nothing left to gain: the slope is flat, or below rounding."""
+        return self.slope <= self.tolerance or self.stuck
+
+    def _evaluate(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = self.function(x)
+        return value - float((self.l1 * np.abs(x)).sum()), gradient
+
+    def _uphill(self, x: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """The gradient, the penalty included: at zero that of the steeper side, if it rises."""
+        inward = np.clip(gradient, -self.l1, self.l1)
+        outward: np.ndarray = gradient - self.l1 * np.sign(x)
+        outward[x == 0.0] = (gradient - inward)[x == 0.0]
+        return outward
+
+    def step(self) -> None:
+        """One step uphill, as long as it gains enough."""
+        uphill = self._uphill(self.x, self.gradient)
+        direction = self._newton(uphill)
+        penalised = self.l1 > 0.0
+        direction[penalised & (direction * uphill <= 0.0)] = 0.0
+        promised = dot(direction, uphill)
+        if promised <= 0.0:
+            direction, promised = uphill, dot(uphill, uphill)
+            self.moved, self.changed = self.moved[:0], self.changed[:0]
+        side = np.where(self.x == 0.0, np.sign(uphill), np.sign(self.x))
+        # Without a memory nothing tells how long a step is: a short first one.
+        length = 1.0 if len(self.moved) else min(1.0, 1.0 / np.sqrt(promised))
+        for _ in range(HALVINGS):
+            x = self.x + length * direction
+            x[penalised & (x * side < 0.0)] = 0.0
+            value, gradient = self._evaluate(x)
+            if value >= self.value + ENOUGH * dot(x - self.x, uphill):
+                break
+            length /= 2.0
+        else:
+            self.stuck = not len(self.moved)
+            self.moved, self.changed = self.moved[:0], self.changed[:0]
+            return
+        moved, changed = x - self.x, self.gradient - gradient
+        self.x, self.value, self.gradient = x, value, gradient
+        if dot(moved, changed) > 1e-12 * dot(changed, changed):
+            self.moved = np.concatenate([self.moved, moved[None]])[-MEMORY:]
+            self.changed = np.concatenate([self.changed, changed[None]])[-MEMORY:]
+
+    def _newton(self, uphill: np.ndarray) -> np.ndarray:
+        """The direction of Newton's method, as far as the memory knows the curvature."""
+        direction, parts = uphill.copy(), []
+        for s, y in zip(self.moved[::-1], self.changed[::-1], strict=True):
+            part = dot(s, direction) / dot(s, y)
+            direction -= part * y
+            parts.append(part)
+        if len(self.moved):
+            s, y = self.moved[-1], self.changed[-1]
+            direction *= dot(s, y) / dot(y, y)
+        for s, y, part in zip(self.moved, self.changed, parts[::-1], strict=True):
+            direction += (part - dot(y, direction) / dot(s, y)) * s
+        return direction
+
+    def sentence(self, steps: int) -> str:
+        """What became of it after so many steps."""
+        slope = f"the largest slope is {self.slope:.1e}"
+        if self.converged:
+            return f"converged in {steps} steps: {slope}"
+        return f"not converged in {steps} steps: {slope}; give more steps"
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that changes."""
+        numbers = np.array([self.value, float(self.stuck)])
+        return {
+            "x": self.x,
+            "numbers": numbers,
+            "gradient": self.gradient,
+            "moved": self.moved,
+            "changed": self.changed,
+        }
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Become what `arrays` was taken from."""
+        self.x, self.gradient = arrays["x"], arrays["gradient"]
+        self.moved, self.changed = arrays["moved"], arrays["changed"]
+        self.value, self.stuck = float(arrays["numbers"][0]), bool(arrays["numbers"][1])
+
+
+def climb(function: Function, start: np.ndarray, l1: np.ndarray, steps: int) -> QuasiNewton:
+    """Steps until nothing is left to gain, or `steps` are done."""
+    climber = QuasiNewton(function, start, l1)
+    for _ in range(steps):
+        if climber.converged:
+            break
+        climber.step()
+    return climber

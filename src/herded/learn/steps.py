@@ -1,0 +1,176 @@
+"""The loop of learning: step, look at held-out rows, save, show; until there is nothing to gain."""
+
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from herded.errors import CheckpointError
+from herded.run import checkpoint_file as checkpoints
+from herded.run.loop import interruptible
+from herded.run.progress import Progress
+from herded.system import atomic
+from herded.system.atomic import FilePath
+
+COLUMNS = ("value", "slope", "held_out")
+
+
+class Climber(Protocol):
+    """What takes steps."""
+
+    @property
+    def x(self) -> np.ndarray:
+        """The parameters that it would answer with."""
+
+    @property
+    def slope(self) -> float:
+        """How steep it still is."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether there is nothing left to gain."""
+
+    def step(self) -> None:
+        """Take a step."""
+
+    def sentence(self, steps: int) -> str:
+        """What became of it after so many steps."""
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that changes."""
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Become what `arrays` was taken from."""
+
+
+@dataclass
+class Steps:
+    """A climb that can be saved, resumed and ended early."""
+
+    climber: Climber
+    total: int
+    until_flat: bool  # end where the climber has converged
+    score: Callable[[np.ndarray], float] | None  # of held-out rows
+    score_every: int
+    patience: int
+    parts: dict[str, Any]  # what else changes: herds, with arrays() and restore()
+    identity: dict[str, Any] = field(default_factory=dict)  # what must be equal to be resumed
+    history: list[tuple[float, float, float]] = field(default_factory=list)
+    best: np.ndarray | None = None
+    best_score: float = -np.inf
+    since: int = 0  # scores since the best
+    interrupted: bool = False
+
+    @property
+    def done(self) -> int:
+        return len(self.history)
+
+    @property
+    def is_finished(self) -> bool:
+        flat = self.until_flat and self.climber.converged
+        return self.done >= self.total or flat or self.since >= self.patience
+
+    @property
+    def answer(self) -> np.ndarray:
+        """The parameters of the best score, or the last ones where nothing is held out."""
+        return self.climber.x if self.best is None else self.best
+
+    def advance(self) -> None:
+        """One step, and a score where it is time for one."""
+        self.climber.step()
+        held = np.nan
+        if self.score is not None and (self.done + 1) % self.score_every == 0:
+            x = self.climber.x.copy()
+            held = self.score(x)
+            self.since += 1
+            if self.best is None or held > self.best_score:
+                self.best, self.best_score, self.since = x, held, 0
+        self.history.append((getattr(self.climber, "value", np.nan), self.climber.slope, held))
+
+    def run(self, checkpoint: FilePath | None, every: float, progress: bool | None) -> None:
+        """All steps that are left; Ctrl-C ends them after the present one."""
+        saved = time.perf_counter()
+        bar = Progress(progress, self.total, "fit", "steps")
+        bar.expect_compilers()
+        with interruptible() as stop, closing(bar):
+            while not self.is_finished and not stop.is_set():
+                self.advance()
+                value, slope, held = self.history[-1]
+                told = {"value": value, "slope": slope, "held out": held}
+                bar.update(
+                    self.done, " ".join(f"{k} {v:.5g}" for k, v in told.items() if np.isfinite(v))
+                )
+                if checkpoint is not None and time.perf_counter() - saved > every:
+                    self.save(checkpoint)
+                    saved = time.perf_counter()
+            self.interrupted = stop.is_set() and not self.is_finished
+        if checkpoint is not None:
+            self.save(checkpoint)
+
+    def sentence(self) -> str:
+        """What became of it."""
+        if self.interrupted:
+            return f"interrupted after {self.done} steps: fit again with the same checkpoint"
+        if self.since >= self.patience:
+            return (
+                f"stopped after {self.done} steps, since held-out rows got no better in "
+                f"{self.patience} looks"
+            )
+        return self.climber.sentence(self.done)
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The history, by name."""
+        table = np.array(self.history, np.float64).reshape(-1, len(COLUMNS))
+        return {name: table[:, c].copy() for c, name in enumerate(COLUMNS)}
+
+    # -- checkpoints ------------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that changes, by name."""
+        arrays = {f"climber/{name}": a for name, a in self.climber.arrays().items()}
+        for part, held in self.parts.items():
+            arrays |= {f"{part}/{name}": a for name, a in held.arrays().items()}
+        table = np.array(self.history, np.float64).reshape(-1, len(COLUMNS))
+        best = np.empty(0) if self.best is None else self.best
+        scores = np.array([self.best_score, float(self.since)])
+        return arrays | {"history": table, "best": best, "scores": scores}
+
+    def save(self, path: FilePath) -> None:
+        """Write the climb as it is now."""
+        checkpoints.write(path, self.identity, self.arrays())
+
+    def resume(self, path: FilePath) -> None:
+        """Go on where the checkpoint, if there is one, stopped."""
+        atomic.check_writable(path, CheckpointError, "checkpoint=")
+        found = checkpoints.read(path)
+        if found is None:
+            return
+        header, arrays = found
+        checkpoints.check_same_run(path, header, self.identity)
+        self._check(path, arrays)
+        self.climber.restore(_part("climber", arrays))
+        for part, held in self.parts.items():
+            held.restore(_part(part, arrays))
+        self.history = [(float(a), float(b), float(c)) for a, b, c in arrays["history"]]
+        self.best = arrays["best"] if len(arrays["best"]) else None
+        self.best_score, self.since = float(arrays["scores"][0]), int(arrays["scores"][1])
+
+    def _check(self, path: FilePath, arrays: dict[str, np.ndarray]) -> None:
+        """Raise unless every array is there, of the right type, and as large as it may be."""
+        grows = ("history", "best", "climber/moved", "climber/changed")
+        for name, fresh in self.arrays().items():
+            found = arrays.get(name)
+            same = found is not None and found.dtype == fresh.dtype and found.ndim == fresh.ndim
+            if not same or (name not in grows and arrays[name].shape != fresh.shape):
+                raise CheckpointError(
+                    f"expected a whole checkpoint at {path}, got one that is broken in {name}: "
+                    "move it away to start anew"
+                )
+
+
+def _part(name: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    prefix = f"{name}/"
+    return {key[len(prefix) :]: a for key, a in arrays.items() if key.startswith(prefix)}

@@ -1,0 +1,231 @@
+"""fit: parameters of small models, hidden variables, penalties, resumed bits, and refusals."""
+
+import numpy as np
+import pytest
+
+import herded as hd
+from herded.errors import CheckpointError, MethodError, ModelError
+from herded.learn.climbs import Batches
+
+RNG = np.random.default_rng(3)
+GRID = hd.ising_grid(np.zeros((2, 3)), 0.0)
+TRUTH = hd.ising_grid(
+    [[0.2, -0.1, 0.3], [0.0, 0.1, -0.4]], ([[0.5, -0.3], [0.2, 0.4]], [[0.3] * 3])
+)
+SPINS = np.array([[1.0, -1.0], [-1.0, 1.0]])
+HERD = {"method": "herd", "herd": 64, "sweeps": 2, "steps": 12}
+
+
+def drawn(model, rows):
+    """Rows in proportion to their probability, as nearly as whole numbers of them can be."""
+    joint = hd.infer(model, hd.Exact()).joint
+    counts = np.round(joint.ravel() * rows).astype(int)
+    states = np.indices(joint.shape).reshape(joint.ndim, -1).T
+    return np.repeat(states, counts, axis=0)
+
+
+DATA = drawn(TRUTH, 20_000)
+FEW = DATA[:: len(DATA) // 50]
+
+
+def couplings(fitted):
+    return fitted.model.all_couplings
+
+
+def test_likelihood_and_pseudo_likelihood_find_the_truth():
+    for options in ({}, {"objective": "pseudo"}):
+        fitted = hd.learn.fit(GRID, DATA, **options)
+        assert fitted.converged and fitted.convergence.startswith("converged in ")
+        assert isinstance(fitted.model, hd.Lattice)
+        np.testing.assert_allclose(couplings(fitted), TRUTH.all_couplings, atol=0.01)
+        np.testing.assert_allclose(
+            fitted.model.log_unary[..., 1], TRUTH.log_unary[..., 1], atol=0.01
+        )
+    exact = hd.infer(hd.learn.fit(GRID, DATA).model, hd.Exact()).marginals[..., 1]
+    np.testing.assert_allclose(exact, DATA.mean(axis=0).reshape(2, 3), atol=1e-5)
+
+
+def test_herds_find_what_elimination_finds():
+    exact = hd.learn.fit(GRID, DATA).parameters
+    fitted = hd.learn.fit(GRID, DATA, method="herd", herd=256, steps=60, seed=1)
+    assert fitted.converged and "standard errors" in fitted.convergence
+    assert np.abs(fitted.parameters - exact).max() < 0.02
+    assert np.isnan(fitted.history["value"]).all() and fitted.steps == 60
+
+
+def test_tied_parameters_of_a_lattice_and_by_groups():
+    truth = hd.ising_grid(np.full((2, 3), 0.2), 0.3)
+    data = drawn(truth, 20_000)
+    tied = hd.learn.fit(GRID, data, groups="tied")
+    np.testing.assert_allclose(tied.parameters, [0.2, 0.3], atol=0.005)
+    graph = GRID.as_factor_graph()
+    groups = [[0, 0]] * 6 + [[[1, 1], [1, 1]]] * 7
+    weights = [[-1, 1]] * 6 + [SPINS] * 7
+    same = hd.learn.fit(graph, data, groups=groups, weights=weights)
+    np.testing.assert_allclose(same.parameters, tied.parameters, atol=1e-6)
+    spins = hd.learn.fit(graph, data, groups="ising")
+    each = hd.learn.fit(GRID, data)
+    np.testing.assert_allclose(spins.parameters, each.parameters, atol=1e-4)
+    assert spins.groups.max() == 12 and isinstance(spins.model, hd.FactorGraph)
+
+
+def test_any_factors_of_any_states():
+    truth = hd.FactorGraph([3, 2, 2], [((0, 1, 2), RNG.normal(size=(3, 2, 2))), ((0,), [0, 0, 0])])
+    data = drawn(truth, 20_000)
+    zero = hd.FactorGraph([3, 2, 2], [((0, 1, 2), np.zeros((3, 2, 2))), ((0,), [0, 0, 0])])
+    fitted = hd.learn.fit(zero, data)
+    joint = [hd.infer(model, hd.Exact()).joint for model in (truth, fitted.model)]
+    assert np.abs(joint[0] - joint[1]).max() < 1e-3
+    potts = hd.potts_grid(RNG.normal(0, 0.3, (2, 2, 3)), 0.4)
+    fitted = hd.learn.fit(hd.potts_grid(np.zeros((2, 2, 3)), 0.0), drawn(potts, 20_000))
+    np.testing.assert_allclose(couplings(fitted), 0.4, atol=0.02)
+
+
+@pytest.mark.parametrize("options", [{}, {"batch": 200, "steps": 60}, {**HERD, "steps": 60}])
+def test_a_variable_that_nobody_saw(options):
+    """A path of three spins whose middle is hidden: the ends' agreement tells its couplings."""
+    path = hd.pairwise_model(np.zeros((3, 2)), [(0, 1), (1, 2)], 0.5 * SPINS)
+    data = drawn(hd.pairwise_model(np.zeros((3, 2)), [(0, 1), (1, 2)], 0.8 * SPINS), 2000)
+    data[:, 1] = -1
+    groups = [[-1, -1]] * 3 + [[[0, 0], [0, 0]]] * 2
+    weights = [[1, 1]] * 3 + [SPINS] * 2
+    fitted = hd.learn.fit(path, data, groups=groups, weights=weights, **options)
+    assert abs(fitted.parameters[0]) == pytest.approx(0.8, abs=0.01 if not options else 0.06)
+
+
+def test_states_that_are_missing_here_and_there():
+    data = DATA.copy()
+    data[np.random.default_rng(0).random(DATA.shape) < 0.05] = -1
+    fitted = hd.learn.fit(GRID, data[::10])
+    assert fitted.converged
+    np.testing.assert_allclose(couplings(fitted), TRUTH.all_couplings, atol=0.1)
+
+
+def test_penalties_shrink_and_select():
+    plain, ridge, sparse = (
+        hd.learn.fit(GRID, DATA, **options) for options in ({}, {"l2": 0.5}, {"l1": 0.25})
+    )
+    assert (np.abs(couplings(ridge)) < np.abs(couplings(plain))).all()
+    assert 0 < (couplings(sparse) == 0.0).sum() < 7
+    noisy = hd.learn.fit(GRID, DATA, l1=0.25, method="herd", herd=128, steps=40)
+    assert (couplings(noisy) == 0.0).any()
+    assert np.abs(noisy.parameters - sparse.parameters).max() < 0.06
+    one_by_one = hd.learn.fit(GRID, DATA, l2=np.full(13, 0.5))
+    assert np.abs(one_by_one.parameters[:6]).max() < np.abs(ridge.parameters[:6]).max()
+
+
+@pytest.mark.parametrize("options", [{}, HERD, {"batch": 20, "steps": 12}, {"objective": "pseudo"}])
+def test_a_resumed_fit_has_the_bits_of_one_that_was_not_stopped(options, tmp_path, monkeypatch):
+    data, options = FEW.copy(), {**options, "patience": 3, "seed": 5}
+    if options.get("herd"):
+        data[:5, 2] = -1
+    else:
+        options["held_out"] = 0.2
+    whole = hd.learn.fit(GRID, data, **options)
+    from herded.learn import steps
+
+    advance, file = steps.Steps.advance, tmp_path / "fit.npz"
+
+    def stops(run):
+        if run.done >= 2:
+            raise KeyboardInterrupt
+        advance(run)
+        run.save(file)
+
+    monkeypatch.setattr(steps.Steps, "advance", stops)
+    with pytest.raises(KeyboardInterrupt):
+        hd.learn.fit(GRID, data, checkpoint=file, **options)
+    monkeypatch.setattr(steps.Steps, "advance", advance)
+    resumed = hd.learn.fit(GRID, data, checkpoint=file, **options)
+    np.testing.assert_array_equal(resumed.parameters, whole.parameters)
+    for name in whole.history:
+        np.testing.assert_array_equal(resumed.history[name], whole.history[name])
+    again = hd.learn.fit(GRID, data, checkpoint=file, **options)
+    np.testing.assert_array_equal(again.parameters, whole.parameters)
+    with pytest.raises(CheckpointError, match="expected a checkpoint with data"):
+        hd.learn.fit(GRID, data[1:], checkpoint=file, **options)
+
+
+def test_held_out_rows_end_it_early():
+    model = hd.FactorGraph([2] * 6, [(range(6), np.zeros([2] * 6))])
+    data = DATA[np.random.default_rng(0).choice(len(DATA), 400)]
+    fitted = hd.learn.fit(model, data, held_out=0.3, patience=2, l2=1e-4)
+    assert "held-out rows got no better in 2 looks" in fitted.convergence
+    held = fitted.history["held_out"]
+    assert np.argmax(held) == len(held) - 3
+    other = hd.learn.fit(GRID, data[:200], held_out=data[200:])
+    assert np.isfinite(other.history["held_out"]).all()
+
+
+def test_batches_use_every_row_before_any_again():
+    batches = Batches(10, 3, seed=1)
+    seen = [batches.of(step) for step in range(6)]
+    for epoch in (seen[:3], seen[3:]):
+        assert len(set(np.concatenate(epoch).tolist())) == 9
+    assert not all((a == b).all() for a, b in zip(seen[:3], seen[3:], strict=True))
+    assert Batches(10, None, 0).of(3) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ([[0, 1, 0, 1, 0, 0]], "expected two rows of data or more, got 1"),
+        (FEW[:, :5], r"expected data of shape \(rows, 6\), a column for each variable, got"),
+        (FEW + 0.5, "expected whole numbers as data, got"),
+        (np.where(FEW == 0, np.nan, FEW), "expected whole numbers in data, got NaN at"),
+        (FEW + 1, r"expected states from 0 to 1 of variable .*, or -1 for an unknown one"),
+        (FEW * [1, 1, 1, 0, 1, 1], r"expected data that vary, but .* factor 3 \(\(1, 0\)\) never"),
+        (np.empty((0, 6)), "expected rows in data, got none"),
+        ("spins", "expected numbers in data, got 'spins'"),
+    ],
+)
+def test_data_that_cannot_be_learned_from_are_a_sentence(data, said):
+    with pytest.raises(ModelError, match=said) as error:
+        hd.learn.fit(GRID, data)
+    assert str(error.value).startswith("expected ") and "\n" not in str(error.value)
+
+
+def test_constant_columns_can_be_learned_with_a_penalty():
+    constant = FEW * [1, 1, 1, 0, 1, 1]
+    fitted = hd.learn.fit(GRID, constant, l2=np.full(13, 0.1))
+    assert np.isfinite(fitted.parameters).all() and fitted.converged
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"objective": "both"}, 'expected objective="likelihood" or "pseudo"'),
+        ({"method": "mcmc"}, 'expected method="auto", "exact" or "herd"'),
+        ({"steps": 0}, "expected steps as a whole number from 1"),
+        ({"batch": 2.5}, "expected batch as a whole number from 1"),
+        ({"rate": -1}, "expected a rate above 0"),
+        ({"herd": 0}, "expected a herd of 1 to"),
+        ({"seed": -1}, "expected a whole number of 0 or more as seed"),
+        ({"l1": -1}, "expected l1 of 0 or more"),
+        ({"l2": [1.0, 2.0]}, "expected l2 as one number or one for each of 13 parameters"),
+        ({"held_out": 1.5}, "expected held_out as a share between 0 and 1"),
+        ({"groups": "all"}, 'expected groups as "tied", "ising" or arrays'),
+        ({"groups": [0, 1]}, "expected groups for each of 40 table entries"),
+        ({"groups": np.full(40, -1)}, "expected a parameter to learn"),
+        ({"weights": np.ones(40)}, "expected groups as arrays where weights are given"),
+    ],
+)
+def test_options_that_make_no_sense_are_a_sentence(options, said):
+    with pytest.raises(ValueError, match=rf"^{said}"):
+        hd.learn.fit(GRID, FEW, **options)
+
+
+def test_other_refusals():
+    with pytest.raises(hd.MemoryLimitError, match="expected clusters of at most 10 bytes"):
+        hd.learn.fit(GRID, FEW, method="exact", max_memory=10)
+    with pytest.raises(ModelError, match="expected a model without evidence"):
+        hd.learn.fit(GRID.given({0: 1}), FEW)
+    hard = hd.FactorGraph([2, 2], [((0, 1), [[0.0, -np.inf], [0.0, 0.0]])])
+    with pytest.raises(ModelError, match="the model forbids row 1 of data"):
+        hd.learn.fit(hard, [[0, 0], [0, 1], [1, 1]])
+    with pytest.raises(MethodError, match="without unknown states"):
+        hd.learn.fit(GRID, np.where(FEW == 0, -1, FEW), objective="pseudo")
+    with pytest.raises(ModelError, match="expected a variable of two states or more"):
+        hd.learn.fit(hd.FactorGraph([1], [((0,), [0.0])]), [[0], [0]])
+    with pytest.raises(ModelError, match="expected a model, got"):
+        hd.learn.fit("model", FEW)
