@@ -12,9 +12,11 @@ that is too wide even so is summed as logarithms.
 """
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from herded.methods.elimination_tables import (
     Buckets,
@@ -25,6 +27,7 @@ from herded.methods.elimination_tables import (
     combined,
     fixed_axes,
     pair_sums,
+    part_at,
     spread,
     sum_over,
     sums_of_rows,
@@ -32,6 +35,14 @@ from herded.methods.elimination_tables import (
 from herded.system.exp import exp_array, log_array
 
 WIDE = 690.0  # doubles from e^-690 to e^690 are normal
+FACTS = {  # of a message, beside its values
+    "low": float,
+    "high": float,
+    "exponent": int,
+    "shift": float,
+    "in_logs": bool,
+    "is_measured": bool,
+}
 
 
 class Elimination:
@@ -39,6 +50,7 @@ class Elimination:
 
     def __init__(self, buckets: Buckets, children: list[list[int]]) -> None:
         self.buckets, self.children = buckets, children
+        self.ends = np.zeros(len(buckets.scopes))  # logarithms of what is left without later places
         self.messages: dict[int, Table] = {}
 
     def tables(self, k: int) -> list[Table]:
@@ -54,29 +66,72 @@ class Elimination:
         """Whether nothing is left, once all were summed or maximised out."""
         return bool(np.isneginf([self.buckets.constant, *self.ends]).any())
 
+    def own_arrays(self) -> dict[str, np.ndarray]:
+        """What changes beside messages; the arrays themselves."""
+        raise NotImplementedError
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that changes, by name."""
+        found = self.own_arrays()
+        for k, table in self.messages.items():
+            found[f"message/{k}"] = table.values
+            found[f"facts/{k}"] = np.array([float(getattr(table, name)) for name in FACTS])
+        return found
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Be as another was when it gave these arrays; raises ValueError if none could have."""
+        for name, own in self.own_arrays().items():
+            own[...] = _as(arrays[name], own.shape, own.dtype)
+        for name, array in arrays.items():
+            kind, _, number = name.partition("/")
+            if kind == "message":
+                k = int(number)
+                shape, facts = self.buckets.shape(k)[1:], _as(arrays[f"facts/{k}"], (len(FACTS),))
+                self.messages[k] = Table(self.buckets.scopes[k][1:], _as(array, shape), 0.0)
+                for fact, value in zip(FACTS, facts.tolist(), strict=True):
+                    setattr(self.messages[k], fact, FACTS[fact](value))
+            elif kind == "choice":
+                self._restore_choice(int(number), array)
+
+    def _restore_choice(self, k: int, array: np.ndarray) -> None:
+        raise ValueError("no choices are made where variables are summed out")
+
 
 class Sums(Elimination):
     """Sum forwards, weigh backwards: log Z, and marginals of variables and pairs."""
 
     def __init__(
-        self, buckets: Buckets, children: list[list[int]], pairs: list[set[int]] | None = None
+        self, buckets: Buckets, children: list[list[int]], wanted: Iterable[Scope] = ()
     ) -> None:
         super().__init__(buckets, children)
         n = len(buckets.scopes)
         self.scales = np.zeros(n)  # of messages, as far as they were scaled
         self.marginals = [np.zeros(states) for states in buckets.states]
-        self.wanted = pairs or [set() for _ in range(n)]  # places whose pair with k is asked for
-        self.pairs = {
-            (k, p): np.zeros((buckets.states[k], buckets.states[p]))
-            for k, places in enumerate(self.wanted)
-            for p in sorted(places)
+        self.joints = {
+            scope: np.zeros([buckets.states[p] for p in scope]) for scope in dict.fromkeys(wanted)
         }
-        self.ends = np.zeros(n)  # logarithms of the sums that buckets without later places end in
+        self.wanted: list[list[Scope]] = [[] for _ in range(n)]  # by their first places
+        for scope in self.joints:
+            self.wanted[scope[0]].append(scope)
+        self.prescribed: dict[int, np.ndarray] = {}  # marginals that are given, not found
         self.wide = np.zeros(n, np.bool_)  # buckets that are summed as logarithms
+
+    def own_arrays(self) -> dict[str, np.ndarray]:
+        """Marginals, and what is known of messages that are gone."""
+        found = {"scales": self.scales, "ends": self.ends, "wide": self.wide}
+        found |= {f"marginal/{k}": row for k, row in enumerate(self.marginals)}
+        return found | {f"joint/{scope}": table for scope, table in self.joints.items()}
 
     def log_z(self) -> float:
         """Once all were summed out."""
         return math.fsum([self.buckets.constant, *self.scales.tolist(), *self.ends.tolist()])
+
+    def logs_at(self, k: int) -> np.ndarray:
+        """log Z by the state at place `k`, the last, once all before it were summed out."""
+        logs = np.sum([table.logs() for table in self._prepared(k)], axis=0)
+        apart = np.delete(self.ends + self.scales, k).tolist()
+        found: np.ndarray = logs + math.fsum([self.buckets.constant, *apart])
+        return found
 
     def forward(self, k: int) -> None:
         """Sum the variable at place `k` out."""
@@ -86,12 +141,12 @@ class Sums(Elimination):
         if self.wide[k]:
             parts = [spread(t.logs(), t.scope, scope) for t in tables]
             for index, table in blocks(parts, shape, np.add):
-                message[(*index, ...)] = _log_sum_exp(table)
+                part_at(message, index)[...] = _log_sum_exp(table)
             found = _from_logs(scope[1:], message)
         else:
             parts = [spread(t.values, t.scope, scope) for t in tables]
             for index, table in blocks(parts, shape, np.multiply):
-                np.add.reduce(table, axis=0, out=message[(*index, ...)])
+                np.add.reduce(table, axis=0, out=part_at(message, index))
             low, high = sum(t.low for t in tables), sum(t.high for t in tables)
             high += math.log(shape[0])
             found = Table(scope[1:], message, low, high, is_measured=False)
@@ -130,13 +185,15 @@ class Sums(Elimination):
         }
         for index, table in blocks(parts, shape, np.add if in_logs else np.multiply):
             if in_logs:
-                table += weight[(*index, ...)]
+                table += part_at(weight, index)
                 exp_array(table, out=table)
             else:
-                table *= weight[(*index, ...)]
+                table *= part_at(weight, index)
+            if k in self.prescribed:
+                table[...] = self.prescribed[k]
             self._count(k, index, table, fixed)
             for c in self.children[k]:
-                where, piece = self._onto(c, index, table, (k, *scope[1 + len(fixed) :]), fixed)
+                where, piece = self._onto(self.buckets.scopes[c][1:], k, index, table, fixed)
                 if c in summed:
                     summed[c][where] += piece
                 else:  # no other block has a part in these entries
@@ -149,23 +206,24 @@ class Sums(Elimination):
         """Add a block of a joint distribution to the marginals."""
         rows = sums_of_rows(table)
         self.marginals[k] += rows
-        wanted = self.wanted[k]
-        if wanted:
-            for p, i in zip(fixed, index, strict=True):
-                if p in wanted:
-                    self.pairs[k, p][:, i] += rows
-            places = self.buckets.scopes[k][1 + len(fixed) :]
-            axes = {axis for axis, p in enumerate(places, 1) if p in wanted}
-            for axis, found in pair_sums(table, axes):
-                self.pairs[k, places[axis - 1]] += found
+        places = self.buckets.scopes[k][1 + len(fixed) :]
+        pairs: dict[int, Scope] = {}  # by their axes in the block
+        for scope in self.wanted[k]:
+            if len(scope) == 2 and scope[1] not in fixed:
+                pairs[1 + places.index(scope[1])] = scope
+            else:
+                where, piece = self._onto(scope, k, index, table, fixed)
+                self.joints[scope][where] += piece
+        for axis, found in pair_sums(table, set(pairs)):
+            self.joints[pairs[axis]] += found
 
     def _onto(
-        self, c: int, index: Index, table: np.ndarray, places: Scope, fixed: Scope
+        self, own: Scope, k: int, index: Index, table: np.ndarray, fixed: Scope
     ) -> tuple[tuple[Any, ...], np.ndarray]:
-        """Which entries of the message of `c` a block has a part in, and that part."""
-        own = self.buckets.scopes[c][1:]
+        """Which entries of a table over `own` a block of bucket `k` has a part in, and that."""
         state = dict(zip(fixed, index, strict=True))
         where = tuple(state.get(p, slice(None)) for p in own)
+        places = (k, *self.buckets.scopes[k][1 + len(fixed) :])
         gone = [axis for axis, p in enumerate(places) if p not in own]
         return where, sum_over(table, gone)
 
@@ -196,7 +254,20 @@ class Maxima(Elimination):
         super().__init__(buckets, children)
         self.choices: dict[int, np.ndarray] = {}  # the best state at k for each of the later ones
         self.x = np.zeros(len(buckets.scopes), np.int64)
-        self.ends = np.zeros(len(buckets.scopes))
+
+    def own_arrays(self) -> dict[str, np.ndarray]:
+        """The state so far."""
+        return {"ends": self.ends, "x": self.x}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """With the choices that are still to be made use of."""
+        return super().arrays() | {f"choice/{k}": array for k, array in self.choices.items()}
+
+    def _restore_choice(self, k: int, array: np.ndarray) -> None:
+        shape = self.buckets.shape(k)
+        self.choices[k] = _as(array, shape[1:], np.min_scalar_type(shape[0] - 1))
+        if int(array.max(initial=0)) >= shape[0]:
+            raise ValueError("a choice of a state that there is not")
 
     def log_score(self) -> float:
         """Of the best state, once all were maximised out."""
@@ -209,7 +280,7 @@ class Maxima(Elimination):
         message = np.empty(shape[1:])
         choice = np.empty(shape[1:], np.min_scalar_type(shape[0] - 1))
         for index, table in blocks(parts, shape, np.add):
-            _max_out(table, message[(*index, ...)], choice[(*index, ...)])
+            _max_out(table, part_at(message, index), part_at(choice, index))
         self.messages[k] = Table(scope[1:], message, 0.0, in_logs=True)
         self.choices[k] = choice
         if len(scope) == 1:
@@ -219,6 +290,13 @@ class Maxima(Elimination):
         """The best state at place `k`, given those of all later ones."""
         self.x[k] = self.choices.pop(k)[tuple(self.x[list(self.buckets.scopes[k][1:])])]
         self.messages.pop(k, None)
+
+
+def _as(array: np.ndarray, shape: tuple[int, ...], kind: DTypeLike = np.float64) -> np.ndarray:
+    """The same array if it is of this shape and type; a message must not be what it cannot."""
+    if array.shape != shape or array.dtype != kind:
+        raise ValueError(f"an array of {array.shape} and {array.dtype}")
+    return array
 
 
 def _max_out(table: np.ndarray, best: np.ndarray, choice: np.ndarray) -> None:
@@ -245,8 +323,8 @@ def _log_sum_exp(table: np.ndarray) -> np.ndarray:
     top = np.where(np.isneginf(top), 0.0, top)
     table -= top
     exp_array(table, out=table)
-    total = np.add.reduce(table, axis=0)
-    return top + log_array(total)
+    found: np.ndarray = top + log_array(np.add.reduce(table, axis=0))
+    return found
 
 
 def _from_logs(scope: Scope, logs: np.ndarray) -> Table:

@@ -52,15 +52,18 @@ class EliminationOrder(NamedTuple):
 Proposal = Callable[["Costs"], None]  # adds all variables, in its order
 
 
-def elimination_order(model: Model, max_memory: float = math.inf) -> EliminationOrder:
+def elimination_order(
+    model: Model, max_memory: float = math.inf, *, prune: bool = True
+) -> EliminationOrder:
     """The order, of several, that takes the least work.
 
-    Raises `MemoryLimitError` where all have messages that are too large for `max_memory` bytes
-    even if the elimination is cut into slices.
+    With `prune`, states that hard zeros forbid are left out. Raises `MemoryLimitError` where all
+    orders have messages that are too large for `max_memory` bytes even if the elimination is cut
+    into slices.
     """
     _refuse_lattice(model, max_memory)
     graph = as_graph(model)
-    possible = _possible(graph)
+    possible = _possible(graph, prune)
     states = possible.sum(axis=1).tolist()
     around = _free_neighbours(graph, states)
     _refuse_dense(around, states, max_memory)
@@ -80,13 +83,20 @@ def elimination_order(model: Model, max_memory: float = math.inf) -> Elimination
     if best is None:
         assert refusal is not None
         raise refusal
-    largest = math.log2(max(1, best.largest))
-    return EliminationOrder(best.clusters, states, possible, best.work, best.width, largest)
+    return best.total(possible)
 
 
-def _possible(graph: FactorGraph) -> np.ndarray:
+def in_given_order(graph: FactorGraph, order: np.ndarray) -> EliminationOrder:
+    """What an order of all free variables takes."""
+    possible = _possible(graph, prune=False)
+    costs = Costs(possible.sum(axis=1).tolist(), math.inf, math.inf)
+    _in_order(_free_neighbours(graph, costs.states), order.tolist(), costs)
+    return costs.total(possible)
+
+
+def _possible(graph: FactorGraph, prune: bool) -> np.ndarray:
     """The states (N, K) that can occur, as far as each factor alone can tell."""
-    if graph.has_hard_zeros:
+    if prune and graph.has_hard_zeros:
         found = possible_states(graph)
         if found.any(axis=1).all():  # else nothing is possible, which elimination will find out
             return found
@@ -254,18 +264,25 @@ class Costs:
             raise _TooMuch
         check_message(message, self.width + 1, self.max_memory)
 
+    def total(self, possible: np.ndarray) -> EliminationOrder:
+        """The order, once it is whole."""
+        largest = math.log2(self.largest)
+        return EliminationOrder(
+            self.clusters, self.states, possible, self.work, self.width, largest
+        )
+
 
 def check_message(entries: int, width: int, max_memory: float) -> None:
-    """Raise where a message is too large, however often it is cut."""
-    need = ENTRY * float(min(entries // MOST_SLICES, 10**300))
-    if need > max_memory or width > MAX_AXES:
+    """Raise where a message is too large, however it is cut."""
+    need = ENTRY * float(min(entries, 10**300))
+    if need > MOST_SLICES * max_memory or width > MAX_AXES:
         raise refusal(need, width, max_memory)
 
 
 def refusal(need: float, width: int, max_memory: float) -> MemoryLimitError:
-    """For whom exact inference is out of reach."""
+    """Exact inference is out of reach."""
     return MemoryLimitError(
-        f"expected tables of at most {readable(max_memory)} for exact inference, but this model "
-        f"needs {readable(need)} or more in each of {MOST_SLICES:,} slices, with {width} variables "
-        "in a cluster: use HerdedGibbs, or raise max_memory="
+        f"expected clusters of at most {readable(max_memory)} for exact inference, but this "
+        f"model needs {readable(need)} or more, with {width} variables in a cluster: use "
+        "HerdedGibbs, or raise max_memory="
     )

@@ -72,14 +72,21 @@ def _operations(segments: list[int]) -> Iterator[Operation]:
 
 
 def plan_elimination(
-    found: EliminationOrder, max_memory: float = math.inf, beside: float = 0.0
+    found: EliminationOrder,
+    max_memory: float = math.inf,
+    beside: float = 0.0,
+    *,
+    whole: bool = False,
 ) -> EliminationPlan:
-    """In as few slices and segments as fit into `max_memory` bytes, `beside` other needs."""
+    """In as few slices and segments as fit into `max_memory` bytes, `beside` other needs.
+
+    With `whole` it is not cut, but refused where it does not fit.
+    """
     order, held = list(found.clusters), list[int]()
     states = list(found.states)
     while True:
         sizes = Sizes(order, found, states)
-        for count in _counts(len(order)):
+        for count in _counts(1 if whole else len(order)):
             segments = sizes.cut(count)
             memory = beside + ENTRY * sizes.peak(segments)
             if memory <= max_memory:
@@ -88,7 +95,7 @@ def plan_elimination(
         if memory <= max_memory and slices * sizes.work <= MOST_WORK:
             break
         chosen = sizes.best_to_hold() if slices <= MOST_SLICES else None
-        if chosen is None or slices * sizes.work > MOST_WORK:
+        if whole or chosen is None or slices * sizes.work > MOST_WORK:
             raise refusal(memory, found.treewidth + 1, max_memory)
         held.append(chosen)
         states[chosen] = 1
@@ -111,7 +118,7 @@ def _counts(places: int) -> Iterator[int]:
     count = 1
     while count <= max(1, places):
         yield count
-        if 1 < count and 3 * count // 2 <= places:
+        if count > 1 and 3 * count // 2 <= places:
             yield 3 * count // 2
         count *= 2
 

@@ -8,6 +8,7 @@ shapes alone decide.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -123,7 +124,12 @@ def _views(
     place[order] = np.arange(len(order))
     slots_place = place[graph.factor_variables]
     offset = np.concatenate(
-        [[0], np.cumsum(np.where(slots_place < 0, x[graph.factor_variables], 0) * graph.factor_strides)]
+        [
+            [0],
+            np.cumsum(
+                np.where(slots_place < 0, x[graph.factor_variables], 0) * graph.factor_strides
+            ),
+        ]
     )
     base = (graph.table_start[:-1] + np.diff(offset[graph.factor_start])).tolist()
     places, strides = slots_place.tolist(), graph.factor_strides.tolist()
@@ -132,7 +138,9 @@ def _views(
     views: dict[tuple[int, ...], np.ndarray] = {}
     constants = [0.0]
     for f, first in enumerate(base):
-        axes = sorted((places[s], strides[s]) for s in range(starts[f], starts[f + 1]) if places[s] >= 0)
+        axes = sorted(
+            (places[s], strides[s]) for s in range(starts[f], starts[f + 1]) if places[s] >= 0
+        )
         if not axes:
             constants.append(float(graph.log_tables[first]))
             continue
@@ -153,12 +161,19 @@ def _views(
 
 
 def fixed_axes(shape: Sequence[int]) -> int:
-    """How many axes behind the first are fixed in a block, for it to have at most so many entries."""
+    """How many axes behind the first are fixed in a block, so that it is not too large."""
     entries, count = math.prod(shape), 0
     while entries > BLOCK and count < len(shape) - 1:
         count += 1
         entries //= shape[count]
     return count
+
+
+def part_at(array: np.ndarray, index: Index) -> np.ndarray:
+    """The part of a message that a block has: a view, also where it is a single number."""
+    where: tuple[Any, ...] = (*index, ...)
+    found: np.ndarray = array[where]
+    return found
 
 
 def spread(values: np.ndarray, own: Scope, scope: Scope) -> np.ndarray:
@@ -209,9 +224,7 @@ def _by_axes(parts: list[np.ndarray], fixed: int) -> tuple[list[np.ndarray], ...
     return inside, outside, across
 
 
-def combined(
-    parts: list[np.ndarray], shape: tuple[int, ...], together: np.ufunc
-) -> np.ndarray:
+def combined(parts: list[np.ndarray], shape: tuple[int, ...], together: np.ufunc) -> np.ndarray:
     """The product (or sum) of tables over all axes, in memory of its own.
 
     Small tables come first, so that few steps run at full size; among them those that reach
@@ -311,7 +324,8 @@ def _sum_of_columns(rows: np.ndarray) -> np.ndarray:
 
 def sums_of_rows(table: np.ndarray) -> np.ndarray:
     """The sum of all entries for each state of the first axis."""
-    return np.add.reduce(table.reshape(len(table), -1), axis=1)
+    found: np.ndarray = np.add.reduce(table.reshape(len(table), -1), axis=1)
+    return found
 
 
 def pair_sums(table: np.ndarray, axes: set[int]) -> Iterator[tuple[int, np.ndarray]]:

@@ -23,7 +23,7 @@ from herded.layouts.protocol import Layout
 from herded.methods.elimination import Maxima, Sums, joint_of
 from herded.methods.elimination_order import MAX_AXES, EliminationOrder, elimination_order
 from herded.methods.elimination_plan import EliminationPlan, children_of, plan_elimination
-from herded.methods.elimination_tables import ENTRY, Buckets, fill_buckets
+from herded.methods.elimination_tables import ENTRY, fill_buckets
 from herded.methods.options import Options
 from herded.methods.protocol import Answer, SolverLayout
 from herded.models.factor_graph import FactorGraph, as_graph
@@ -83,6 +83,8 @@ class Exact(Options):
     """
 
     in_one_step: ClassVar[bool] = True
+    finds_what_is_asked: ClassVar[bool] = True
+    saves: ClassVar[bool] = True
 
     def compile(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
@@ -111,9 +113,9 @@ class Exact(Options):
         return state.found or Answer(converged=False)
 
     def find(self, layout: Any, asked: str) -> Answer | None:
-        """What was not asked for before, if it takes no more memory than what was."""
+        """What was not asked for before, unless it takes long."""
         plan: EliminationPlan = layout.arrays
-        if plan.slices > 1 or plan.segments.any():
+        if asked not in ALL or plan.slices > 1 or plan.segments.any():
             return None
         state = self.init(layout, {asked})
         state.advance(state.total)
@@ -129,7 +131,9 @@ def beside(graph: FactorGraph) -> float:
         2.0**20
         + OBJECT * (2 * graph.n_variables + 2 * graph.n_factors + pairs)
         + 3.0 * ENTRY * len(graph.log_tables)
-        + ENTRY * float(states.max()) * (3.0 * graph.n_variables + 3.0 * pairs * float(states.max()))
+        + ENTRY
+        * float(states.max())
+        * (3.0 * graph.n_variables + 3.0 * pairs * float(states.max()))
         + (3.0 * ENTRY * size if size <= MAX_JOINT and len(states) <= MAX_AXES else 0.0)
     )
 
@@ -216,7 +220,7 @@ class ExactState:
 
     def held_state(self) -> np.ndarray:
         """(N,) the states of all variables that are not summed out in this slice."""
-        x = self.plan.possible.argmax(axis=1)
+        x: np.ndarray = self.plan.possible.argmax(axis=1)
         domains = [np.flatnonzero(self.plan.possible[i]).tolist() for i in self.plan.held]
         x[self.plan.held] = next(islice(product(*domains), self.slice, None))
         return x
@@ -233,6 +237,45 @@ class ExactState:
         self.running, self.at, self.slice = None, 0, self.slice + 1
         if self.slice == self.plan.slices:
             self.slice, self.task = 0, self.task + 1
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that changes, by name, for a checkpoint."""
+        where = [self.task, self.slice, self.at, self.running is not None]
+        found = {
+            "where": np.array(where, np.int64),
+            "work": np.array([self.work, self.best[0], self.sums.top, self.sums.weight]),
+            "best": self.best[1],
+            "marginals": self.sums.marginals,
+        }
+        found |= {f"pair/{i}": table for i, table in enumerate(self.sums.pairs.values())}
+        running = {} if self.running is None else self.running.arrays()
+        return found | {f"running/{name}": array for name, array in running.items()}
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Go on where another was when it gave these arrays; raises ValueError if none could."""
+        fresh = self.arrays()
+        for name, own in fresh.items():
+            if arrays[name].shape != own.shape or arrays[name].dtype != own.dtype:
+                raise ValueError(name)
+        self.task, self.slice, self.at, is_running = arrays["where"].tolist()
+        self.work, score, self.sums.top, self.sums.weight = arrays["work"].tolist()
+        self.best = score, arrays["best"]
+        self.sums.marginals = arrays["marginals"]
+        for i, pair in enumerate(self.sums.pairs):
+            self.sums.pairs[pair] = arrays[f"pair/{i}"]
+        if not (0 <= self.task < len(self.tasks) and 0 <= self.slice < self.plan.slices):
+            raise ValueError("where")
+        if not 0 <= self.at < len(self.operations[self.tasks[self.task]]) or self.work < 0:
+            raise ValueError("where")
+        if not (self.best[1] < self.graph.cardinalities).all() or (self.best[1] < 0).any():
+            raise ValueError("best")
+        if is_running:
+            self.running = self._begin(self.tasks[self.task])
+            begun = "running/"
+            self.running.restore(
+                {name[len(begun) :]: a for name, a in arrays.items() if name.startswith(begun)}
+            )
+        self.sweep = min(self.total - 1, int(self.work // UNIT))
 
     def _answer(self) -> Answer:
         graph, asked = self.graph, self.asked
@@ -264,18 +307,15 @@ class Mixture:
         self.top, self.weight = -math.inf, 0.0
         self.marginals = np.zeros((graph.n_variables, int(graph.cardinalities.max())))
         self.pairs: dict[tuple[int, int], np.ndarray] = {}
-        self.wanted: list[set[int]] | None = None
+        self.wanted: list[tuple[int, int]] = []  # pairs of places
         if pairs:
             start, near = (part.tolist() for part in graph.adjacency)
             ends = [(i, j) for i in range(len(start) - 1) for j in near[start[i] : start[i + 1]]]
             sizes = graph.cardinalities.tolist()
             self.pairs = {(i, j): np.zeros((sizes[i], sizes[j])) for i, j in ends if i < j}
             self.place = {i: k for k, i in enumerate(plan.order.tolist())}
-            self.wanted = [set() for _ in plan.order]
-            for i, j in self.pairs:
-                if i in self.place and j in self.place:
-                    k, p = sorted((self.place[i], self.place[j]))
-                    self.wanted[k].add(p)
+            both = ((self.place.get(i, -1), self.place.get(j, -1)) for i, j in self.pairs)
+            self.wanted = [(min(ends), max(ends)) for ends in both if min(ends) >= 0]
 
     def log_z(self) -> float:
         return self.top + float(log_array(self.weight))
@@ -306,7 +346,7 @@ class Mixture:
             return np.outer(found[i, : self.states[i]], found[j, : self.states[j]])
         table = np.zeros((int(self.states[i]), int(self.states[j])))
         both = np.ix_(np.flatnonzero(self.plan.possible[i]), np.flatnonzero(self.plan.possible[j]))
-        table[both] = one.pairs[k, p] if k < p else one.pairs[p, k].T
+        table[both] = one.joints[k, p] if k < p else one.joints[p, k].T
         return table
 
 

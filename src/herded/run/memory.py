@@ -113,4 +113,3 @@ def _pairs(graph: FactorGraph) -> float:
     """Marginals of all pairs that share a factor, as found and as one array."""
     n = len(graph.adjacency[1]) // 2
     return n * (OBJECT + 2 * NUMBER * float(graph.cardinalities.max()) ** 2)
-
