@@ -27,8 +27,9 @@ MAX_AXES = 64  # of a numpy array
 ENTRY = 8  # bytes of a float
 MOST_SLICES = 2**12  # of one model: no message may be more than so many times too large
 
+CHEAP = 2**17  # entries of all clusters: nothing to gain by another order
 TRIES = 16  # of min-fill with other ties
-TRY = 2**16  # entries of all clusters that take as long as to find a place for one variable
+TRY = 2**15  # entries of clusters that take as long as to find places for a few variables
 
 Graph = dict[int, set[int]]  # the free neighbours of every free variable
 
@@ -69,7 +70,7 @@ def elimination_order(
     _refuse_dense(around, states, max_memory)
     best, refusal = None, None
     for tried, propose in enumerate(_heuristics(around, states)):
-        if best is not None and best.work < (tried - 1) * TRY * len(around):
+        if best is not None and best.work < max(CHEAP, (tried - 1) * TRY * len(around)):
             break
         costs = Costs(states, max_memory, best.work if best else math.inf)
         try:
