@@ -146,7 +146,9 @@ def _exact(model: Model, limit: float) -> Verdict:
     try:
         plan = cast(EliminationPlan, Exact().compile(model, max_memory=limit).arrays)
     except MemoryLimitError:
-        return Verdict("exact", False, None, f"more than {memory.readable(limit)}")
+        return Verdict(
+            "exact", False, None, f"more than {memory.readable(limit)}, however it is cut"
+        )
     cut = f"in {plan.slices:,} slices, " * (plan.slices > 1)
     return Verdict("exact", True, plan.memory, f"{cut}about {exact_seconds(plan):.2g} s")
 
