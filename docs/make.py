@@ -7,8 +7,11 @@ own, where `herded` and `python` are those that run this. Further words after ``
     fails    a command here ends with an error, and is meant to
     varies   the output depends on the clock or the machine: --check leaves it out
 
-With --check nothing is written: the pages that are out of date are named. Seconds, and digits that
-the machine's arithmetic decides, may differ.
+Where a page says in a ```text block what the ```python block before it prints, its Python is run,
+too.
+
+With --check nothing is written: the pages whose commands are out of date are named. Seconds, and
+digits that the machine's arithmetic decides, may differ. The tests check the Python.
 """
 
 import argparse
@@ -23,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import herded
+from docs.transcripts import has_output, replayed
 
 FOLDER = Path(__file__).parent
 BLOCK = re.compile(r"^```console(?P<words>[^\n]*)\n(?P<text>.*?)^```$", re.M | re.S)
@@ -123,9 +127,10 @@ def _blurred(page: str) -> str:
 
 
 def pages(names: list[str]) -> Iterator[Path]:
-    """The pages of these names, or all that show commands."""
+    """The pages of these names, or all that show commands or what their Python prints."""
     for path in sorted(FOLDER.glob("*.md")):
-        if path.stem in names or (not names and BLOCK.search(path.read_text(encoding="utf-8"))):
+        page = path.read_text(encoding="utf-8")
+        if path.stem in names or (not names and (BLOCK.search(page) or has_output(page))):
             yield path
 
 
@@ -144,7 +149,8 @@ def main() -> int:
             old += not current
             print(f"{path.name}: {'current' if current else 'out of date'}")
         else:
-            path.write_text(refreshed(page), encoding="utf-8")
+            page = refreshed(page)
+            path.write_text(replayed(page) if has_output(page) else page, encoding="utf-8")
             print(f"{path.name}: written")
     return 1 if old else 0
 

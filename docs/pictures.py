@@ -1,4 +1,4 @@
-"""python -m docs.pictures: the pictures of the pages results and pictures, into docs/pictures."""
+"""python -m docs.pictures: the pictures of the tutorial and of the pages results and pictures."""
 
 from pathlib import Path
 
@@ -24,6 +24,19 @@ def net() -> hd.FactorGraph:
     ]
     names = ["rain", "sprinkler", "wet grass", "wet street", "slips"]
     return hd.FactorGraph([2] * 5, factors, names=names, state_names=yes_no).given({2: "yes"})
+
+
+def lawn() -> hd.FactorGraph:
+    """The net of the tutorial, whose grass is wet."""
+    wet = [[[0.95, 0.05], [0.2, 0.8]], [[0.1, 0.9], [0.05, 0.95]]]
+    factors = [
+        ((0,), np.log([0.8, 0.2])),
+        ((0, 1), np.log([[0.6, 0.4], [0.9, 0.1]])),
+        ((1, 0, 2), np.log(wet)),
+    ]
+    states = [["no", "yes"], ["off", "on"], ["dry", "wet"]]
+    names = ["rain", "sprinkler", "grass"]
+    return hd.FactorGraph([2] * 3, factors, names=names, state_names=states).given({2: "wet"})
 
 
 def before_after() -> dict[str, np.ndarray]:
@@ -55,7 +68,9 @@ def main() -> None:
     ising = hd.ising_grid(np.zeros((32, 32)), 0.4, periodic=True)
     keep = [hd.Observable(hd.energy)]
     run = hd.infer(ising, herd, sweeps=400, burn_in=100, chains=4, keep=keep)
+    small = hd.infer(lawn(), herd, sweeps=100, burn_in=20, chains=4)
     pictures = {
+        "lawn": small.plot(),
         "marginals": result.plot(),
         "grid": grid.plot(),
         "energy": hd.plot.series(run, "energy"),

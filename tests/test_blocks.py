@@ -29,7 +29,7 @@ def method_of(draw, **options):
 
 def run(method, layout, x0, sweeps, betas=None, chain=0):
     """Samples (sweeps, members, N), the sums of conditionals (N, K), and the counts of herds."""
-    x = x0 if layout.together else x0[0]
+    x = x0 if layout.is_herd else x0[0]
     state = method.init(layout, x, chain=chain, tally=True, total=sweeps)
     if layout.counts:
         state.ones = layout.new_counts()

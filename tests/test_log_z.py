@@ -15,7 +15,7 @@ import herded as hd
 from herded.moves.ladder import melted
 from herded.run import bridged
 from herded.run.bridge_kernels import bridge, log_mean_exp, score_replicas
-from herded.run.bridged import LogZ, doubts_of
+from herded.run.bridged import LogZ, warnings_of
 from herded.run.result import Bridged
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -179,13 +179,13 @@ def test_a_ladder_that_does_not_begin_at_zero_has_no_log_z():
     ],
 )
 def test_doubts(found, said):
-    told = doubts_of(found, [50.0, 20.0])
+    told = warnings_of(found, [50.0, 20.0])
     assert len(told) == len(said)
     assert all(part in sentence for part, sentence in zip(said, told, strict=True))
 
 
 def test_few_round_trips_are_told():
-    told = doubts_of(Bridged(5.0, 0.1, 5.0, 5.1, (5.05, 4.95)), [50.0, 3.0])
+    told = warnings_of(Bridged(5.0, 0.1, 5.0, 5.1, (5.05, 4.95)), [50.0, 3.0])
     assert told[0].startswith("log Z rests on 3 round trips")
 
 

@@ -1,4 +1,4 @@
-"""In a notebook: a bar that comes and goes, results that show themselves, the stop button."""
+"""Notebooks: bars come and go, results show themselves, runs stop; the docs' own ones run."""
 
 import importlib.util
 import os
@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from docs import notebooks
+from docs.transcripts import BLOCKS
 from tests.patience import HANGS
 
 nbclient = pytest.importorskip("nbclient", reason="notebooks are run by nbclient")
@@ -39,12 +41,8 @@ print(endless.provenance["interrupted"], endless.sweeps >= 300, os.path.exists("
 }
 
 
-@pytest.fixture(scope="module")
-def outputs(tmp_path_factory):
-    """What each cell has shown, all run by one kernel."""
-    cells = [nbformat.v4.new_code_cell(code) for code in CELLS.values()]
-    book = nbformat.v4.new_notebook(cells=cells)
-    folder = tmp_path_factory.mktemp("notebook")
+def run(book, folder, Client=nbclient.NotebookClient):
+    """Run all cells by a kernel of this Python."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
         patch.setenv("IPYTHONDIR", str(folder / "ipython"))
@@ -54,20 +52,44 @@ def outputs(tmp_path_factory):
         manager = AsyncKernelManager()
         command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
         manager._kernel_spec = KernelSpec(argv=command, display_name="here", language="python")
-        shown = {name: [] for name in CELLS}
-        names = list(CELLS)
-
-        class Watched(nbclient.NotebookClient):
-            """Also notes what a cell has shown and taken away."""
-
-            def process_message(self, message, cell, cell_index):
-                shown[names[cell_index]].append(message)
-                return super().process_message(message, cell, cell_index)
-
         settings = {"resources": {"metadata": {"path": str(folder)}}, "timeout": HANGS}
-        Watched(book, km=manager, **settings).execute()
+        Client(book, km=manager, **settings).execute()
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    """What each cell has shown, all run by one kernel."""
+    cells = [nbformat.v4.new_code_cell(code) for code in CELLS.values()]
+    book = nbformat.v4.new_notebook(cells=cells)
+    shown = {name: [] for name in CELLS}
+    names = list(CELLS)
+
+    class Watched(nbclient.NotebookClient):
+        """Also notes what a cell has shown and taken away."""
+
+        def process_message(self, message, cell, cell_index):
+            shown[names[cell_index]].append(message)
+            return super().process_message(message, cell, cell_index)
+
+    run(book, tmp_path_factory.mktemp("notebook"), Watched)
     left = {name: cell["outputs"] for name, cell in zip(CELLS, book["cells"], strict=True)}
     return shown, left
+
+
+@pytest.mark.parametrize("name", notebooks.PAGES)
+def test_notebooks_of_the_docs_print_what_their_pages_say(name, tmp_path):
+    """If not, and rightly so: python -m docs.make"""
+    pytest.importorskip("matplotlib", reason="pages draw")
+    page = (notebooks.DOCS / f"{name}.md").read_text(encoding="utf-8")
+    book = nbformat.from_dict(notebooks.notebook(page))
+    nbformat.validate(book)
+    run(book, tmp_path)
+    cells = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+    said = [match["said"] or "" for match in BLOCKS.finditer(page)]
+    assert any(said)
+    for cell, text in zip(cells, said, strict=True):
+        printed = "".join(o["text"] for o in cell["outputs"] if o.get("name") == "stdout")
+        assert [line.rstrip() for line in printed.splitlines()] == text.splitlines()
 
 
 def pages(cell):

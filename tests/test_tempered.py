@@ -30,7 +30,7 @@ def climb(method, layout, x0, sweeps, burn_in, chain=0, cuts=()):
     ends = sorted({*cuts, burn_in, sweeps})
     for a, b in zip([0, *ends], ends, strict=False):
         if a == burn_in:
-            layout.remember(state)
+            layout.end_burn_in(state)
         block = np.zeros((b - a, layout.sample_size), layout.sample_type)
         method.advance(layout, state, block)
         parts.append(np.array(layout.replicas_of(block)))

@@ -4,7 +4,6 @@ import itertools
 import math
 
 import numpy as np
-
 from naive.factor import scopes_and_tables
 from naive.stream import naive_key, naive_shuffle
 

@@ -4,14 +4,14 @@ import itertools
 import math
 
 import numpy as np
-
-from herded.system.exp import exp, log
 from naive.choose import naive_choose, naive_pick
 from naive.conditional import VECTOR, naive_fixed_vector
 from naive.factor import scopes_and_tables
 from naive.herd import carried_state, first_half, is_above_half, naive_orders
 from naive.stream import naive_draw, naive_key
 from naive.weights import naive_start
+
+from herded.system.exp import exp, log
 
 FLOOR, WIDEST = 1e-250, 575.0
 BINS = 16

@@ -1,7 +1,6 @@
 """Steps 3 and 4 of Algorithm 1, a random draw instead of them, and herding by itself."""
 
 import numpy as np
-
 from naive.conditional import SCALAR, VECTOR
 
 

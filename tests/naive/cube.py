@@ -8,7 +8,6 @@ import itertools
 import math
 
 import numpy as np
-
 from naive.choose import naive_choose, naive_pick
 from naive.conditional import SCALAR, naive_fixed_scalar
 from naive.grid_herd import (

@@ -8,12 +8,12 @@ import math
 from functools import cache
 
 import numpy as np
-
-from herded.draws.together import orders
 from naive.conditional import naive_fixed_scalar, naive_sigmoid
 from naive.herd import FEW
 from naive.model import Naive
 from naive.stream import naive_draw, naive_key
+
+from herded.draws.together import orders
 
 LANES = 64
 

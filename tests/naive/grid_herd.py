@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-
 from naive.conditional import SCALAR
 from naive.lattice import STRIP, _bits_around, _lattice_conditional
 from naive.stream import naive_draw, naive_key, naive_shuffle

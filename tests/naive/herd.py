@@ -1,7 +1,6 @@
 """Herds on any graph, member after member: one phase for each variable, values taken as carries."""
 
 import numpy as np
-
 from naive.conditional import SCALAR
 from naive.model import Naive
 from naive.samplers import add_to_tally, empty_tally, naive_beta

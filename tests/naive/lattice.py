@@ -4,7 +4,6 @@ import itertools
 import math
 
 import numpy as np
-
 from naive.choose import naive_choose, naive_pick
 from naive.conditional import SCALAR, naive_fixed_scalar
 from naive.stream import naive_draw, naive_key

@@ -1,11 +1,11 @@
 """What learning visits, row by row: conditionals, what they make one expect, and draws."""
 
 import numpy as np
-
-from herded.system.exp import exp, log
 from naive.factor import scopes_and_tables
 from naive.herd import FEW, naive_orders
 from naive.stream import naive_draw
+
+from herded.system.exp import exp, log
 
 ONE, AT_ONCE = 2**31, 256
 

@@ -3,8 +3,6 @@
 import math
 
 import numpy as np
-
-from herded.system.exp import exp
 from naive.conditional import (
     naive_fixed_products,
     naive_fixed_scalar,
@@ -13,6 +11,8 @@ from naive.conditional import (
 )
 from naive.factor import scopes_and_tables
 from naive.stream import WORD, naive_shuffle
+
+from herded.system.exp import exp
 
 
 class Naive:

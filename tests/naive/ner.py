@@ -7,10 +7,10 @@ are the library's, so that bits can be compared.
 import itertools
 
 import numpy as np
+from naive.stream import naive_draw
 
 from herded.ner.words import AFTER, BEFORE, DIGIT, LETTER, OTHER, SMALL, UPPER
 from herded.system.exp import exp, log
-from naive.stream import naive_draw
 
 WORD_64 = 2**64
 OFFSET, PRIME = 0xCBF29CE484222325, 0x100000001B3

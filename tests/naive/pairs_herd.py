@@ -1,7 +1,6 @@
 """Herds of pairs: variable after variable, member after member, each down a tree of carries."""
 
 import numpy as np
-
 from naive.herd import naive_orders
 from naive.model import Naive
 from naive.potts_herd import ONE, naive_conditional, tree_sum

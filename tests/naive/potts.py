@@ -1,8 +1,6 @@
 """Potts lattices: products of exponentials, swept as a plain checkerboard."""
 
 import numpy as np
-
-from herded.system.exp import exp
 from naive.choose import naive_choose, naive_pick
 from naive.conditional import naive_fixed_products
 from naive.lattice import packed_place, packed_size
@@ -10,6 +8,8 @@ from naive.model import Naive
 from naive.samplers import add_to_tally, empty_tally
 from naive.stream import naive_draw, naive_key
 from naive.weights import NaiveWeights
+
+from herded.system.exp import exp
 
 
 class NaivePotts(Naive):

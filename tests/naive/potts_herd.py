@@ -8,9 +8,9 @@ import itertools
 import math
 
 import numpy as np
+from naive.stream import naive_draw, naive_key
 
 from herded.system.exp import exp
-from naive.stream import naive_draw, naive_key
 
 LANES = WORD = 32
 ONE = 2**24

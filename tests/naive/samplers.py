@@ -7,7 +7,6 @@ gives (samples, tally): the state after each sweep, and the sums of the conditio
 import math
 
 import numpy as np
-
 from naive.choose import naive_choose, naive_pick
 from naive.conditional import VECTOR, entries
 from naive.model import Naive

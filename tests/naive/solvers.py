@@ -1,7 +1,6 @@
 """Mean field and belief propagation, over whole tables and with probabilities, not logarithms."""
 
 import numpy as np
-
 from naive.factor import scopes_and_tables
 
 

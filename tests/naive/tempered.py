@@ -3,13 +3,13 @@
 import math
 
 import numpy as np
-
-from herded.system.exp import exp
 from naive.choose import naive_pick
 from naive.conditional import naive_fixed_scalar, naive_fixed_vector, naive_sigmoid
 from naive.model import Naive
 from naive.samplers import add_to_tally, empty_tally
 from naive.stream import WORD, naive_draw, naive_key, naive_shuffle
+
+from herded.system.exp import exp
 
 
 def naive_ladder(

@@ -221,7 +221,7 @@ def answered(
         return Answered(model, setup, options, state=state, log_score=score, **common)
     marginals = result.marginals.reshape(model.n_variables, -1)
     if reference is not None:
-        common["warnings"] += tuple(reference.doubts(marginals))
+        common["warnings"] += tuple(reference.warnings(marginals))
     return Answered(
         model,
         setup,

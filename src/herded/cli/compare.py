@@ -132,7 +132,7 @@ def _curve(
     marginals = result.marginals.reshape(model.n_variables, -1)
     last = reference.errors(marginals)
     points.append(Point(float(result.provenance["seconds"]), result.sweeps, last))
-    return points, (*result.warnings, *reference.doubts(marginals))
+    return points, (*result.warnings, *reference.warnings(marginals))
 
 
 def _looking(reference: Reference, points: list[Point]) -> Callback:

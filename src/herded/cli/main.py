@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from herded.cli.infer_arguments import add_compare, add_infer, add_info, add_many
+from herded.cli.live_arguments import add_live
 from herded.cli.ner_arguments import add_ner
 from herded.cli.remedies import in_options
 from herded.errors import (
@@ -78,7 +79,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser(command: str | None = None) -> Parser:
-    """All commands and their options; those of `ner`, the most, not where another is called."""
+    """All commands and their options; not those of `ner` and `live` where another is called."""
     top = Parser(
         prog="herded",
         description="Deterministic inference for discrete graphical models: herded Gibbs sampling.",
@@ -96,7 +97,9 @@ def parser(command: str | None = None) -> Parser:
     size = paper.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="small sizes, in seconds")
     size.add_argument("--full", action="store_true", help="the paper's own sizes and more")
-    paper.add_argument("--only", metavar="PART", help="theory, two-variables, denoising or ner")
+    paper.add_argument(
+        "--only", metavar="PART", help="herding, theory, two-variables, denoising or ner"
+    )
     paper.add_argument(
         "--corpus",
         action="append",
@@ -150,6 +153,7 @@ def parser(command: str | None = None) -> Parser:
     add_compare(commands, EXIT_CODES)
     if command not in commands.choices:
         add_ner(commands)
+        add_live(commands)
     return top
 
 

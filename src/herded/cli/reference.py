@@ -58,7 +58,7 @@ class Reference:
             )
         return cls(model, marginals)
 
-    def doubts(self, marginals: np.ndarray) -> list[str]:
+    def warnings(self, marginals: np.ndarray) -> list[str]:
         """What speaks for a reference of other evidence, given the marginals that were found."""
         model, known = self.model, self.model.evidence.reshape(-1)
         found = marginals.reshape(self.marginals.shape)

@@ -66,7 +66,7 @@ class BlockLayout(InBlocks, SweptLayout):
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        return self.kind, self.together, self.width
+        return self.kind, self.is_herd, self.width
 
     @cached_property
     def weight_at(self) -> np.ndarray:

@@ -70,7 +70,7 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        return "cube", self.together, len(self.arrays.contexts), self.kept
+        return "cube", self.is_herd, len(self.arrays.contexts), self.kept
 
     @cached_property
     def words(self) -> int:

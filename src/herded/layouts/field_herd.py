@@ -183,9 +183,9 @@ class FieldHerdLayout(HerdLayout):
         heat = None if betas is None else betas * 2.0 ** (COOLED - self.bits)
         table = coarse_sigmoid(self.bits if betas is None else COOLED)
         tables = tuple(orders(n).reshape(-1) for n in (self.words, 4, 16))
-        told = self.arrays, table, tables, step, heat, self.members, self.width, m, block
+        arguments = self.arrays, table, tables, step, heat, self.members, self.width, m, block
         for jobs in self.jobs(len(block), pool):
-            run_jobs(lambda job: field_herd_sweeps(*told, *job), jobs, pool)
+            run_jobs(lambda job: field_herd_sweeps(*arguments, *job), jobs, pool)
         state.sweep += len(block)
 
     def jobs(self, sweeps: int, pool: Executor | None) -> Iterator[list[tuple[Range, Range]]]:

@@ -75,7 +75,7 @@ class GridHerdLayout(HerdLayout, PackedLayout):
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        return self.kind, self.together, len(self.arrays.contexts), self.kept
+        return self.kind, self.is_herd, len(self.arrays.contexts), self.kept
 
     def tables(self) -> tuple[np.ndarray, ...]:
         return (self.arrays.p,)

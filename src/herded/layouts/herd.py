@@ -21,7 +21,7 @@ class HerdLayout(SweptLayout):
 
     kept: bool  # whether phases are kept from sweep to sweep
 
-    together: ClassVar[bool] = True
+    is_herd: ClassVar[bool] = True
     counts: ClassVar[bool] = True
     any_size: ClassVar[bool] = False  # whether arrays are the same for any number of members
 
@@ -59,10 +59,14 @@ class HerdLayout(SweptLayout):
         size = self.n_stored * (1 if self.scalar else self.width)
         sums = np.zeros(size, np.int64) if tally else NOTHING
         state = State(self.pack(x), draw.start(self, chain), sums, 0, chain, total)
-        self.remember(state)
+        self.note_states(state)
         return state
 
-    def remember(self, state: State) -> None:
+    def end_burn_in(self, state: State) -> None:
+        self.note_states(state)
+
+    def note_states(self, state: State) -> None:
+        """Note where the members are, to see later whether they have left (`then_and_now`)."""
         state.own["earlier"] = self.packed(state).copy()
 
     def then_and_now(self, state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -75,7 +79,7 @@ class HerdLayout(SweptLayout):
 
     @cached_property
     def signature(self) -> tuple[Any, ...]:
-        return self.kind, self.together, self.scalar, self.width, self.kept
+        return self.kind, self.is_herd, self.scalar, self.width, self.kept
 
 
 class SideBySide(HerdLayout):

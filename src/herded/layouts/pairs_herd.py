@@ -65,7 +65,7 @@ class PairsHerdLayout(SiteHerdLayout):
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        return self.kind, self.together, self.arrays.alone.dtype, self.kept
+        return self.kind, self.is_herd, self.arrays.alone.dtype, self.kept
 
     def tables(self) -> tuple[np.ndarray, ...]:
         return tuple(self.arrays)

@@ -66,9 +66,9 @@ class Layout:
     kind: ClassVar[str] = "own"
     least_block: ClassVar[int] = 1  # sweeps that a block of samples holds at least
     counts: ClassVar[bool] = False  # whether kernels count the samples with x = 1 (`State.ones`)
-    together: ClassVar[bool] = False  # whether it is for herds
+    is_herd: ClassVar[bool] = False  # whether it is for herds
     cools: ClassVar[bool] = False  # whether its conditionals can follow a temperature
-    tells: ClassVar[bool] = False  # whether it has something to tell in a result
+    reports: ClassVar[bool] = False  # whether it has a `report` for results
     bridges: ClassVar[bool] = False  # whether its rungs lead to where log Z is known
     passes_zeros: ClassVar[bool] = False  # whether hard zeros are no walls for its moves
 
@@ -169,19 +169,19 @@ class Layout:
         """The same with all other states that a chain has, in the model's order."""
         return self.values(state)
 
-    def told(self, states: Sequence[State]) -> dict[str, Any]:
-        """What a result tells of chains that were at `states` in the end, beside its numbers."""
+    def report(self, states: Sequence[State]) -> dict[str, Any]:
+        """Facts for a result's provenance, of chains that were at `states` in the end."""
         return {}
 
-    def doubts(self, states: Sequence[State]) -> list[str]:
-        """What speaks against such a result, as sentences."""
+    def warnings(self, states: Sequence[State]) -> list[str]:
+        """What speaks against results of such chains, as sentences."""
         return []
 
-    def remember(self, state: State) -> None:
-        """Note where the members of a herd are, to see later whether they have left."""
+    def end_burn_in(self, state: State) -> None:
+        """Called when samples begin to be recorded: what adapts stays as it is from here on."""
 
     def then_and_now(self, state: State) -> tuple[np.ndarray, np.ndarray]:
-        """The states (members, N) that `remember` has noted of a herd, and those of now."""
+        """The states (members, N) of a herd when its burn-in ended, and those of now."""
         raise NotImplementedError
 
     def new_counts(self) -> np.ndarray:

@@ -4,7 +4,7 @@ Rows that know some variables are eliminated all at once: the row is one more va
 last, and a factor with known variables becomes one of the row and of its unknown variables.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -61,11 +61,13 @@ class Expected:
             self.parts.append((scope, view))
 
 
-def summed(graph: FactorGraph, plan: EliminationPlan) -> tuple[Sums, Expected]:
-    """Everything summed out, and where what is expected goes."""
+def summed(
+    graph: FactorGraph, plan: EliminationPlan, beside: Iterable[Scope] = ()
+) -> tuple[Sums, Expected]:
+    """Everything summed out, and where what is expected goes; scopes `beside` are wanted too."""
     expected, x = Expected(graph, plan), plan.possible.argmax(axis=1)
     buckets = fill_buckets(graph, plan.order, plan.scopes, plan.possible, x)
-    wanted = [scope for scope, _ in expected.parts if len(scope) > 1]
+    wanted = [*beside, *(scope for scope, _ in expected.parts if len(scope) > 1)]
     sums = Sums(buckets, children_of(plan.scopes), wanted)
     for k in range(len(plan.order)):
         sums.forward(k)
@@ -101,19 +103,47 @@ class KnownRows:
 
     def of(self, tables: np.ndarray) -> tuple[float, np.ndarray]:
         """The weighted sum of the rows' log Z, and of the expected entries of tables."""
-        graph = retabled(self.graph, tables[self.entry])
-        sums, expected = summed(graph, self.plan)
-        if len(self.weight) > 1:
-            last = len(self.plan.order) - 1
-            value = float((self.weight * sums.logs_at(last)).sum())
-            # Rows are as probable as the data have them, not as the model would.
-            sums.prescribed[last] = self.weight
-        else:
-            value = sums.log_z()
-        go_back(sums)
+        sums, expected = summed(retabled(self.graph, tables[self.entry]), self.plan)
+        value = float((self.weight * self._log_z(sums)).sum())
+        self._go_back(sums)
         fill(sums, expected)
         into = np.bincount(self.entry, expected.entries, minlength=self.size)
         return self.total * value, self.total * into
+
+    def log_z(self, tables: np.ndarray) -> np.ndarray:
+        """(rows,) log of the sum over what each row does not know."""
+        return self._log_z(summed(retabled(self.graph, tables[self.entry]), self.plan)[0])
+
+    def marginals(self, tables: np.ndarray) -> np.ndarray:
+        """(rows, unknown, states) of the unknown variables, given what each row knows."""
+        order, scopes, states = self.plan.order.tolist(), self.plan.scopes, self.graph.cardinalities
+        last = self._row
+        beside = [(k, last) for k, scope in enumerate(scopes) if k != last and scope[-1] == last]
+        sums, _ = summed(retabled(self.graph, tables[self.entry]), self.plan, beside)
+        self._go_back(sums)
+        unknown = states[:-1]
+        found = np.zeros((len(self.weight), len(unknown), int(unknown.max(initial=1))))
+        found[:, unknown == 1, 0] = 1.0
+        for k, i in enumerate(order):
+            if (k, last) in sums.joints:
+                found[:, i, : states[i]] = (sums.joints[k, last] / self.weight).T
+            elif k != last:  # no row tells anything of it
+                found[:, i, : states[i]] = sums.marginals[k]
+        return found
+
+    @property
+    def _row(self) -> int:
+        """The place of the row, the last; none where there is only one."""
+        return len(self.plan.order) - 1 if len(self.weight) > 1 else -1
+
+    def _log_z(self, sums: Sums) -> np.ndarray:
+        return np.array([sums.log_z()]) if self._row < 0 else sums.logs_at(self._row)
+
+    def _go_back(self, sums: Sums) -> None:
+        """With rows as probable as the data have them, not as the model would."""
+        if self._row >= 0:
+            sums.prescribed[self._row] = self.weight
+        go_back(sums)
 
 
 def beside_rows(graph: FactorGraph, rows: np.ndarray) -> tuple[FactorGraph, np.ndarray]:

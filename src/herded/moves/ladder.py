@@ -45,7 +45,7 @@ class LadderLayout(HerdLayout):
 
     kind: ClassVar[str] = "ladder"
     cools: ClassVar[bool] = True
-    tells: ClassVar[bool] = True
+    reports: ClassVar[bool] = True
     passes_zeros: ClassVar[bool] = True
 
     @property
@@ -100,7 +100,7 @@ class LadderLayout(HerdLayout):
         }
         sums = np.zeros(size, np.int64) if tally else NOTHING
         state = State(self.pack(states), own, sums, 0, chain, total)
-        super().remember(state)
+        self.note_states(state)
         return state
 
     def melted(self) -> FactorGraph:
@@ -108,9 +108,9 @@ class LadderLayout(HerdLayout):
         graph = as_graph(self.model)
         return melted(graph) if self.melts else graph
 
-    def remember(self, state: State) -> None:
-        """The burn-in is over: temperatures stay as they are, and counts begin."""
-        super().remember(state)
+    def end_burn_in(self, state: State) -> None:
+        """Temperatures stay as they are, and counts begin."""
+        super().end_burn_in(state)
         state.own["is_frozen"][:] = 1
         for name in ("tried", "rejected", "came"):
             state.own[name][:] = 0
@@ -119,7 +119,7 @@ class LadderLayout(HerdLayout):
         states: np.ndarray = self.replicas_of(state.x[None])[0].astype(np.int64)
         return states
 
-    def told(self, states: Sequence[State]) -> dict[str, Any]:
+    def report(self, states: Sequence[State]) -> dict[str, Any]:
         """Temperatures, rejections and round trips of every ladder."""
         owns = [state.own for state in states]
         free = np.maximum((self.model.evidence < 0).sum() * self.members, 1)
@@ -129,7 +129,7 @@ class LadderLayout(HerdLayout):
             "round_trips": [float(own["came"].sum() / free) for own in owns],
         }
 
-    def doubts(self, states: Sequence[State]) -> list[str]:
+    def warnings(self, states: Sequence[State]) -> list[str]:
         stuck = [s for s in states if not s.own["came"].any() and s.own["rejected"].any()]
         if not stuck:
             return []
@@ -254,7 +254,7 @@ class MoveLadder(LadderLayout):
         """A chain of the layout of rung r; that of the coldest sums conditionals, if asked for."""
         first = place.T.astype(np.int64)
         tally = r == self.rungs - 1 and len(state.tally) > 0
-        start = first if layout.together else first[0]
+        start = first if layout.is_herd else first[0]
         chain = state.chain * self.rungs + r
         return layout.start(draw, start, chain=chain, tally=tally, total=state.total)
 

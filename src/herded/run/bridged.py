@@ -154,28 +154,28 @@ def _bridged(layout: LadderLayout, state: State, recorder: LogZRecorder) -> OneL
     return OneLadder(log_z, upwards, downwards, batches)
 
 
-def doubts_of(found: Bridged, round_trips: list[float]) -> list[str]:
+def warnings_of(found: Bridged, round_trips: list[float]) -> list[str]:
     """What speaks against an estimate by ladders of so many round trips, as sentences."""
-    told = []
+    sentences = []
     if min(round_trips) < FEW_TRIPS:
-        told.append(
+        sentences.append(
             f"log Z rests on {min(round_trips):.2g} round trips between the hottest rung and the "
             "coldest: its interval may be too narrow; use more sweeps"
         )
     first, second = found.halves
     if not np.isfinite(found.log_z):
-        told.append(
+        sentences.append(
             "log Z is unknown: no state of the rung above the coldest was possible; use more "
             "sweeps or more rungs"
         )
     elif abs(first - second) > max(2 * found.margin, 0.02):
-        told.append(
+        sentences.append(
             f"log Z of the first half of the run is {first:.6g}, that of the second {second:.6g}: "
             "further apart than its interval explains, so that the burn-in was not long enough"
         )
     if abs(found.upwards - found.downwards) > max(1.0, 4 * found.margin):
-        told.append(
+        sentences.append(
             f"log Z is {found.upwards:.6g} from hot to cold and {found.downwards:.6g} from cold to "
             "hot: rungs are too far apart, or have not burnt in; use more rungs or more sweeps"
         )
-    return told
+    return sentences

@@ -176,7 +176,7 @@ def _check_states(run: SamplerRun, path: FilePath, chain: Chain) -> None:
     values = run.layout.replicas(state)
     wrong = (values >= model.cardinalities) | ((model.evidence >= 0) & (values != model.evidence))
     # The words of a herd have the bits of all members, and no other.
-    stored = () if run.layout.together else (state.x, state.own.get("y", state.x))
+    stored = () if run.layout.is_herd else (state.x, state.own.get("y", state.x))
     if wrong.any() or any(int(x.max(initial=0)) > most for x in stored):
         raise _broken(path, "the state of a chain")
     visits = run.done * run.layout.members * run.layout.visits  # also of the burn-in

@@ -4,7 +4,7 @@ Single sites, alone or in herds, come first, since most models ask for no more. 
 disagree or hard zeros wall them in, blocks pass the zeros, and tempering the modes. The first rung
 whose chains agree answers; where none do, the one that is doubted least, with its warnings. Belief
 propagation is then a witness: often near where there are hard zeros, at times far off without a
-sign of it, so that it is compared and told, and never taken.
+sign of it, so that it is compared and said, and never taken.
 
 With seconds every rung is tried for a small share of them, and the one that answers has the rest.
 """
@@ -181,14 +181,14 @@ def _at_length(run: Run, best: Tried, seconds: float) -> Tried | None:
 
 
 def _step(rung: Rung, result: Result) -> Step:
-    told = spoken_against(result)
-    if told:
-        said = "; ".join(sentence.split(":")[0] for sentence in told)
+    against = spoken_against(result)
+    if against:
+        said = "; ".join(sentence.split(":")[0] for sentence in against)
     elif "chain_marginals" in result.kept:
         said = f"the chains agree, 95 % intervals are +- {_reach(result):.2g} on average"
     else:
         said = "nothing speaks against it"
-    return Step(rung.name, repr(rung.method), result.provenance["seconds"], not told, said)
+    return Step(rung.name, repr(rung.method), result.provenance["seconds"], not against, said)
 
 
 def spoken_against(result: Result) -> list[str]:
@@ -197,23 +197,27 @@ def spoken_against(result: Result) -> list[str]:
 
 
 def least_doubtful(tried: list[Tried]) -> Tried:
-    """The first of those with the fewest doubts, unless the chains of a later one are far nearer.
+    """The first of those with the fewest failings, unless the chains of a later one are far nearer.
 
     Short ladders can be wrong together: that their chains are a little nearer says nothing.
     """
     best = tried[0]
     for one in tried[1:]:
-        doubts, before = _doubts(one), _doubts(best)
+        now, before = _failings(one), _failings(best)
         nearer = NEARER * _reach(one.result) < _reach(best.result)
-        if doubts < before or (doubts == before and nearer):
+        if now < before or (now == before and nearer):
             best = one
     return best
 
 
-def _doubts(tried: Tried) -> tuple[bool, bool, bool]:
+def _failings(tried: Tried) -> tuple[bool, bool, bool]:
     """What is worst comes first: no answer, warned of, walled in."""
-    told = [] if tried.result is None else spoken_against(tried.result)
-    return tried.result is None, bool(told), any("cannot reach" in sentence for sentence in told)
+    against = [] if tried.result is None else spoken_against(tried.result)
+    return (
+        tried.result is None,
+        bool(against),
+        any("cannot reach" in sentence for sentence in against),
+    )
 
 
 def _reach(result: Result | None) -> float:

@@ -218,7 +218,7 @@ def infer(
         need = layout.memory + (chains - 1) * layout.chain_memory
         memory.check(need, max_memory, f"the weights of {chains} chains")
     most = MOST_UPDATES // layout.members
-    if layout.together and most < burn_in + sweeps < ENDLESS:
+    if layout.is_herd and most < burn_in + sweeps < ENDLESS:
         raise MethodError(
             f"expected at most {most:,} sweeps of a herd of {layout.members}, whose sums would "
             f"overflow, got {burn_in + sweeps:,}: run more herds with chains="

@@ -22,7 +22,7 @@ class NotebookBar:
 
         self.what, self.total, self.units = what, total, units
         self.html = HTML
-        self.began, self.told = time.perf_counter(), -PACE
+        self.began, self.shown = time.perf_counter(), -PACE
         self.handle: Any = display(HTML(""), display_id=True)
 
     def update(self, task: None, *, completed: int, note: str) -> None:
@@ -30,8 +30,8 @@ class NotebookBar:
         from herded.system.jit import is_compiling
 
         now = time.perf_counter()
-        if now - self.told >= PACE:
-            self.told = now
+        if now - self.shown >= PACE:
+            self.shown = now
             words = "compiling, once" if is_compiling() else note
             self.handle.update(self.html(self._text(completed, words, now - self.began)))
 

@@ -11,7 +11,7 @@ from herded.methods.options import Options
 from herded.methods.protocol import Answer
 from herded.models.protocol import Model
 from herded.moves.ladder import LadderLayout
-from herded.run.bridged import LogZ, LogZRecorder, doubts_of, estimate
+from herded.run.bridged import LogZ, LogZRecorder, estimate, warnings_of
 from herded.run.diagnostics import ALONE, Note, confinement, disagreement, immobility
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.observables import Observables
@@ -46,17 +46,17 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
     if run.saved is not None:
         facts["saved"] = run.saved
     bridged = _bridged(run) if run.layout.bridges and recorded else {}
-    told = _warnings(run, doubt, bridged) if recorded else ()
-    if run.layout.tells:
-        facts |= run.layout.told([chain.state for chain in run.chains])
+    warnings = _warnings(run, doubt, bridged) if recorded else ()
+    if run.layout.reports:
+        facts |= run.layout.report([chain.state for chain in run.chains])
     return Result(
         shape=model.shape,
         sweeps=recorded,
         converged=None,
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
-        kept=_recorded(run, recorded, told) | bridged,
-        warnings=told,
+        kept=_recorded(run, recorded, warnings) | bridged,
+        warnings=warnings,
         model=model,
         method=run.method,
         reason=reason,
@@ -119,7 +119,7 @@ def in_full(method: object) -> str:
     return f"{type(method).__name__}({', '.join(named)})"
 
 
-def _recorded(run: SamplerRun, sweeps: int, told: tuple[str, ...]) -> dict[str, Any]:
+def _recorded(run: SamplerRun, sweeps: int, warnings: tuple[str, ...]) -> dict[str, Any]:
     chains, keep = run.chains, run.keep
     kept: dict[str, Any] = {}
 
@@ -147,8 +147,8 @@ def _recorded(run: SamplerRun, sweeps: int, told: tuple[str, ...]) -> dict[str, 
     if Joint in keep:
         kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
     if Observables in keep and sweeps:
-        doubts = [sentence for sentence in told if not isinstance(sentence, Note)]
-        kept["observables"] = observed(run, "; ".join(doubts))
+        serious = [sentence for sentence in warnings if not isinstance(sentence, Note)]
+        kept["observables"] = observed(run, "; ".join(serious))
     if ErrorCurve in keep:
         errors = np.stack([chain.errors for chain in chains])
         kept["curve"] = curve_of(run.points, errors, run.sweeps, sweeps)
@@ -166,10 +166,10 @@ def _warnings(run: SamplerRun, doubt: str, bridged: dict[str, Any]) -> tuple[str
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
     model, chains, found = run.layout.model, run.chains, [doubt]
     if bridged:
-        trips = run.layout.told([chain.state for chain in chains])["round_trips"]
-        found += doubts_of(bridged["bridged"], trips)
-    if run.layout.tells:
-        found += run.layout.doubts([chain.state for chain in chains])
+        trips = run.layout.report([chain.state for chain in chains])["round_trips"]
+        found += warnings_of(bridged["bridged"], trips)
+    if run.layout.reports:
+        found += run.layout.warnings([chain.state for chain in chains])
     if model.has_hard_zeros and not run.layout.passes_zeros:
         states = np.concatenate([run.layout.values(chain.state) for chain in chains])
         looked_at = states[:: -(-len(states) // WALLED)]
@@ -179,7 +179,7 @@ def _warnings(run: SamplerRun, doubt: str, bridged: dict[str, Any]) -> tuple[str
     if len(chains) > 1:
         frequencies = np.stack([chain.estimate(False) for chain in chains])
         found.append(disagreement(model, frequencies, run.recorded, run.layout.members))
-    if run.layout.together:
+    if run.layout.is_herd:
         found.append(_moves(run))
     if len(chains) == 1 and not run.keep.keys() <= {BestState}:
         found.append(ALONE)

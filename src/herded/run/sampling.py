@@ -132,7 +132,7 @@ class SamplerRun:
         return max(self.least, FIRST // (self.layout.n_stored * self.layout.members))
 
     def is_finished(self) -> bool:
-        most = MOST_UPDATES // self.layout.members if self.layout.together else self.total
+        most = MOST_UPDATES // self.layout.members if self.layout.is_herd else self.total
         return self.done >= min(self.total, most)
 
     # -- a block of sweeps -------------------------------------------------------------------
@@ -143,7 +143,7 @@ class SamplerRun:
             for chain in self.chains:
                 chain.state.tally[:] = 0
                 chain.state.ones[:] = 0
-                self.layout.remember(chain.state)
+                self.layout.end_burn_in(chain.state)
         step = min(most, self._next_event() - self.done)
         if self.remote is not None:
             self.remote(self, step)
@@ -259,21 +259,21 @@ def make_blocks(layout: Layout, keep: dict[type, Any], chains: int, total: int) 
     read = not _counts(layout) or not keep.keys() <= {Marginals, ErrorCurve} or layout.bridges
     if not read:
         unread = UNREAD // (layout.n_stored * layout.members)
-        rows = max(rows, unread if layout.together else min(unread, MOST_COUNTED))
+        rows = max(rows, unread if layout.is_herd else min(unread, MOST_COUNTED))
     shape = chains, min(rows, total) or 1, layout.sample_size if read else 0
     return np.zeros(shape, layout.sample_type)
 
 
 def _block_rows(layout: Layout) -> int:
     row = layout.n_stored
-    if layout.together:
+    if layout.is_herd:
         row = layout.sample_size * np.dtype(layout.sample_type).itemsize
     return max(layout.least_block, BLOCK // max(row, 1))
 
 
 def _counts(layout: Layout) -> bool:
     """Whether kernels count states: not on small lattices, whose blocks are long, and in cache."""
-    return layout.counts and (layout.together or _block_rows(layout) <= MOST_COUNTED)
+    return layout.counts and (layout.is_herd or _block_rows(layout) <= MOST_COUNTED)
 
 
 def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.ndarray) -> Chain:
@@ -321,7 +321,7 @@ def first_states(
         if len(start) != chains:
             raise MethodError(f"expected states of {chains} chains, got {len(start)}")
         return [_continued(layout, method, c, given, tally, total) for c, given in enumerate(start)]
-    places = _herd_places if layout.together else _places
+    places = _herd_places if layout.is_herd else _places
     return [
         method.init(layout, x, chain=c, tally=tally, total=total)
         for c, x in enumerate(places(layout, method, chains, start))
@@ -333,7 +333,7 @@ def _continued(
 ) -> State:
     """A state that goes on from `given`, with sums of its own."""
     x = np.zeros((layout.members, layout.model.n_variables), np.int64)
-    first = x if layout.together else x[0]
+    first = x if layout.is_herd else x[0]
     fresh = method.init(layout, first, chain=chain, tally=tally, total=total)
     fresh.restore({**given.arrays(), "tally": fresh.tally})
     fresh.total = given.sweep + total

@@ -1,0 +1,53 @@
+"""Settings of Sphinx; `python -m docs.site` uses them on the folder that docs.site.stage fills."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # so that docs.site.mathml can be imported
+
+project = "herded"
+author = "The herded developers"
+copyright = author
+extensions = [
+    "docs.site.docstrings",
+    "docs.site.mathml",
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx_copybutton",
+]
+default_role = "code"
+html_math_renderer = "mathml"
+myst_enable_extensions = ["dollarmath", "colon_fence", "attrs_block"]
+myst_fence_as_directive = ["math"]
+myst_heading_anchors = 3
+suppress_warnings = ["misc.highlighting_failure"]  # a console block may show anything
+
+autodoc_typehints = "none"  # numpydoc's Parameters say it
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True}
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+copybutton_prompt_text = "$ "
+highlight_language = "python"
+pygments_style = "friendly"
+pygments_dark_style = "native"
+
+html_theme = "furo"
+html_title = "herded"
+html_static_path = ["theme"]
+html_css_files = ["herded.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "light_css_variables": {
+        "color-brand-primary": "#c4382f",
+        "color-brand-content": "#2563a8",
+        "font-stack": "system-ui, sans-serif",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#ff8a80",
+        "color-brand-content": "#8ab8f0",
+    },
+}

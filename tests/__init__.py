@@ -1,0 +1,1 @@
+"""The tests, a package by name: other packages install a `tests` of their own beside herded."""
