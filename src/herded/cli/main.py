@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from herded.cli.infer_arguments import add_compare, add_infer, add_info, add_many
+from herded.cli.live_arguments import add_live
 from herded.cli.ner_arguments import add_ner
 from herded.cli.remedies import in_options
 from herded.errors import (
@@ -151,6 +152,7 @@ def parser() -> Parser:
     add_info(commands, EXIT_CODES)
     add_compare(commands, EXIT_CODES)
     add_ner(commands)
+    add_live(commands)
     return top
 
 

@@ -79,18 +79,24 @@ def _wrap(function: Callable[..., Any], inner: bool) -> Any:
 
     Each kind has a folder of its own: Numba would take one for the other.
     """
-    numba = _numba()
-    settings = numba.config
+    dispatcher = _numba().njit(
+        nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=inner
+    )(function)
+    if CACHE:
+        keep_on_disk(dispatcher, "inner" if inner else "")
+    return dispatcher
+
+
+def keep_on_disk(dispatcher: Any, place: str) -> None:
+    """Let Numba keep what it compiles in the folder of the function's module, or in a place there.
+
+    The folder is made when something is compiled.
+    """
+    settings, function = _numba().config, dispatcher.py_func
     before = settings.CACHE_DIR
     try:  # Numba reads the setting here and only here
-        if CACHE:
-            settings.CACHE_DIR = folder_of(function.__module__, before) + "/inner" * inner
-        dispatcher = numba.njit(
-            nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=inner
-        )(function)
-        if CACHE:
-            dispatcher._cache = _function_cache()(function)
-        return dispatcher
+        settings.CACHE_DIR = os.path.join(folder_of(function.__module__, before), place)
+        dispatcher._cache = _function_cache()(function)
     finally:
         settings.CACHE_DIR = before
 
