@@ -180,8 +180,8 @@ def mixture_lines(quick: bool) -> Iterator[str]:
 
     yield "## Dirichlet mixtures"
     yield ""
-    yield f"{POINTS:,} points of {CLUSTERS} Gaussians, at equal CPU time: adjusted Rand index of the"
-    yield "best partition, its log posterior, and the mean log posterior of the second half of a run."
+    yield f"{POINTS:,} points of {CLUSTERS} Gaussians, at equal CPU time: Rand index (adjusted) of the"
+    yield "best partition, its log posterior, and the mean of the second half of a run."
     yield "A herd of 8 beside one chain by hand, which starts from 10 random clusters. Means over"
     yield "data sets."
     yield ""
