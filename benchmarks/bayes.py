@@ -31,6 +31,7 @@ class Task(NamedTuple):
     y: np.ndarray
     inclusion: Any
     true: list[int]  # columns that should be found
+    first: int  # so many, as the most probable ones
     truth: np.ndarray  # inclusion probabilities
 
 
@@ -99,8 +100,8 @@ def row(name: str, task: Task, run: Callable[[int], np.ndarray], updates: int, s
         kept: list[np.ndarray] = []
         seconds.append(cpu_seconds(lambda s=seed, k=kept: k.append(run(s))))
         errors.append(np.abs(kept[0] - task.truth).mean())
-        first = np.argsort(-kept[0], kind="stable")[: len(task.true)]
-        found += set(first.tolist()) == set(task.true)
+        first = np.argsort(-kept[0], kind="stable")[: task.first]
+        found += set(first.tolist()) <= set(task.true)
     error, milliseconds = np.mean(errors), 1e3 * statistics.median(seconds)
     return f"| {name} | {updates:,} | {milliseconds:.1f} | {error:.1e} | {found} of {seeds} |"
 
@@ -129,7 +130,7 @@ def crime_lines(data: Any, quick: bool) -> Iterator[str]:
     yield ", ".join(f"{name} {exact[names.index(name)]:.4f}" for name in STRONG) + "."
     yield ""
     sweeps = 1_000 // scale
-    task = Task(X, y, 0.5, strong, exact)
+    task = Task(X, y, 0.5, strong, len(strong), exact)
     rows = [
         ("Gibbs by hand", 0, sweeps),
         ("herd of 64, as many sweeps", 64, sweeps),
@@ -139,10 +140,11 @@ def crime_lines(data: Any, quick: bool) -> Iterator[str]:
     yield from table(task, rows, seeds)
     yield ""
     noise = np.random.default_rng(0).normal(size=(len(X), 35))
-    wide = Task(np.column_stack([X, noise]), y, (1.0, 1.0), strong, np.zeros(50))
+    wide = Task(np.column_stack([X, noise]), y, (1.0, 1.0), list(range(15)), 4, np.zeros(50))
     wide = wide._replace(truth=by_hand(wide, 2_000_000 // scale**2, 99))
     yield "US crime and 35 columns of noise, all sizes of a model equally likely; errors against"
-    yield f"{2_000_000 // scale**2:,} sweeps by hand:"
+    yield f"{2_000_000 // scale**2:,} sweeps by hand; first means that the four most probable columns"
+    yield "are none of noise:"
     yield ""
     rows = [
         ("Gibbs by hand", 0, sweeps),
@@ -158,7 +160,7 @@ def wide_lines(quick: bool) -> Iterator[str]:
     X = rng.normal(size=(500, 1_000))
     true = np.sort(rng.choice(1_000, 10, replace=False))
     y = X[:, true] @ np.linspace(0.25, 1.0, 10) + rng.normal(size=500)
-    task = Task(X, y, (1.0, 1.0), true.tolist(), np.zeros(1_000))
+    task = Task(X, y, (1.0, 1.0), true.tolist(), 10, np.zeros(1_000))
     task = task._replace(truth=by_hand(task, 20_000 // scale, 99))
     yield "500 x 1,000, 10 true columns with coefficients from 0.25 to 1 and noise of 1; errors"
     yield f"against {20_000 // scale:,} sweeps by hand:"
@@ -180,8 +182,8 @@ def mixture_lines(quick: bool) -> Iterator[str]:
 
     yield "## Dirichlet mixtures"
     yield ""
-    yield f"{POINTS:,} points of {CLUSTERS} Gaussians, at equal CPU time: Rand index (adjusted) of the"
-    yield "best partition, its log posterior, and the mean of the second half of a run."
+    yield f"{POINTS:,} points of {CLUSTERS} Gaussians, equal CPU time: adjusted Rand index of the"
+    yield "best partition, its log posterior, and the mean over the second half of a run."
     yield "A herd of 8 beside one chain by hand, which starts from 10 random clusters. Means over"
     yield "data sets."
     yield ""

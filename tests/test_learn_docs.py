@@ -23,7 +23,7 @@ def test_samplers_by_hand_sample_the_same_posterior(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 4))
     y = X[:, 0] + 0.4 * X[:, 1] + rng.normal(size=30)
-    task = bayes.Task(X, y, 0.5, [0], np.zeros(4))
+    task = bayes.Task(X, y, 0.5, [0], 1, np.zeros(4))
     exact = hd.learn.select_variables(X, y).inclusion
     monkeypatch.setattr(bayes, "gibbs_selection", bayes.gibbs_selection.py_func)
     assert bayes.by_hand(task, 2000, 0) == pytest.approx(exact, abs=0.02)
