@@ -85,11 +85,14 @@ def _wrap(function: Callable[..., Any], inner: bool) -> Any:
     try:  # Numba reads the setting here and only here
         if CACHE:
             settings.CACHE_DIR = folder_of(function.__module__, before) + "/inner" * inner
-        dispatcher = numba.njit(
-            nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=inner
-        )(function)
+        options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+        if inner:
+            from herded.system.inner_kernels import InnerCompiler
+
+            options |= {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
+        dispatcher = numba.njit(**options)(function)
         if CACHE:
-            dispatcher._cache = _function_cache()(function)
+            dispatcher._cache = _function_cache(inner)(function)
         return dispatcher
     finally:
         settings.CACHE_DIR = before
@@ -150,7 +153,7 @@ def _numba() -> Any:
 
 
 @cache
-def _function_cache() -> Any:
+def _function_cache(inner: bool) -> Any:
     """Numba's cache of compiled functions, which reads what is compiled and prepares no compiler.
 
     Numba makes ready all that it can compile before it looks for a kept kernel, which takes
@@ -165,6 +168,10 @@ def _function_cache() -> Any:
             with self._guard_against_spurious_io_errors():
                 return self._load_overload(sig, target_context)
 
+    if inner:
+        from herded.system.inner_kernels import InnerCacheImpl
+
+        Cache._impl_class = InnerCacheImpl
     return Cache
 
 
