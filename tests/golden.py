@@ -23,6 +23,7 @@ import numpy as np
 
 import herded as hd
 from herded.models.chain import chain_model
+from tests.own_models import as_functions
 
 FILE = Path(__file__).with_name("golden.json")
 SMALL_BLOCKS = hd.Blocks(entries=16, count=5)
@@ -81,6 +82,8 @@ def models() -> dict[str, Any]:
         "mixed": mixed(),
         "mixed with evidence": mixed().given({2: 3}),
         "chain": chain_model(numbers((8, 3), 13), numbers((3, 3), 14)),
+        "binary functions": as_functions(graph(12, 2, 8)),
+        "mixed functions": as_functions(mixed().given({2: 3})),
     }
 
 
@@ -135,6 +138,9 @@ def cases() -> Iterator[tuple[str, Run]]:
         solvers = [hd.MeanField(), hd.BeliefPropagation(), hd.Exact()]
         runs += [(name, method, None, 1) for method in solvers]
     runs += [("chain", hd.Viterbi(), None, 1)]
+    runs += [("binary functions", gibbs(seed=2), None, 1)]
+    runs += [("mixed functions", herded("lazy"), None, 2), ("mixed functions", slack, None, 1)]
+    runs += [("mixed functions", made(herd=20, seed=4), None, 1) for made in (gibbs, herded)]
     runs += herds() + in_blocks() + tempered()
     known = models()
     for name, method, kind, chains in runs:
@@ -195,6 +201,7 @@ SHORT_HERDS = (
     ("binary graph", "table"),
     ("three states", "pairs"),
     ("mixed with evidence", "factor"),
+    ("mixed functions", "function"),
 )
 # Where all runs would take long to compile: those whose sweeps calculate with fractions, and of all
 # other layouts the tables. Sweeps that only count and compare know no rounding that could differ.
@@ -206,6 +213,7 @@ FEW = (
     "chain | auto | Exact() | 1",
     "chain | auto | Viterbi() | 1",
     "three states | pairs | HerdedGibbs(seed=4, herd=20) | 1",
+    "mixed functions | auto | Gibbs(seed=4, herd=20) | 1",
     f"mixed with evidence | auto | Gibbs(seed=4, moves={SMALL_BLOCKS!r}) | 1",
     "mixed with evidence | auto | Tempered(method=Gibbs(seed=4), rungs=4) | 2",
 )

@@ -42,6 +42,7 @@ class Page(HTMLParser):
 
 
 TABLES = {
+    "herding": ["two-independent"],
     "two-variables": ["two-variables", "two-variables-herds"],
     "theory": ["theorem-2", "statements", "phase-locking", "plateau"],
     "denoising": ["denoising-picture"],

@@ -82,6 +82,13 @@ def own_sampler(out):
     )
 
 
+def spike_and_slab(out):
+    found, exact = (numbers(one_line(out, name)) for name in ("P(column", "enumerated"))
+    assert len(exact) == 12 and exact[0] > 0.99 and max(exact[7:]) < 0.1
+    assert max(abs(a - b) for a, b in zip(found, exact, strict=True)) <= 0.001
+    assert float(one_line(out, "largest error").split()[-1]) < 1e-3
+
+
 def tree_sampler(out):
     [trees], [gibbs] = (numbers(one_line(out, name)) for name in ("TreeGibbs ", "Gibbs "))
     assert 5 * trees < gibbs
@@ -99,6 +106,7 @@ CHECKS = {
         names_in_text,
         own_sampler,
         page_of_text,
+        spike_and_slab,
         tree_sampler,
     )
 }

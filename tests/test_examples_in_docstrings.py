@@ -27,6 +27,8 @@ OPTIONAL = {  # the library that an example needs beyond those that are required
     "hd.from_bqm": "dimod",
     "hd.from_networkx": "networkx",
     "hd.from_pgmpy": "pgmpy",
+    "hd.learn.BoltzmannMachine": "sklearn",
+    "hd.learn.RBM": "sklearn",
     "hd.plot.curve": "matplotlib",
     "hd.plot.graph": "matplotlib",
     "hd.plot.marginals": "matplotlib",

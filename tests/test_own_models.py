@@ -132,9 +132,13 @@ def test_methods_that_need_factors_say_so(method):
     )
 
 
-def test_the_best_state_is_kept_by_factors():
-    with pytest.raises(hd.MethodError, match=r"expected a factor graph, .* got Dice"):
-        hd.infer(dice(), Herd(), sweeps=5, keep=[hd.BestState()])
+def test_the_best_state_is_kept_by_its_log_score():
+    result = hd.infer(
+        dice(), Herd(), sweeps=50, chains=2, keep=[hd.BestState(), hd.PairMarginals()]
+    )
+    assert result.best.state.tolist() == [0, 0, 0]
+    assert result.best.log_score == pytest.approx(3 * np.log(0.5))
+    assert len(result.pair_marginals.edges) == 0  # dice have no neighbours
 
 
 @pytest.mark.parametrize("tied", [False, True])

@@ -152,16 +152,18 @@ def test_verdicts_can_be_unfavourable():
     flat = np.ones((len(denoising.SIGMAS), 2, denoising.SWEEPS))
     picture = denoising.drawn_picture(8)
     same = denoising.Errors("x", dict.fromkeys(denoising.METHODS, flat), (picture,) * 3)
-    assert "unlike the paper" in denoising._verdict(same)
+    verdict = denoising._verdict(same)
+    assert "unlike the paper" in verdict.text and verdict.holds is False
     sweeps = np.arange(1, 2001)
     runs = two_variables.Runs(sweeps, np.ones((2, 2000)), np.ones(2))
     slow = two_variables.Curves(0.1, sweeps, 0.75 + 0 * sweeps, sweeps**-0.5, runs, {})
-    assert two_variables._verdict([slow]).startswith("Unlike the paper")
+    verdict = two_variables._verdict([slow])
+    assert verdict.text.startswith("Unlike the paper") and verdict.holds is False
 
 
 def test_the_page_escapes_and_keeps_its_old_self_when_a_write_fails(tmp_path, monkeypatch):
     table = report.Table("t", "a < b & c", ["<x>", "y"], [["1,5", '"q"'], ["<b>", 2]])
-    section = report.Section("T & <u>", "text <i>", ["<script>v</script>"], [table])
+    section = report.Section("T & <u>", "text <i>", [report.Verdict("<script>v</script>")], [table])
     page = report.write([section], tmp_path / "new" / "folder", "herded paper '<x>'")
     text = page.read_text(encoding="utf-8")
     for raw in ("<x>", "<b>", "<u>", "<i>", "<script>"):

@@ -110,9 +110,11 @@ def test_the_section(monkeypatch, tmp_path):
     corpus.write_text("\n".join(line.strip() for line in lines))
     part = ner.section("quick", quiet, [str(corpus), str(tmp_path / "chains.npz")])
     names = [table.name for table in part.parts if isinstance(table, Table)]
-    assert len(part.parts) == len(names) + 2  # a figure for each set of chains
+    assert len(part.parts) == len(names) + 4  # a text, a graph, a figure for each set of chains
     assert names[0] == "ner-paper" and len(names) == len(set(names)) == 5
-    assert len(part.verdicts) == 4 and all("%" in v or "nats" in v for v in part.verdicts)
+    said = [verdict.text for verdict in part.verdicts]
+    assert len(said) == 5 and all("%" in text or "nats" in text for text in said[1:])
+    assert part.verdicts[0].holds is True
 
 
 @pytest.mark.parametrize(("updates", "sweeps"), [(1, 1), (15, 1), (31, 1), (32, 2), (400, 25)])

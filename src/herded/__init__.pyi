@@ -37,6 +37,7 @@ from herded.methods.protocol import Answer as Answer, Sampler as Sampler, Solver
 from herded.methods.tempered import Tempered as Tempered
 from herded.methods.viterbi import Viterbi as Viterbi
 from herded.models.chain import chain_model as chain_model, skip_chain_model as skip_chain_model
+from herded.models.conditional import ConditionalModel as ConditionalModel
 from herded.models.convert.bqm import from_bqm as from_bqm
 from herded.models.convert.networkx import from_networkx as from_networkx
 from herded.models.convert.pgmpy import from_pgmpy as from_pgmpy

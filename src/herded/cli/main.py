@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from herded.cli.infer_arguments import add_compare, add_infer, add_info, add_many
+from herded.cli.live_arguments import add_live
 from herded.cli.ner_arguments import add_ner
 from herded.cli.remedies import in_options
 from herded.errors import (
@@ -96,7 +97,9 @@ def parser() -> Parser:
     size = paper.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="small sizes, in seconds")
     size.add_argument("--full", action="store_true", help="the paper's own sizes and more")
-    paper.add_argument("--only", metavar="PART", help="theory, two-variables, denoising or ner")
+    paper.add_argument(
+        "--only", metavar="PART", help="herding, theory, two-variables, denoising or ner"
+    )
     paper.add_argument(
         "--corpus",
         action="append",
@@ -149,6 +152,7 @@ def parser() -> Parser:
     add_info(commands, EXIT_CODES)
     add_compare(commands, EXIT_CODES)
     add_ner(commands)
+    add_live(commands)
     return top
 
 

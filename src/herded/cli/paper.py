@@ -12,6 +12,7 @@ from herded.paper.report import prepare, write
 from herded.run.loop import interrupted_together
 
 PARTS = {
+    "herding": "herded.paper.dynamics",
     "theory": "herded.paper.theory",
     "two-variables": "herded.paper.two_variables",
     "denoising": "herded.paper.denoising",
@@ -38,7 +39,7 @@ def paper(options: argparse.Namespace) -> int:
     page = write(sections, Path(options.out), options.command_line)
     for section in sections:
         for verdict in section.verdicts:
-            print(f"{section.title}: {verdict}")
+            print(f"{section.title}: {verdict.text}")
     print(f"{page} written in {time.perf_counter() - began:.0f} seconds")
     return 0
 

@@ -19,6 +19,8 @@ from herded.layouts.dense_herd import DenseHerdLayout
 from herded.layouts.factor import FactorLayout
 from herded.layouts.field import FieldLayout
 from herded.layouts.field_herd import FieldHerdLayout
+from herded.layouts.function import FunctionLayout
+from herded.layouts.function_herd import FunctionHerdLayout
 from herded.layouts.grid import GridLayout
 from herded.layouts.grid_herd import GridHerdLayout
 from herded.layouts.pairs import PairsLayout
@@ -34,6 +36,8 @@ from herded.system.memory import Size
 from herded.system.spelling import did_you_mean
 
 LAYOUTS: tuple[Any, ...] = (
+    FunctionLayout,  # conditionals of one's own, and nothing else
+    FunctionHerdLayout,  # herds of them
     GridLayout,  # 4-neighbour grids of two states
     CubeLayout,  # grids of two states and any dimension, equal couplings
     PottsLayout,  # 4-neighbour grids of more states

@@ -2,4 +2,5 @@
 
 from herded.system.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__)
+# Classes of scikit-learn's.
+__getattr__, __dir__, __all__ = attach(__name__, extras=["BoltzmannMachine", "RBM"])

@@ -10,7 +10,14 @@ import numpy as np
 
 from herded.learn.parameters import retabled
 from herded.methods.elimination_order import ENTRY, elimination_order, fixed_states
-from herded.methods.exact import Scope, cluster_marginals, eliminate, pair_marginals, sum_out
+from herded.methods.exact import (
+    Scope,
+    Step,
+    cluster_marginals,
+    eliminate,
+    pair_marginals,
+    sum_out,
+)
 from herded.models.factor_graph import FactorGraph
 
 
@@ -89,6 +96,36 @@ class KnownRows:
 
     def of(self, tables: np.ndarray) -> tuple[float, np.ndarray]:
         """The weighted sum of the rows' log Z, and of the expected entries of tables."""
+        steps, of_rows = self._eliminated(tables)
+        expected = np.zeros(len(self.entry))
+        wanted = factors_by_place(self.graph, self.order, expected)
+        for scope, joint in cluster_marginals(steps):
+            fill(scope, joint, wanted.get(scope[0], ()))
+        into = np.bincount(self.entry, expected, minlength=self.size)
+        return self.total * float((self.weight * of_rows).sum()), self.total * into
+
+    def log_z(self, tables: np.ndarray) -> np.ndarray:
+        """(rows,) log of the sum over what each row does not know."""
+        return self._eliminated(tables)[1]
+
+    def marginals(self, tables: np.ndarray) -> np.ndarray:
+        """(rows, unknown, states) of the unknown variables, given what each row knows."""
+        steps, _ = self._eliminated(tables)
+        rows, last = len(self.weight), len(self.order) - 1
+        states = self.graph.cardinalities
+        found = np.zeros((rows, last, int(states[:-1].max(initial=1))))
+        found[:, states[:-1] == 1, 0] = 1.0
+        for scope, joint in cluster_marginals(steps):
+            i = int(self.order[scope[0]])
+            if scope[0] < last and scope[-1] == last:
+                one = joint.reshape(states[i], -1, rows).sum(axis=1) / self.weight
+                found[:, i, : states[i]] = one.T
+            elif scope[0] < last:  # no row tells anything of it
+                found[:, i, : states[i]] = joint.reshape(states[i], -1).sum(axis=1)
+        return found
+
+    def _eliminated(self, tables: np.ndarray) -> tuple[list[Step], np.ndarray]:
+        """Steps in which rows are as probable as their weights say, and (rows,) their log Z."""
         graph = retabled(self.graph, tables[self.entry])
         last: list[np.ndarray] = []  # of the row: what is left when all others are summed out
 
@@ -100,15 +137,8 @@ class KnownRows:
 
         steps, log_z = eliminate(graph, self.order, collapse)
         apart = log_z - float(last[1][0])  # constants, and variables that no known one is tied to
-        value = float((self.weight * last[0].reshape(-1)).sum()) + apart
-        # Rows are as probable as the data have them, not as the model would.
         steps[-1] = steps[-1]._replace(kept=self.weight.copy())
-        expected = np.zeros(len(self.entry))
-        wanted = factors_by_place(self.graph, self.order, expected)
-        for scope, joint in cluster_marginals(steps):
-            fill(scope, joint, wanted.get(scope[0], ()))
-        into = np.bincount(self.entry, expected, minlength=self.size)
-        return self.total * value, self.total * into
+        return steps, last[0].reshape(-1) + apart
 
 
 def beside_rows(graph: FactorGraph, rows: np.ndarray) -> tuple[FactorGraph, np.ndarray]:

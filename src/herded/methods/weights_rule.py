@@ -13,7 +13,8 @@ models, `--only uai` on real ones.
 
 from herded.layouts.factor_arrays import compile_factors, count_rows
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.models.factor_graph import as_graph
+from herded.models.checks import check_model
+from herded.models.factor_graph import as_graph, has_factors
 from herded.models.protocol import Model
 from herded.system import memory
 from herded.system.memory import Size
@@ -42,6 +43,9 @@ def suited_weights(model: Model, *, seed: int = 0, max_memory: Size | None = Non
     >>> method.weights, method.slack
     ('pooled', 4.0)
     """
+    check_model(model)
+    if not has_factors(model):  # so that nobody knows how many contexts there are
+        return HerdedGibbs(weights="pooled", slack=SLACK, seed=seed)
     graph = as_graph(model)
     rows = count_rows(compile_factors(graph), graph.evidence < 0)
     bytes_of_tables = 8.0 * float((rows * graph.cardinalities).sum())

@@ -379,9 +379,10 @@ def as_graph(model: Model) -> FactorGraph:
     """A model with its factors written out, for those who can ask only factor graphs."""
     check_model(model)
     if not has_factors(model):
+        remedy = getattr(model, "works_with", "a sampler that works on such models")
         raise MethodError(
             f"expected a factor graph, or a model that can be written as one, got "
-            f"{described(model)}: use a sampler that works on such models"
+            f"{described(model)}: use {remedy}"
         )
     return model.as_factor_graph()
 

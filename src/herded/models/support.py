@@ -195,7 +195,8 @@ def check_start(model: Model, state: ArrayLike) -> np.ndarray:
             f"expected a start that agrees with the evidence, but variable {called(model, i)} is "
             f"{x[i]} in the start and {model.evidence[i]} in the evidence: correct one of them"
         )
-    if model.log_score(x) > -np.inf:
+    is_possible = getattr(model, "is_possible", None)  # of models that may have no log-score
+    if is_possible(x) if is_possible else model.log_score(x) > -np.inf:
         return x
     if not has_factors(model):
         raise ModelError(

@@ -17,12 +17,12 @@ LINES = {
 @in_style
 def draw_misses(task: Task, rows: Sequence[Row]) -> str:
     """Nats below Viterbi after each number of updates, one line for each method."""
-    figure, axis = subplots(1, 1, width=9, height=2.8)
+    figure, axis = subplots(1, 1, width=5, height=3)
     for method, colour in LINES.items():
         chosen = [row for row in rows if row.method == method]
         below = [max(1e-2, -row.nats(task, task.chain_best)) for row in chosen]
         updates = [row.sweeps * row.members for row in chosen]
         axis.loglog(updates, below, "o-", color=colour, label=method)
     axis.set(xlabel="updates of each word", ylabel="nats below Viterbi")
-    axis.legend()
+    figure.legend(loc="outside lower center", ncols=2, fontsize=8)
     return svg(figure)

@@ -19,7 +19,7 @@ from herded.methods.herded_gibbs import MOST_STATES, HerdedGibbs
 from herded.methods.protocol import Method
 from herded.methods.registry import method_named
 from herded.methods.schedule import linear
-from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.factor_graph import FactorGraph, as_graph, has_factors
 from herded.models.protocol import Model
 from herded.run.memory import exact_memory
 from herded.run.recommend import UPDATES, recommend
@@ -60,7 +60,9 @@ def choose(
     `max_memory` the memory in bytes; `why_sample` says why elimination would not do, if so.
     """
     why_not = why_sample
-    if not why_sample:
+    if not why_sample and not has_factors(model):
+        why_not = "the model has no factors to eliminate"
+    elif not why_sample:
         try:
             order = elimination_order(model, memory.limit(max_memory))
         except MemoryLimitError:
@@ -124,7 +126,12 @@ class LinearFrom:
 
 
 def annealed(model: Model, seed: int = 0, *, herded: bool = True) -> HerdedGibbs | Gibbs:
-    """An annealed method that begins hot enough to cross the barriers of this model's factors."""
+    """An annealed method that begins hot enough to cross the barriers of this model's factors.
+
+    Models of other kinds say how hot that is (`hot`), or begin at 1.
+    """
+    if not has_factors(model):
+        return Gibbs(seed=seed, schedule=LinearFrom(getattr(model, "hot", 1.0)))
     schedule = LinearFrom(_hot(as_graph(model)))
     if herded and int(model.cardinalities.max()) <= MOST_STATES:
         return HerdedGibbs("pooled", seed=seed, schedule=schedule)

@@ -20,7 +20,7 @@ from herded.layouts.state import State
 from herded.methods.elimination_order import MAX_AXES
 from herded.methods.options import is_whole
 from herded.models.checks import edge_array, number_array, shown, whole_array
-from herded.models.factor_graph import as_graph
+from herded.models.factor_graph import as_graph, has_factors
 from herded.models.joint_states import count_joint_states, told_states
 from herded.models.protocol import Model
 from herded.run.sample_counts import (
@@ -197,6 +197,12 @@ class PairRecorder(Recorder):
 
 def neighbour_pairs(model: Model) -> np.ndarray:
     """(E, 2) all pairs i < j that share a factor."""
+    if not has_factors(model):
+        lists = [model.neighbours(i) for i in range(model.n_variables)]
+        pairs = np.stack(
+            [np.repeat(np.arange(len(lists)), list(map(len, lists))), np.concatenate(lists)]
+        )
+        return np.unique(np.sort(pairs, axis=0), axis=1).T
     start, members = as_graph(model).adjacency
     owner = np.repeat(np.arange(model.n_variables), np.diff(start))
     return np.stack([owner, members], axis=1)[owner < members]
@@ -261,8 +267,12 @@ class BestState:
     1.0
     """
 
-    def recorder(self, layout: Layout) -> "BestRecorder":
-        return BestRecorder(layout)
+    def recorder(self, layout: Layout) -> Recorder:
+        if has_factors(layout.model):
+            return BestRecorder(layout)
+        from herded.run.scored import ScoredRecorder  # needs no factors, and this file
+
+        return ScoredRecorder(layout)
 
 
 class BestRecorder(Recorder):

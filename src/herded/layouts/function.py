@@ -1,0 +1,125 @@
+"""Layout "function": models given by conditionals of one's own, called on each visit."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from herded.draws.protocol import Draw, Step
+from herded.layouts.function_arrays import (
+    keep,
+    neighbour_arrays,
+    order_of,
+    own_arrays,
+    pieces,
+    run_kernel,
+    suited_weights,
+)
+from herded.layouts.function_checks import doubts, is_marked, look
+from herded.layouts.function_sweeps import function_sweeps
+from herded.layouts.hash_tables import grown
+from herded.layouts.protocol import Proposal, Task
+from herded.layouts.sites import SiteLayout
+from herded.layouts.state import State
+from herded.layouts.weights import compile_contexts, is_hashed, weight_bytes
+from herded.models.conditional import ConditionalModel
+from herded.system import memory
+
+NOT_OWN = "it is not given by conditionals of its own"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FunctionLayout(SiteLayout):
+    """Nothing but the order of visits and the neighbours; also for falling temperatures."""
+
+    model: ConditionalModel
+
+    kind: ClassVar[str] = "function"
+    cools: ClassVar[bool] = True
+    reports: ClassVar[bool] = True
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        model, draw = task.model, task.draw
+        if not isinstance(model, ConditionalModel):
+            return NOT_OWN
+        near, free = neighbour_arrays(model), model.evidence < 0
+        weights = suited_weights(model, draw, near)
+        scalar = bool((model.cardinalities[free] == 2).all()) and not draw.vector
+        width = np.ones_like(model.cardinalities) if scalar else model.cardinalities
+        order = order_of(model, task.scan, near)
+        hashed = is_hashed(weights, cls.kind)
+        owed = (
+            weight_bytes(weights, cls.kind, 0.0, width, order.segments) if len(order.order) else 0
+        )
+        chain = float(owed) + 32.0 * len(free) + 2 * model.calls.bytes_of_member
+        return Proposal(
+            kind=cls.kind,
+            memory=chain,
+            chain_memory=chain,
+            grows=hashed,
+            least_block=1,
+            check=lambda: memory.check(chain, task.max_memory, "weights and statistics"),
+            make=lambda: cls(
+                model=model,
+                memory=chain,
+                chain_memory=chain,
+                scalar=scalar,
+                factors=near,
+                scan=order,
+                contexts=compile_contexts(weights, None, width),
+                hashed=hashed,
+            ),
+        )
+
+    @property
+    def parts(self) -> int:
+        return 1
+
+    def components(self) -> np.ndarray | None:
+        return None
+
+    def store(self, states: np.ndarray) -> np.ndarray:
+        return np.array(states, np.int64)  # functions would not expect bytes to overflow
+
+    def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
+        state = super().start(draw, x, chain=chain, tally=tally, total=total)
+        state.own.update(keep(self.model, state.x[None]))
+        return state
+
+    def warnings(self, states: Sequence[State]) -> list[str]:
+        return doubts(self.model, states[0].x[None])
+
+    def sweep(
+        self,
+        state: State,
+        block: np.ndarray,
+        step: Step,
+        betas: np.ndarray | None = None,
+        pool: Executor | None = None,
+    ) -> None:
+        inverse = np.ones(len(block)) if betas is None else betas
+        if not len(self.scan.order):
+            state.sweep += len(block)
+            return
+        for first, last in pieces(state.sweep, len(block), is_marked):
+            if is_marked(state.sweep):
+                look(self.model, state.x[None], state)
+            part = step._replace(sweep=state.sweep)
+            self._sweep(state, block[first:last], part, inverse[first:last])
+            state.sweep += last - first
+
+    def _sweep(self, state: State, block: np.ndarray, step: Step, betas: np.ndarray) -> None:
+        """Sweeps between two looks; tables of hashed weights grow where they must."""
+        room: Any = None if self.scalar else np.empty(self.width, np.int32)
+        done, whole = np.zeros(1, np.int64), np.zeros(1, np.uint64)
+        while done[0] < len(block):
+            own, m = own_arrays(self.model, state.x[None], state), self.chain_arrays(state)
+            run_kernel(
+                self.model, function_sweeps, own, self.contexts, self.factors, self.scan, step,
+                betas, m, room, whole, block, done,
+            )  # fmt: skip
+            if done[0] < len(block):
+                state.own.update(grown(state.own, np.zeros(1, np.int64)))

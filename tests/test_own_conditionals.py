@@ -1,0 +1,251 @@
+"""Conditionals of one's own: the naive twins' bits, exact joints, and all that `infer` offers."""
+
+import os
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+from compiled import RULES, UNCOMPILED, advance, assert_equal, quick, runs
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from naive.herd import naive_herd
+from naive.joint import naive_joint
+from naive.samplers import naive_annealed_gibbs, naive_gibbs, naive_herded_gibbs
+from own_models import as_functions
+from pages import transcripts
+from strategies import seeds
+
+import herded as hd
+from herded.models.support import member_starts
+from herded.system.stream import stream_key
+
+pytestmark = pytest.mark.usefixtures("quiet")
+
+# Each is a kernel of its own: the rest is run without the compiler.
+COMPILED = [(None, "binary"), ("pooled", "mixed"), ("lazy", "mixed"), ("full", "binary")]
+EVERY = [(w, rule) for w in (None, "pooled", "lazy", "full", "blanket") for rule in RULES]
+
+
+def graph(seed=0, cards=(2, 3, 2, 4)):
+    """A complete graph of mixed cardinalities."""
+    rng = np.random.default_rng(seed)
+    n = len(cards)
+    pairs = [(i, j) for i in range(n) for j in range(i)]
+    factors = [((i,), rng.normal(size=cards[i])) for i in range(n)]
+    factors += [(p, 0.7 * rng.normal(size=(cards[p[0]], cards[p[1]]))) for p in pairs]
+    return hd.FactorGraph(cards, factors)
+
+
+GRAPH, BINARY = graph(), graph(1, (2,) * 5)
+
+
+# -- the twins ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("weights", "rule"), EVERY if UNCOMPILED else COMPILED)
+@quick(20)
+@given(data=st.data())
+def test_equal_to_the_naive_twin(weights, rule, data):
+    """Any factor graph, as functions that keep where each factor is."""
+    run = data.draw(runs(rule))
+    model, x0, chain = run.pop("model"), run.pop("x0"), run.pop("chain")
+    assume(run["scan"] not in ("jacobi", "random") and (model.evidence < 0).any())
+    sweeps = data.draw(st.sampled_from((1, 12, 140)))
+    own = as_functions(
+        model, compiled=None if UNCOMPILED else data.draw(st.sampled_from((None, False)))
+    )
+    if weights is None:
+        del run["slack"], run["phases"]
+        method = hd.Gibbs(**run)
+        expected = naive_gibbs(model, **run, chain=chain, x0=x0, sweeps=sweeps)
+    else:
+        method = hd.HerdedGibbs(weights=weights, **run)
+        like = "lazy" if weights == "blanket" else weights
+        expected = naive_herded_gibbs(
+            model, weights=like, **run, chain=chain, x0=x0, sweeps=sweeps, kind="factor"
+        )
+    layout = method.compile(own)
+    assert layout.kind == "function"
+    cut = data.draw(st.integers(0, sweeps))
+    assert_equal(advance(method, layout, x0, sweeps, chain, cuts=[cut]), expected)
+
+
+def herd_samples(method, model, x0, sweeps):
+    layout = method.compile(model)
+    state = method.init(layout, x0, tally=True, total=sweeps)
+    block = np.zeros((sweeps, layout.sample_size), layout.sample_type)
+    layout.fill(block, state)
+    method.advance(layout, state, block)
+    return layout.members_of(block), state.tally.reshape(layout.n_stored, -1)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@quick(20)
+@given(data=st.data())
+def test_herds_equal_to_the_naive_twin(rule, data):
+    """Members one by one, compiled or plain, and all at once in NumPy: the same bits."""
+    run = data.draw(runs(rule))
+    model, kept = run["model"], data.draw(st.booleans())
+    scan, seed = run["scan"], run["seed"]
+    assume(scan not in ("jacobi", "random") and (model.evidence < 0).any())
+    members = data.draw(st.sampled_from((2, 5, 20)))
+    x0 = member_starts(model, members, stream_key(seed, 0, 3))
+    vectorised = data.draw(st.booleans())
+    own = as_functions(model, vectorised=vectorised, compiled=False if vectorised else None)
+    method = (hd.HerdedGibbs if kept else hd.Gibbs)(herd=members, scan=scan, seed=seed)
+    expected = naive_herd(model, kept=kept, scan=scan, seed=seed, x0=x0, sweeps=18, kind="factor")
+    assert_equal(herd_samples(method, own, x0, 18), expected)
+
+
+def test_temperatures_fall_as_the_twin_says():
+    def schedule(sweep, total):
+        return 2.0 - 2.0 * sweep / (total - 1)
+
+    own, x0 = as_functions(BINARY), np.zeros(5, np.int64)
+    method = hd.Gibbs(schedule=schedule, seed=2)
+    expected = naive_annealed_gibbs(BINARY, schedule, seed=2, x0=x0, sweeps=40)
+    assert_equal(advance(method, method.compile(own), x0, 40), expected)
+    herd, x0 = hd.Gibbs(schedule=schedule, herd=6), np.zeros((6, 5), np.int64)
+    expected = naive_herd(BINARY, kept=False, x0=x0, sweeps=40, kind="factor", schedule=schedule)
+    assert_equal(herd_samples(herd, own, x0, 40), expected)
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="this is the inner run")
+def test_the_same_without_the_compiler():
+    """Every choice of weights by either rule, with NUMBA_DISABLE_JIT=1."""
+    here = Path(__file__)
+    command = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", str(here)]
+    done = subprocess.run(
+        [*command, "-k", "naive_twin or twin_says"],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        cwd=here.parent.parent,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+# -- joints ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "most"),
+    [
+        (hd.Gibbs(), 3.0),
+        (hd.Gibbs(herd=50), 3.0),
+        (hd.HerdedGibbs(herd=64), 3.0),
+        (hd.HerdedGibbs("pooled", slack=4.0), 3.0),
+        (hd.HerdedGibbs("lazy"), 1.0),
+        (hd.HerdedGibbs("full"), 1.0),
+    ],
+    ids=repr,
+)
+def test_joints(method, most):
+    """As near to the enumerated joint as independent draws are on average, times `most`."""
+    sweeps = 20_000 // method.herd
+    found = hd.infer(
+        as_functions(GRAPH), method, sweeps=sweeps, burn_in=20, chains=2, keep=[hd.Joint()]
+    ).joint
+    pi = naive_joint(GRAPH)
+    drawn = 0.5 * np.sqrt(2 / np.pi * pi * (1 - pi) / (2 * sweeps * method.herd)).sum()
+    assert 0.5 * np.abs(found - pi).sum() < most * drawn
+
+
+def test_without_neighbours_the_blanket_is_all_others():
+    """`lazy` is then `full`; known neighbours give the bits of layout "factor"."""
+    keep, far = [hd.Samples()], as_functions(GRAPH, near=False)
+    lazy, full = (
+        hd.infer(far, hd.HerdedGibbs(w), sweeps=60, keep=keep).samples for w in ("lazy", "full")
+    )
+    np.testing.assert_array_equal(lazy, full)
+    blanket = hd.infer(as_functions(GRAPH), hd.HerdedGibbs(), sweeps=60, keep=keep).samples
+    factor = hd.infer(GRAPH, hd.HerdedGibbs("lazy"), sweeps=60, keep=keep, layout="factor").samples
+    np.testing.assert_array_equal(blanket, factor)
+
+
+# -- all that infer offers ------------------------------------------------------------------------
+
+KEPT = [hd.Marginals(rao_blackwell=True), hd.Samples(), hd.BestState(), hd.Observable(hd.energy)]
+RUNS = [hd.Gibbs(herd=6), hd.HerdedGibbs("lazy")]
+
+
+@pytest.mark.parametrize("method", RUNS, ids=repr)
+def test_the_same_as_a_factor_graph(method):
+    """Samples, sums of conditionals and the best state to the bit, energies to a constant."""
+    evidence = {1: 2}
+    options = {"sweeps": 150, "burn_in": 20, "chains": 2, "keep": KEPT}
+    own = hd.infer(as_functions(GRAPH.given(evidence)), method, **options)
+    graph = hd.infer(GRAPH.given(evidence), method, layout="factor", **options)
+    np.testing.assert_array_equal(own.samples, graph.samples)
+    np.testing.assert_array_equal(own.marginals, graph.marginals)
+    np.testing.assert_array_equal(own.best.state, graph.best.state)
+    shift = GRAPH.log_score([0, 2, 0, 0])
+    assert own.best.log_score == pytest.approx(graph.best.log_score - shift)
+    assert own.observables["energy"].mean == pytest.approx(graph.observables["energy"].mean + shift)
+    assert own.provenance["layout"] == "function"
+
+
+@pytest.mark.parametrize("method", RUNS, ids=repr)
+def test_saved_resumed_and_continued(method, tmp_path):
+    """Also over sweep 128, where what is kept is built anew."""
+    model, path, keep = as_functions(BINARY), tmp_path / "run.ckpt", [hd.Samples()]
+    whole = hd.infer(model, method, sweeps=150, chains=2, keep=keep).samples
+    for sweeps in (70, 128, 150):
+        found = hd.infer(model, method, sweeps=sweeps, chains=2, keep=keep, checkpoint=path)
+    np.testing.assert_array_equal(found.samples, whole)
+    first = hd.infer(model, method, sweeps=100, chains=2)
+    rest = hd.infer(model, method, sweeps=50, chains=2, keep=keep, start=first.state)
+    np.testing.assert_array_equal(rest.samples, whole[:, 100:])
+
+
+def test_executors_and_copies():
+    """Functions of a module travel to other processes."""
+    model, method, keep = as_functions(BINARY), hd.Gibbs(herd=6), [hd.Samples()]
+    whole = hd.infer(model, method, sweeps=40, chains=2, keep=keep).samples
+    with ThreadPoolExecutor(2) as pool:
+        sent = hd.infer(model, method, sweeps=40, chains=2, keep=keep, executor=pool).samples
+    np.testing.assert_array_equal(sent, whole)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        sent = hd.infer(model, method, sweeps=40, chains=2, keep=keep, executor=pool).samples
+    np.testing.assert_array_equal(sent, whole)
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.content_hash == model.content_hash and not copy.data[0].flags.writeable
+    np.testing.assert_array_equal(
+        hd.infer(copy, method, sweeps=40, chains=2, keep=keep).samples, whole
+    )
+
+
+def test_no_method_gives_herds():
+    found = hd.infer(as_functions(BINARY))
+    exact = hd.infer(BINARY, hd.Exact())
+    assert found.method.herd > 32 and "no factors to eliminate" in found.reason
+    assert not found.warnings and np.abs(found.marginals - exact.marginals).max() < 0.01
+    short = hd.recommend(as_functions(BINARY), sweeps=100)
+    assert short.method == hd.Gibbs() and "Gibbs chains" in short.reason
+    best = hd.infer(as_functions(BINARY), keep=[hd.BestState()]).best
+    np.testing.assert_array_equal(best.state, hd.infer(BINARY, hd.Exact()).best.state)
+
+
+@quick(30)
+@given(seed=seeds)
+def test_log_scores_are_differences_along_paths(seed):
+    """To a constant those of the factors, also with evidence."""
+    known = {int(seed % 4): 1}
+    model, own = GRAPH.given(known), as_functions(GRAPH.given(known), compiled=False)
+    states = np.random.default_rng(seed).integers(0, GRAPH.cardinalities, (6, 4))
+    found, expected = own.log_score(states), model.log_score(states)
+    possible = np.isfinite(expected)
+    assert (np.isfinite(found) == possible).all()
+    gaps = (found - expected)[possible]
+    np.testing.assert_allclose(gaps, gaps[:1].repeat(len(gaps)), atol=1e-12)
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="thousands of sweeps")
+def test_the_page_prints_what_it_says():
+    for said, printed in transcripts("own-conditionals.md"):
+        assert printed == said
