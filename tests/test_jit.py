@@ -300,9 +300,9 @@ def test_what_only_kernels_call_is_no_machine_code_by_itself():
     inner = exp._numba_type_.dispatcher
     inner.compile((numba.float64,))
     for result in inner.overloads.values():
-        engine, name = result.target_context.codegen()._engine, result.fndesc.llvm_func_name
+        name = result.fndesc.llvm_func_name
         assert name in [function.name for function in result.library.get_defined_functions()]
-        assert not engine.is_symbol_defined(name)
+        assert result.library.get_pointer_to_function(name) == 0
 
 
 def test_numba_is_imported_when_a_kernel_is_called():
