@@ -147,16 +147,15 @@ def fit(
     rows = Rows(family, learned)
     penalty = Penalty(penalties(family, "l1", l1), penalties(family, "l2", l2))
     check_rows(rows, penalty, options)
-    identity = {
+    has_begun = checkpoint is not None and os.path.exists(checkpoint)
+    run = prepared(rows, None if held is None else Rows(family, held), penalty, options, has_begun)
+    run.identity = {
         "model": family.graph.content_hash,
         "parameters": digest(family.group, family.weight),
         "data": digest(learned) if held is None else digest(learned, held),
         "penalty": digest(penalty.l1, penalty.l2),
-        "options": options.told(),
+        "options": options.told(run),
     }
-    has_begun = checkpoint is not None and os.path.exists(checkpoint)
-    run = prepared(rows, None if held is None else Rows(family, held), penalty, options, has_begun)
-    run.identity = identity
     if checkpoint is not None:
         run.resume(checkpoint)
     run.run(checkpoint, checkpoint_every, progress)

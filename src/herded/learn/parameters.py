@@ -126,7 +126,6 @@ def _lattice_of(lattice: Lattice, tables: np.ndarray) -> Lattice:
 def log_linear(model: Model, groups: object = None, weights: object = None) -> LogLinear:
     """What `fit` learns of a model: see its parameters `groups` and `weights`."""
     graph = as_graph(model)
-    assert isinstance(model, (FactorGraph, Lattice))
     if (graph.evidence >= 0).any():
         raise ModelError(
             "expected a model without evidence, got one that knows some states: write them into "
@@ -140,8 +139,8 @@ def log_linear(model: Model, groups: object = None, weights: object = None) -> L
     if weights is not None and named:
         raise ModelError("expected groups as arrays where weights are given, got weights alone")
     if isinstance(model, Lattice) and named and groups != "ising":
-        group, weight = _of_lattice(model, tied=groups == "tied")
-    elif isinstance(groups, str):
+        return _checked(model, graph, *_of_lattice(model, tied=groups == "tied"))
+    if isinstance(groups, str):
         group, weight = _of_spins(graph, groups)
     elif groups is None:
         group = np.arange(len(graph.log_tables))
@@ -151,7 +150,7 @@ def log_linear(model: Model, groups: object = None, weights: object = None) -> L
         weight = np.ones(len(group))
         if weights is not None:
             weight = _entries(graph, "weights", weights, number_array)
-    return _checked(model, graph, group, weight)
+    return _checked(graph, graph, group, weight)  # no lattice has tables of any kind
 
 
 def _checked(
