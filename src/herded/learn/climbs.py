@@ -23,7 +23,7 @@ BATCHES, JITTER = 14, 15  # purposes of streams
 START_STEPS, START_SLOPE = 100, 1e-3  # of pseudo-likelihood: most, and how flat is enough
 WARM = 20  # calls of a herd before the first step
 SCORED = 10  # noisy steps between two looks at held-out rows
-APART = 0.1  # hidden variables' parameters start up to so far from those of the model
+APART = 0.5  # hidden variables' parameters start up to so far from those of the model
 
 
 @dataclass(frozen=True)
@@ -147,13 +147,15 @@ def prepared(
 def first_parameters(rows: Rows, penalty: Penalty, options: Options, has_begun: bool) -> np.ndarray:
     """Those of the model; from there the best by pseudo-likelihood, where all is known.
 
-    With hidden variables a little apart from them: where several are alike, as in a model of
-    zeros, nothing else would make them differ.
+    Parameters of hidden variables, which few rows know, start apart from them: where several are
+    alike, as in a model of zeros, nothing else would make them differ.
     """
     start = rows.family.start.copy()
     if not rows.complete:
         bits = draws(stream_key(options.seed, 0, JITTER), len(start))
-        return start + APART * (2.0**-52 * (bits >> np.uint64(11)).astype(np.float64) - 1.0)
+        apart = APART * (2.0**-52 * (bits >> np.uint64(11)).astype(np.float64) - 1.0)
+        hidden = (rows.states < 0).mean(axis=0) >= 0.5
+        return np.where(rows.family.touching(np.asarray(hidden)), start + apart, start)
     if options.objective == "likelihood" and not has_begun:
         pseudo = penalty.smooth(rows.pseudo)
         return climb(pseudo, start, penalty.l1, START_STEPS, START_SLOPE).x

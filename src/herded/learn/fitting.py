@@ -93,8 +93,8 @@ def fit(
     sweeps : int
         Sweeps of the herd in each step.
     seed : int
-        Of the herd, of batches, of what is held out, and of the start of models with hidden
-        variables.
+        Of the herd, of batches, of what is held out, and of where the parameters of variables that
+        most rows do not know start.
     checkpoint : path, optional
         A file to save to every `checkpoint_every` seconds and at the end, and to resume from if it
         exists: to the same bits.

@@ -53,10 +53,20 @@ class LogLinear:
     @cached_property
     def alone(self) -> np.ndarray:
         """(P,) whether a parameter is of factors of single variables only."""
-        arity = np.repeat(np.diff(self.graph.factor_start), np.diff(self.graph.table_start))
-        joint = np.zeros(self.count, bool)
-        joint[self.group[(arity > 1) & (self.group >= 0)]] = True
-        return ~joint
+        return ~self._of_some(np.diff(self.graph.factor_start) > 1)
+
+    def touching(self, variables: np.ndarray) -> np.ndarray:
+        """(P,) whether a parameter is of a factor of some of these variables (N,)."""
+        owner = np.repeat(np.arange(self.graph.n_factors), np.diff(self.graph.factor_start))
+        touched = owner[variables[self.graph.factor_variables]]
+        return self._of_some(np.isin(np.arange(self.graph.n_factors), touched))
+
+    def _of_some(self, factors: np.ndarray) -> np.ndarray:
+        """(P,) whether a parameter is of some of these factors (F,)."""
+        of_them = np.repeat(factors, np.diff(self.graph.table_start))
+        found = np.zeros(self.count, bool)
+        found[self.group[of_them & (self.group >= 0)]] = True
+        return found
 
     def tables(self, parameters: np.ndarray) -> np.ndarray:
         """The log-tables of all factors."""
