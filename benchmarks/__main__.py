@@ -33,6 +33,7 @@ from benchmarks import (
     lattice,
     machine,
     ner,
+    own,
     pair_herds,
     picture_size,
     pictures,
@@ -64,6 +65,7 @@ PARTS = {
 }
 WITHIN = {  # run alone
     "herd-speed": herd_speed,
+    "own": own,
     "pair-herds": pair_herds,
     "pictures": pictures,
     "recording": recording,
