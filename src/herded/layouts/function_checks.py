@@ -134,7 +134,8 @@ def doubts(model: ConditionalModel, x: np.ndarray) -> list[str]:
 
 def _slow(model: ConditionalModel, x: np.ndarray) -> str:
     """A sentence about functions that could not be compiled, and what that costs."""
-    if model.calls.fast is not None or model.compiled is False or not model.calls.why_plain:
+    is_asked_for = model.compiled is False or model.vectorised  # NumPy for all members at once
+    if model.calls.fast is not None or is_asked_for or not model.calls.why_plain:
         return ""
     mine, some = Member(model, x, model.calls.plain), _some(model, stream_key(STREAM), AT_START)
     began = time.perf_counter()
