@@ -242,18 +242,22 @@ def row(work: Work, quick: bool) -> str:
 
 
 def ways(quick: bool) -> Iterator[str]:
-    """What it takes to compile functions and kernels, by either way; nothing comes from disk."""
-    model, other = spike_and_slab().model, spins()[1].model
+    """What it takes to compile functions and kernels, by either way; no kernel comes from disk."""
+    model = spike_and_slab().model
     for name, by_address in (("by address", True), ("compiled in", False)):
-        took, again = compiled(model, by_address), compiled(other, by_address)
+        kernel = njit(nogil=True, error_model="numpy")(function_herd.py_func)
+        took, again = (compiled(model, kernel, by_address) for _ in range(2))
         yield (
             f"| {name} | {took[0]:.2f} | {took[1]:.2f} | {sum(again[:2]):.2f} | "
             f"{speed(model, took[2], 50 if quick else 500):.1f} |"
         )
 
 
-def compiled(model: Any, by_address: bool) -> tuple[float, float, Callable[..., Any]]:
-    """CPU seconds for the functions and for the kernel, and a call of it by (sweeps)."""
+def compiled(model: Any, kernel: Any, by_address: bool) -> tuple[float, float, Callable[..., Any]]:
+    """CPU seconds for the functions and for the kernel, and a call of it by (sweeps).
+
+    The functions are new each time, of the same types.
+    """
     method = hd.Gibbs(herd=HERD)
     layout = method.compile(model)
     state = method.init(layout, np.zeros((HERD, model.n_variables), np.int64), tally=False)
@@ -274,10 +278,9 @@ def compiled(model: Any, by_address: bool) -> tuple[float, float, Callable[..., 
         step = method.draw.step(0, 0)
         return visit, follow, data, own, together, layout.scan, step, np.ones(sweeps), block
 
-    plain = njit(nogil=True, error_model="numpy")(function_herd.py_func)
-    call: Callable[..., Any] = plain
+    call: Callable[..., Any] = kernel
     if by_address:
-        call = entry(_Kernel(plain), arguments(1))
+        call = entry(_Kernel(kernel), arguments(1))
     call(*arguments(1))
     return functions, time.process_time() - began, lambda sweeps: call(*arguments(sweeps))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 DOCS = Path(__file__).parents[1]
 
 SECTIONS: dict[str, list[str]] = {
-    "Start": ["tutorial", "choose", "gallery", "overview"],
+    "Start": ["tutorial", "live", "choose", "gallery", "overview"],
     "How to": [
         "bayes-nets",
         "physics",

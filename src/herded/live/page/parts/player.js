@@ -1,0 +1,87 @@
+// Runs a scene in a worker, as fast as the speed says: asks for some sweeps, gets a frame, and asks
+// again with the next picture of the screen. Nothing is computed on the page's own thread.
+
+const BUDGET = 14; // milliseconds of sweeps for a frame
+
+export class Player {
+  /** `onFrame(frame)` gets what the scene's watch shows; `onProof(proof)` its hashes. */
+  constructor(scene, { onFrame, onProof, onState, onError }) {
+    Object.assign(this, { scene, onFrame, onProof, onState, onError });
+    this.worker = new Worker(new URL("../worker.js", import.meta.url), { type: "module" });
+    this.worker.onmessage = ({ data }) => this.take(data);
+    this.worker.onerror = (event) => onError(event.message);
+    this.speed = 30;
+    this.playing = false;
+    this.waiting = false;
+    this.due = 0;
+    this.sweeps = 0;
+    this.run = 0; // frames of an earlier run are thrown away
+    this.tick = (now) => this.frame(now);
+    this.request = requestAnimationFrame(this.tick);
+  }
+
+  /** Begin anew; with `until` go there at once, and pause. */
+  start(asked, until = 0) {
+    this.run += 1;
+    this.sweeps = this.due = 0;
+    this.target = until;
+    if (until) this.setPlaying(false);
+    // While the worker is at it, only the last of several new starts will count.
+    this.begin = { start: this.scene, asked, run: this.run };
+    if (!this.waiting) this.send();
+  }
+
+  send() {
+    this.waiting = true;
+    this.worker.postMessage(this.begin);
+    this.begin = null;
+  }
+
+  setPlaying(playing) {
+    this.playing = playing;
+    this.last = undefined;
+    this.onState(playing);
+    if (!playing && !this.waiting) this.ask(0, true);
+  }
+
+  step() {
+    this.setPlaying(false);
+    this.stepping = true;
+    if (!this.waiting) this.ask(1, true);
+  }
+
+  ask(sweeps, prove = false) {
+    this.stepping = false;
+    this.waiting = true;
+    this.worker.postMessage({ sweeps, prove, budget: BUDGET, run: this.run });
+  }
+
+  frame(now) {
+    this.request = requestAnimationFrame(this.tick);
+    if (this.waiting) return;
+    if (this.sweeps < this.target) return this.ask(this.target - this.sweeps, true);
+    if (!this.playing) return undefined;
+    const passed = Math.min(now - (this.last ?? now), 250);
+    this.last = now;
+    this.due = Math.min(this.due + (passed * this.speed) / 1000, Math.max(1, this.speed / 4));
+    if (this.due >= 1) this.ask(Math.floor(this.due));
+    return undefined;
+  }
+
+  take({ run, sweeps, frame, proof }) {
+    this.waiting = false;
+    if (this.begin) return this.send();
+    if (run !== this.run) return undefined;
+    this.due = Math.max(0, this.due - (sweeps - this.sweeps));
+    this.sweeps = sweeps;
+    this.onFrame(frame, sweeps);
+    if (proof) this.onProof(proof);
+    if (this.stepping) this.ask(1, true);
+    return undefined;
+  }
+
+  remove() {
+    cancelAnimationFrame(this.request);
+    this.worker.terminate();
+  }
+}

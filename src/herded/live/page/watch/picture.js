@@ -1,0 +1,61 @@
+// Denoising: all methods sweep side by side; what each thinks of a pixel, and how wrong it is.
+
+import { decodePicture, noisyPicture } from "../core/picture.js";
+import { makeChain } from "../core/runs.js";
+
+export const METHODS = ["gibbs", "herded", "shared", "herd", "mean"];
+const PER_DECADE = 30;
+
+export class PictureWatch {
+  constructor(asked) {
+    const side = Number(asked.size);
+    this.clean = decodePicture(asked.p, side * side);
+    this.noisy = noisyPicture(this.clean, Number(asked.noise), Number(asked.seed));
+    this.runs = METHODS.map((method) => makeChain("picture", asked, method));
+    this.chains = Object.fromEntries(METHODS.map((method, m) => [method, this.runs[m]]));
+    delete this.chains.mean; // it is no sampler, and has no hash
+    this.curves = METHODS.map(() => []);
+    this.at = [];
+    this.next = 1;
+    this.sweeps = 0;
+  }
+
+  sweep() {
+    for (const run of this.runs) run.sweep();
+    this.sweeps += 1;
+    if (this.sweeps >= this.next) this.note();
+  }
+
+  note() {
+    this.at.push(this.sweeps);
+    this.runs.forEach((run, m) => this.curves[m].push(this.error(this.estimate(run))));
+    this.next = Math.max(this.sweeps + 1, this.sweeps * 10 ** (1 / PER_DECADE));
+  }
+
+  /** P(white) of every pixel so far. */
+  estimate(run) {
+    if (run.probabilities) return run.probabilities;
+    const total = Math.max(1, run.sweeps * run.members);
+    return Float32Array.from(run.ones, (count) => count / total);
+  }
+
+  /** The mean squared error, times 1000 as in the paper. */
+  error(estimate) {
+    let sum = 0;
+    for (let i = 0; i < estimate.length; i++) sum += (estimate[i] - this.clean[i]) ** 2;
+    return (1000 * sum) / estimate.length;
+  }
+
+  /** Grey values of what is seen and of what each method makes of it, and the curves of errors. */
+  frame() {
+    const frame = { at: Float64Array.from(this.at) };
+    const seen = (y) => Math.max(0, Math.min(255, 127.5 + 63.75 * y));
+    if (this.sweeps === 0) frame.noisy = Uint8Array.from(this.noisy, seen);
+    METHODS.forEach((method, m) => {
+      const part = this.sweeps ? this.estimate(this.runs[m]) : this.noisy.map((y) => (y > 0 ? 1 : 0));
+      frame[method] = Uint8Array.from(part, (p) => 255 * p);
+      frame[`${method}Errors`] = Float64Array.from(this.curves[m]);
+    });
+    return frame;
+  }
+}

@@ -1,0 +1,108 @@
+"""The models and methods of the scenes, from the words of a link, and the hash of a run.
+
+The page has the same in `page/core/runs.js`. Both sides give the SHA-256 of the states after the
+last sweep, a byte each, member after member, and of how often each variable was in each of its
+states, as 64-bit whole numbers.
+"""
+
+import hashlib
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from herded.errors import FileError
+from herded.io.models import read_model
+from herded.layouts.choose import cached_layout
+from herded.live.links import MOST_SWEEPS, SCENES, Link
+from herded.live.nets import observed
+from herded.live.pictures import decode_picture, noisy_picture
+from herded.methods.gibbs import Gibbs
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.grids import denoising_model, ising_grid
+from herded.models.protocol import Model
+from herded.run.infer import infer
+from herded.run.keep import Marginals
+from herded.system.atomic import FilePath
+from herded.system.exp import log_array
+
+MEMBERS, SIDE = 16, 20
+MOST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a link stands for."""
+
+    model: Model
+    method: Gibbs | HerdedGibbs
+    sweeps: int
+    start: np.ndarray | None
+    layout: str | None = None
+
+
+def scene_of(link: Link, path: FilePath | None = None) -> Scene:
+    """The model, method and length of a run; `path` is the file of a link to a model."""
+    name = link.one_of("method", SCENES[link.scene])
+    seed, sweeps = link.whole("seed", 0, MOST_SEED), link.whole("sweeps", 1, MOST_SWEEPS)
+    methods: dict[str, Gibbs | HerdedGibbs] = {
+        "gibbs": Gibbs(seed=seed),
+        "herded": HerdedGibbs(seed=seed),
+        "shared": HerdedGibbs(weights="shared", seed=seed),
+        "herd": Gibbs(herd=MEMBERS, seed=seed),
+    }
+    method, start, layout = methods[name], None, None
+    if link.scene == "weight":
+        model: Model = weight_model(link.number("p", 0.001, 0.999))
+        start = np.zeros(1, int)
+    elif link.scene == "two":
+        model = two_variables(link.number("eps", 1e-6, 0.2))
+        start = np.zeros(2, int)  # the smaller mode, so that both must cross
+    elif link.scene == "picture":
+        side, sigma = link.whole("size", 16, 256), link.number("noise", 0.1, 10)
+        bits = decode_picture(link.text("p"), side * side).reshape(side, side)
+        noisy = noisy_picture(bits, sigma, seed)
+        model, start = denoising_model(noisy, sigma), (noisy > 0).astype(int)
+    elif link.scene == "herd":
+        coupling = link.number("coupling", 0.01, 1)
+        model = ising_grid(np.zeros((SIDE, SIDE)), coupling, periodic=True)
+    else:
+        if path is None:
+            raise FileError("expected the model's file after --model, got a link without one")
+        net = as_graph(read_model(path))
+        model, layout = observed(net, link.words.get("given", "")), "table"
+    return Scene(model, method, sweeps, start, layout)
+
+
+def weight_model(p: float) -> FactorGraph:
+    """One variable that is 1 with probability p."""
+    return FactorGraph([2], [((0,), log_array([1.0 - p, p]))])
+
+
+def two_variables(eps: float) -> FactorGraph:
+    """Table 1 of the paper."""
+    joint = np.array([[0.25 - eps, eps], [eps, 0.75 - eps]])
+    return FactorGraph([2, 2], [((0, 1), log_array(joint))])
+
+
+def digest_of(scene: Scene) -> str:
+    """Run a scene, and give the hash that the page shows after as many sweeps."""
+    model, method = scene.model, scene.method
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of one chain nothing is claimed here but its bits
+        result = infer(
+            model,
+            method,
+            sweeps=scene.sweeps,
+            burn_in=0,
+            chains=1,
+            start=scene.start,
+            keep=[Marginals()],
+            layout=scene.layout,
+            progress=False,
+        )
+    layout = cached_layout(model, method, scene.layout, None)
+    states = layout.values(result.state[0]).astype(np.uint8)
+    counts = np.rint(result.marginals * (scene.sweeps * method.draw.members)).astype("<u8")
+    return hashlib.sha256(states.tobytes() + counts.tobytes()).hexdigest()
