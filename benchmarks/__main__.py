@@ -31,6 +31,7 @@ from benchmarks import (
     herd_spread,
     herds,
     lattice,
+    learn,
     machine,
     ner,
     own,
@@ -61,6 +62,7 @@ PARTS = {
     "cubes": cubes,
     "sparse": sparse,
     "ner": ner,
+    "learn": learn,
     "herd-goals": herd_goals,
 }
 WITHIN = {  # run alone
