@@ -143,8 +143,8 @@ def crime_lines(data: Any, quick: bool) -> Iterator[str]:
     wide = Task(np.column_stack([X, noise]), y, (1.0, 1.0), list(range(15)), 4, np.zeros(50))
     wide = wide._replace(truth=by_hand(wide, 2_000_000 // scale**2, 99))
     yield "US crime and 35 columns of noise, all sizes of a model equally likely; errors against"
-    yield f"{2_000_000 // scale**2:,} sweeps by hand; first means that the four most probable columns"
-    yield "are none of noise:"
+    yield f"{2_000_000 // scale**2:,} sweeps by hand; first: the four most probable columns"
+    yield "are none of noise"
     yield ""
     rows = [
         ("Gibbs by hand", 0, sweeps),
