@@ -5,10 +5,13 @@ import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 
+from herded.io.images import write_image
 from herded.live.folder import write_page
 from herded.live.links import read_link
+from herded.live.pictures import decode_picture
 from herded.live.server import LiveServer
 from tests.browser import Visit, chromium, why_no_browser
 from tests.live_cases import DIGITS, HASHES, PICTURE, write_net
@@ -158,6 +161,45 @@ def test_keys_move_the_slider_and_draw(visit):
     page.locator("#story").focus()
     page.keyboard.press("ArrowRight")
     assert page.locator("#story").get_attribute("aria-valuetext") == "\u03c3 = 2.5"
+
+
+def test_a_picture_from_a_file(visit, tmp_path):
+    """Its middle, in two levels: the left half of a wide grey picture's square is white."""
+    grey = np.full((40, 60), 0.25)
+    grey[:, :30] = 0.75
+    write_image(tmp_path / "half.png", grey)
+    visit.go("picture?size=64&sweeps=1")
+    wait_for_hash(visit.page, 1)
+    with visit.page.expect_file_chooser() as chooser:
+        visit.page.get_by_role("button", name="Choose a picture").click()
+    chooser.value.set_files(tmp_path / "half.png")
+    visit.page.wait_for_selector("button:text-is('Pause')")
+    visit.page.get_by_role("button", name="Copy link").click()
+    visit.page.wait_for_function("() => location.hash.includes('p=')")
+    bits = decode_picture(read_link(visit.page.url).words["p"], 64 * 64).reshape(64, 64)
+    assert bits[:, :31].all() and not bits[:, 33:].any()
+
+
+def test_ties_and_the_slider_of_names(visit):
+    page = visit.page
+    visit.go("names")
+    page.wait_for_selector("mark")
+    ties = page.get_by_role("button", name="Ties between mentions")
+    assert ties.get_attribute("aria-pressed") == "true"
+    ties.click()
+    assert ties.get_attribute("aria-pressed") == "false"
+    page.locator("#story").fill("100")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('mark small')].every(e => +e.textContent === 1)"
+    )
+
+
+def test_who_wants_no_motion_gets_none(browser, live):
+    visit = Visit(browser, live.link, reduced_motion="reduce")
+    visit.page.set_default_timeout(PATIENCE)
+    visit.go("weight")
+    visit.page.wait_for_selector("button:text-is('Run')")
+    visit.context.close()
 
 
 def test_a_link_that_makes_no_sense_opens_all_the_same(visit):
