@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.methods.elimination_order import elimination_order
+from herded.methods.elimination_plan import plan_elimination
 from herded.methods.schedule import is_annealed
 from herded.run.auto import LinearFrom, annealed, choose, exact_seconds, largest_blanket
 from herded.run.memory import run_memory
@@ -41,11 +42,11 @@ def test_exact_where_elimination_fits():
     [
         ("mar", "herd", hd.Gibbs),
         ("map", "herded", hd.HerdedGibbs),
-        ("pr", "bp", hd.BeliefPropagation),
+        ("pr", "tempered", hd.Tempered),
     ],
 )
 def test_without_elimination(task, name, kind):
-    small = elimination_order(GRID).memory - 1
+    small = 8000.0
     for options in ({"max_memory": small}, {"why_sample": "it goes on"}, {"seconds": 1e-6}):
         chosen = choose(GRID, task, seed=0, **options)
         if task == "mar" and "max_memory" in options:  # too little for a herd
@@ -105,10 +106,22 @@ def test_the_best_state_that_a_hot_start_finds():
     assert hot == pytest.approx(best) and cold < best - 1
 
 
-def test_the_time_of_elimination_grows_with_its_memory():
-    order = elimination_order(GRID)
-    more = order._replace(memory=1e10)
-    assert 0 < exact_seconds(GRID, order) < 1 < 30 < exact_seconds(GRID, more) < 300
+def test_the_time_of_elimination_grows_with_its_work():
+    plan = plan_elimination(elimination_order(GRID))
+    assert 0 < exact_seconds(plan) < 0.1
+    assert 30 < exact_seconds(plan._replace(work=1e10)) < 300
+
+
+def test_neither_free_memory_nor_patience_wanders(monkeypatch):
+    """What is answered exactly is a matter of fixed numbers; only how it is cut is not."""
+    wide = hd.ising_grid(np.zeros((24, 24)), 0.2)  # 12 GB, or a minute
+    for free in (2**31, 2**33, 2**40):
+        monkeypatch.setattr("herded.system.memory.available", lambda free=free: free)
+        chosen = choose(wide)
+        assert chosen.name != "exact" and "elimination would take about" in chosen.reason
+        assert choose(hd.ising_grid(np.zeros((16, 16)), 0.2)).name == "exact"
+        long = choose(wide, seconds=1e5)
+        assert long.name == "exact" and long.memory <= min(2**32, free / 2)
 
 
 # -- memory ------------------------------------------------------------------------------------

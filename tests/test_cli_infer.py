@@ -30,7 +30,7 @@ def test_auto_is_exact_where_it_can_be_and_says_so(capsys):
     assert code == 0 and err == ""
     assert "model      grid.uai: 16 variables of 2 states, 40 factors\n" in out
     assert "method     exact: elimination fits (" in out and "treewidth 4)" in out
-    assert "memory     at most 2.1 MiB beyond the model\n" in out
+    assert "memory     at most 2.6 MiB beyond the model\n" in out
     rows = [line.split() for line in out.splitlines()]
     table = rows[rows.index(["variable", "0", "1"]) + 1 :][:16]
     assert [row[0] for row in table] == [str(i) for i in range(16)]
@@ -267,8 +267,14 @@ def test_log_z_by_a_ladder(capsys):
 
 def test_log_z_without_exact_inference(capsys):
     hd.io.write_uai(small_grid(30), "large.uai")
-    answer = found(capsys, "infer", "large.uai", "--task", "pr", "--max-memory", "30M")
-    assert answer["method"] == "bp" and "--method tempered" in answer["reason"]
+    answer = found(
+        capsys, "infer", "large.uai", "--task", "pr", "--max-memory", "200M", "--sweeps", 200
+    )
+    assert answer["method"] == "tempered" and "a ladder of temperatures" in answer["reason"]
+    low, high = answer["log_z_interval"]
+    assert low < answer["log_z"] < high
+    assert [step["name"] for step in answer["climb"]] == ["tempered", "bp"]
+    assert "Bethe's estimate" in answer["climb"][1]["said"]
 
 
 def test_a_bound_of_minus_infinity_is_null_in_json(capsys):
@@ -324,5 +330,5 @@ def test_auto_goes_on_with_the_run_of_a_checkpoint(capsys):
 
 def test_options_that_exact_inference_has_no_use_for_are_named(capsys):
     _, out, _ = run(capsys, "infer", "grid.uai", "--checkpoint", "run.ckpt", "--chains", 3)
-    assert "unused     --chains, --checkpoint, which exact has no use for\n" in out
+    assert "unused     --chains, which exact has no use for\n" in out
     assert not os.path.exists("run.ckpt")

@@ -154,7 +154,7 @@ def test_one_signal_stops_exact_inference_at_once(capsys, monkeypatch):
         os.kill(os.getpid(), signal.SIGTERM)
         raise AssertionError("went on")
 
-    monkeypatch.setattr("herded.methods.exact._solve", solving)
+    monkeypatch.setattr("herded.methods.elimination.Sums.forward", solving)
     left, _, err = run(capsys, "infer", "grid.uai", "--out", "out.MAR")
     assert (
         left == 143 and err == f"herded: terminated{UNFINISHED}\n" and os.listdir() == ["grid.uai"]

@@ -26,7 +26,7 @@ def solve(model, **options):
     method = Exact()
     layout = method.compile(model, **options)
     state = method.init(layout)
-    method.advance(layout, state, 1)
+    method.advance(layout, state, state.total)
     return method.answer(layout, state)
 
 
@@ -266,7 +266,7 @@ def test_the_estimate_covers_what_is_allocated():
     layout = Exact().compile(model)
     state = Exact().init(layout)
     tracemalloc.start()
-    Exact().advance(layout, state, 1)
+    Exact().advance(layout, state, state.total)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1.5 * layout.memory + 2e6

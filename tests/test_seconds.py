@@ -234,7 +234,8 @@ def test_a_callback_of_a_solver():
         callback=lambda snapshot: seen.append(snapshot.chain_marginals()),
     )
     assert (seen[-1] == result.chain_marginals).all()
-    hd.infer(MODEL, hd.Exact(), callback=lambda snapshot: seen.append(snapshot.best()))
+    keep = [hd.BestState()]
+    hd.infer(MODEL, hd.Exact(), keep=keep, callback=lambda snapshot: seen.append(snapshot.best()))
     assert seen[-1] == hd.infer(MODEL, hd.Exact()).best.log_score
 
 

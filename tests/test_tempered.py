@@ -222,6 +222,31 @@ def test_wells_that_single_moves_do_not_leave():
     assert not [text for text in result.warnings if "hottest" in text]
 
 
+@compiled
+def test_leaps_are_learnt_in_the_burn_in_and_not_after():
+    """What lies between the wells is a leap, which is taken more often than trips are made."""
+    model, method = two_wells(strength=6.0), hd.Tempered(rungs=4)
+    result = hd.infer(model, method, sweeps=4000, burn_in=1000, keep=[hd.Samples()])
+    leaps = result.state[0].own["leaps"].reshape(64, 12)
+    assert leaps.all(axis=1).any()
+    wells = result.samples[0].sum(axis=1) > 6
+    assert np.diff(wells).sum() > 5 * result.provenance["round_trips"][0]
+    longer = hd.infer(model, method, sweeps=8000, burn_in=1000)
+    np.testing.assert_array_equal(longer.state[0].own["leaps"], leaps.reshape(-1))
+    assert not hd.infer(model, method, sweeps=100).state[0].own["leaps"].any()
+
+
+def test_the_hottest_rung_is_hotter_where_all_variables_pull_together():
+    """Half of this model's couplings would keep it ordered at a tenth."""
+    n, pull = 40, [[3.0, 0.0], [0.0, 3.0]]
+    pairs = [((i, j), pull) for i in range(n) for j in range(n // 2, n) if i < n // 2]
+    pull_down = [((i,), [60.0, 0.0]) for i in range(n)]
+    model = hd.FactorGraph([2] * n, [*pairs, *pull_down])
+    assert hd.Tempered().compile(model).first_betas[0] == pytest.approx(4 / 120)
+    assert hd.Tempered(hottest=0.01).compile(model).first_betas[0] == 0.01
+    assert hd.Tempered(hottest=0).compile(model).first_betas[0] == 0.0
+
+
 def test_temperatures_move_in_the_burn_in_and_not_after():
     model, method = two_wells(), hd.Tempered(rungs=5)
     first = method.compile(model).first_betas

@@ -1,6 +1,8 @@
 """Tempering with lists and sets: rungs one after another, components found anew each time."""
 
+import itertools
 import math
+from collections import Counter
 
 import numpy as np
 from naive.choose import naive_pick
@@ -23,10 +25,14 @@ def naive_ladder(
     ladder = NaiveLadder(model, melted or model, kind, swaps, x0, betas, seed, chain)
     samples, rungs = [], len(betas)
     for sweep in range(sweeps):
-        ladder.is_frozen |= sweep == burn_in
+        if sweep == burn_in:
+            ladder.is_frozen = True
+            leaps = naive_leaps(ladder.model, [x[-1] for x in samples]) if kind == "field" else []
         for i in ladder.order(scan, sweep):
             for r in range(rungs):
                 ladder.visit(i, r, sweep)
+        if ladder.is_frozen and leaps:
+            ladder.leap(leaps, sweep)
         samples.append([list(x) for x in ladder.x])
         for r in range(sweep % 2, rungs - 1, 2):
             ladder.exchange(r, sweep)
@@ -49,6 +55,7 @@ class NaiveLadder:
         self.came, self.is_frozen = [0] * n, False
         self.keys = [naive_key(seed, chain * len(betas) + r, 1) for r in range(len(betas))]
         self.swap_key, self.scan_key = naive_key(seed, chain, 6), naive_key(seed, chain, 7)
+        self.leap_key = naive_key(seed, chain, 9)
         self.tally = empty_tally(self.model)
 
     def order(self, scan, sweep):
@@ -83,6 +90,31 @@ class NaiveLadder:
         if naive.scalar:
             return naive_fixed_scalar(*logits, beta)
         return naive_fixed_vector(logits, beta)
+
+    # -- leaps -------------------------------------------------------------------------------
+
+    def leap(self, leaps, sweep):
+        """Try some of the sets on the colder half of the rungs."""
+        rungs, n = len(self.betas), self.model.n
+        tries = min(len(leaps), max(1, n * len(leaps) // sum(map(len, leaps))))
+        for k in range(tries):
+            chosen = leaps[(sweep * tries + k) % len(leaps)]
+            for r in range(rungs // 2, rungs):
+                x = [1 - v if i in chosen else v for i, v in enumerate(self.x[r])]
+                gain = self.betas[r] / 2.0**24 * self.rise(self.x[r], x)
+                accepted = 1.0 if gain >= 0 else exp(gain)
+                bits = naive_draw(self.leap_key, (sweep * rungs + r) * 64 + k)
+                if (bits >> 11) * 2.0**-53 < accepted:
+                    self.x[r] = x
+
+    def rise(self, x, to):
+        """S(to) - S(x) in whole numbers, changing one variable after another."""
+        x, total = list(x), 0
+        for v in range(len(x)):
+            if x[v] != to[v]:
+                total += self.model.field(v, x) * (to[v] - x[v])
+                x[v] = to[v]
+        return float(total)
 
     # -- exchanges ---------------------------------------------------------------------------
 
@@ -132,11 +164,8 @@ class NaiveLadder:
 
     def field_difference(self, r, part):
         """S(hot) - S(cold) in whole numbers, changing one variable after another."""
-        x, total = list(self.x[r + 1]), 0
-        for v in part:
-            total += self.model.field(v, x) * (self.x[r][v] - self.x[r + 1][v])
-            x[v] = self.x[r][v]
-        return float(total)
+        cold = self.x[r + 1]
+        return self.rise(cold, [self.x[r][v] if v in part else cold[v] for v in range(len(cold))])
 
     def swap(self, r, v):
         hot, cold = self.x[r], self.x[r + 1]
@@ -164,3 +193,37 @@ class NaiveLadder:
             part = (wanted - upto[gap]) / (upto[gap + 1] - upto[gap])
             self.betas[r] = old[gap] + part * (old[gap + 1] - old[gap])
         self.tried, self.rejected, self.apart = ([0.0] * len(self.tried) for _ in range(3))
+
+
+def naive_leaps(naive, states):
+    """The sets that lie between quenched states of a burn-in: the most frequent 64."""
+    every = 1
+    while len(states) > 64 * every:
+        every *= 2
+    quenched, met = [naive_quench(naive, x) for x in states[every - 1 :: every]], Counter()
+    for before, after in itertools.pairwise(quenched):
+        left = [i for i in range(naive.n) if before[i] != after[i]]
+        while left:
+            part = [left[0]]
+            for v in part:  # which grows
+                part += [u for u in left if u not in part and depends(naive, v, u)]
+            left = [i for i in left if i not in part]
+            met[frozenset(part)] += 1
+    return [part for part, _ in met.most_common() if len(part) > 1][:64]
+
+
+def depends(naive, v, u):
+    """Whether the field of v depends on the state of u."""
+    zero, one = ([int(k and i == u) for i in range(naive.n)] for k in (0, 1))
+    return naive.field(v, zero) != naive.field(v, one)
+
+
+def naive_quench(naive, x):
+    """Every variable at its likelier value, one after another until none changes."""
+    x, before = list(x), None
+    while x != before:
+        before = list(x)
+        for i in range(naive.n):
+            field = naive.field(i, x) if i in naive.free else 0
+            x[i] = 1 if field > 0 else 0 if field < 0 else x[i]
+    return x

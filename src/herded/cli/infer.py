@@ -141,8 +141,17 @@ def run_setup(
     executor: Executor | None = None,
 ) -> Result:
     """Do what was set up."""
+    keep: dict[str, Any] = {"map": [BestState()], "pr": []}
     if setup.choice.name == "exact":
-        return infer_planned(model, setup.choice, layout=setup.lay_out(), callback=callback)
+        return infer_planned(
+            model,
+            setup.choice,
+            keep=keep.get(options.task),
+            layout=setup.lay_out(),
+            checkpoint=options.checkpoint,
+            checkpoint_every=options.checkpoint_every,
+            callback=callback,
+        )
     asked: dict[str, Any] = {"max_memory": options.max_memory, "callback": callback}
     with interruptible():  # also while it is compiled
         if setup.samples:
@@ -176,7 +185,8 @@ def _so_far(options: argparse.Namespace, setup: Setup, result: Result, shown: li
 
 
 def _how_to_go_on(options: argparse.Namespace, setup: Setup, shown: list[str]) -> str:
-    if not (options.checkpoint and setup.samples) or any("checkpoint" in text for text in shown):
+    saves = options.checkpoint and (setup.samples or setup.choice.name == "exact")
+    if not saves or any("checkpoint" in text for text in shown):
         return ""
     return f"; run the same command again to go on from {options.checkpoint}"
 

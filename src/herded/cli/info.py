@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from herded.cli import models
 from herded.cli.infer_arguments import WEIGHTS
@@ -14,7 +14,8 @@ from herded.errors import HerdedError, InfeasibleError, MemoryLimitError
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.scan import components
 from herded.methods.belief_propagation import BeliefPropagation
-from herded.methods.elimination_order import EliminationOrder, elimination_order
+from herded.methods.elimination_plan import EliminationPlan
+from herded.methods.exact import Exact
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field import MeanField
@@ -25,7 +26,7 @@ from herded.models.protocol import Model
 from herded.models.support import check_support, start_state
 from herded.run.auto import choose, exact_seconds, largest_blanket
 from herded.run.loop import interrupted_afterwards
-from herded.run.memory import exact_memory, run_memory
+from herded.run.memory import run_memory
 from herded.system import memory
 from herded.system.memory import Size
 from herded.system.stream import stream_key
@@ -45,9 +46,9 @@ def info(options: argparse.Namespace) -> int:
     """Read, look, print."""
     model = models.read(options)
     with interrupted_afterwards():
-        order = _order(model)
+        plan = _plan(model)
         facts_of_it = _features(model)
-        verdicts = list(_verdicts(model, order, memory.limit(options.max_memory)))
+        verdicts = list(_verdicts(model, memory.limit(options.max_memory)))
         name, reason = _auto(model, options.max_memory)
     if options.json:
         say(
@@ -55,8 +56,8 @@ def info(options: argparse.Namespace) -> int:
                 {
                     "model": options.model,
                     **facts_of_it,
-                    "treewidth": None if order is None else order.treewidth,
-                    "elimination_memory": None if order is None else order.memory,
+                    "treewidth": None if plan is None else plan.treewidth,
+                    "elimination_memory": None if plan is None else plan.memory,
                     "weights_memory": {
                         name: finite(_weights_memory(model, name, options.max_memory))
                         for name in WEIGHTS
@@ -69,7 +70,7 @@ def info(options: argparse.Namespace) -> int:
             )
         )
         return 0
-    say(*facts(_lines(options, model, facts_of_it, order)), "")
+    say(*facts(_lines(options, model, facts_of_it, plan)), "")
     say(*columns([("method", "can run", "memory", ""), *map(_row, verdicts)], left=4), "")
     say(*facts([("auto", f"{name}: {reason}" if name else reason)]))
     if name:
@@ -98,40 +99,40 @@ def _features(model: Model) -> dict[str, Any]:
     }
 
 
-def _order(model: Model) -> EliminationOrder | None:
-    """An order of elimination, whatever its memory; none where clusters outgrow any array."""
+def _plan(model: Model) -> EliminationPlan | None:
+    """An elimination, whatever its memory; none where clusters outgrow any array, or all time."""
     try:
-        return elimination_order(model, math.inf)
+        return cast(EliminationPlan, Exact().compile(model, max_memory=math.inf).arrays)
     except MemoryLimitError:
         return None
 
 
 def _lines(
-    options: argparse.Namespace, model: Model, found: dict[str, Any], order: EliminationOrder | None
+    options: argparse.Namespace, model: Model, found: dict[str, Any], plan: EliminationPlan | None
 ) -> Iterator[tuple[str, str]]:
     yield "model", models.describe(options, model)
     for name, text in summary.facts(found):
         contexts = f"; a variable has at most {found['largest_blanket']:.4g} contexts"
         yield name, text + contexts * (name == "degree")
     yield "parts", f"{found['components']:,} that share no factor"
-    if order is None:
-        yield "treewidth", "over 63 in the order that was found: out of reach"
+    if plan is None:
+        yield "treewidth", "so large in the order that was found that elimination is out of reach"
     else:
         yield (
             "treewidth",
-            f"{order.treewidth} in the order that was found; elimination takes "
-            f"{memory.readable(order.memory)} and about {exact_seconds(model, order):.2g} s",
+            f"{plan.treewidth} in the order that was found; elimination takes "
+            f"{memory.readable(plan.memory)} and about {exact_seconds(plan):.2g} s",
         )
 
 
-def _verdicts(model: Model, order: EliminationOrder | None, limit: float) -> Iterator[Verdict]:
+def _verdicts(model: Model, limit: float) -> Iterator[Verdict]:
     try:
         check_support(model)
     except InfeasibleError as error:  # nobody can do anything
         for name in ("exact", *(f"herded, {w}" for w in WEIGHTS), "gibbs", "bp", "mean-field"):
             yield Verdict(name, False, None, str(error))
         return
-    yield _exact(model, order, limit)
+    yield _exact(model, limit)
     samplers = {f"herded, {weights}": HerdedGibbs(weights=weights) for weights in WEIGHTS}
     start = _why_no_start(model)
     for name, method in {**samplers, "gibbs": Gibbs()}.items():
@@ -141,13 +142,15 @@ def _verdicts(model: Model, order: EliminationOrder | None, limit: float) -> Ite
     yield _judged("mean-field", model, MeanField(), limit, hard)
 
 
-def _exact(model: Model, order: EliminationOrder | None, limit: float) -> Verdict:
-    if order is None:
-        return Verdict("exact", False, None, "a cluster has more than 64 variables")
-    need = exact_memory(model, order)
-    if need > limit:
-        return Verdict("exact", False, need, f"more than {memory.readable(limit)}")
-    return Verdict("exact", True, need, "")
+def _exact(model: Model, limit: float) -> Verdict:
+    try:
+        plan = cast(EliminationPlan, Exact().compile(model, max_memory=limit).arrays)
+    except MemoryLimitError:
+        return Verdict(
+            "exact", False, None, f"more than {memory.readable(limit)}, however it is cut"
+        )
+    cut = f"in {plan.slices:,} slices, " * (plan.slices > 1)
+    return Verdict("exact", True, plan.memory, f"{cut}about {exact_seconds(plan):.2g} s")
 
 
 def _why_no_start(model: Model) -> str:

@@ -78,8 +78,8 @@ class Parser(argparse.ArgumentParser):
         super().error(shortened(message))
 
 
-def parser() -> Parser:
-    """All commands and their options."""
+def parser(command: str | None = None) -> Parser:
+    """All commands and their options; not those of `ner` and `live` where another is called."""
     top = Parser(
         prog="herded",
         description="Deterministic inference for discrete graphical models: herded Gibbs sampling.",
@@ -151,8 +151,9 @@ def parser() -> Parser:
     add_many(commands, EXIT_CODES)
     add_info(commands, EXIT_CODES)
     add_compare(commands, EXIT_CODES)
-    add_ner(commands)
-    add_live(commands)
+    if command not in commands.choices:
+        add_ner(commands)
+        add_live(commands)
     return top
 
 
@@ -171,8 +172,8 @@ def _levels(text: str) -> int | str | list[float]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; give its exit code."""
     gc.set_threshold(COLLECT)
-    top = parser()
     words = sys.argv[1:] if arguments is None else list(arguments)
+    top = parser(words[0] if words else None)
     options = top.parse(words)
     options.command_line = shlex.join(["herded", *words])
     if options.command is None:

@@ -10,13 +10,12 @@ from herded.cli import engines
 from herded.cli.printing import count
 from herded.errors import MemoryLimitError, MethodError
 from herded.layouts.protocol import Layout
-from herded.methods.elimination_order import elimination_order
 from herded.methods.exact import Exact
 from herded.methods.protocol import Sampler
 from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
 from herded.run.begun import MOST, Begun
-from herded.run.memory import exact_memory, run_memory
+from herded.run.memory import run_memory
 from herded.run.plan import Plan, Request, plan_run
 from herded.run.result import Result
 from herded.run.sampling import SPARE
@@ -152,7 +151,8 @@ def set_up(model: Model, options: argparse.Namespace) -> Setup:
     plan = plan_run(model, name, request)
     samples = plan.samples
     idle = [name for name in SAMPLERS_ONLY if not samples and getattr(options, name) is not None]
-    if plan.name == "exact":  # which takes the time it takes
+    if plan.name == "exact":  # which takes the time it takes, and saves what it has
+        idle = [name for name in idle if name != "checkpoint"]
         idle += [name for name in ("sweeps", "seconds") if getattr(options, name) is not None]
     words = tuple(f"--{name.replace('_', '-')}" for name in idle)
     refused = [word for word in words if word not in ("--sweeps", "--seconds")]
@@ -212,8 +212,8 @@ def _memory(
     max_memory, limit = options.max_memory, memory.limit(options.max_memory)
     method, layout, need, chains = plan.method, plan.layout, plan.memory, plan.chains
     if isinstance(method, Exact) and (layout is None or need is None):
-        order = elimination_order(model, limit)
-        layout, need = method.in_order(model, order), exact_memory(model, order)
+        layout = method.compile(model, max_memory=limit)
+        need = layout.memory
     elif isinstance(method, Sampler) and not hasattr(method, "propose"):
         need = 0.0  # of another package: it refuses for itself
     elif isinstance(method, Sampler):

@@ -1,5 +1,8 @@
-"""Learning: the parameters and the structure of models, from data."""
+"""Learning from data: parameters and structure of models, variables to select, clusters."""
 
 from herded.system.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__)
+# Classes of scikit-learn's.
+__getattr__, __dir__, __all__ = attach(
+    __name__, extras=["BoltzmannMachine", "DirichletMixture", "RBM", "VariableSelector"]
+)

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from herded.learn.parameters import retabled
-from herded.methods.elimination_order import ENTRY, elimination_order, fixed_states
-from herded.methods.exact import Scope, cluster_marginals, eliminate, pair_marginals, sum_out
+from herded.methods.elimination import Sums
+from herded.methods.elimination_order import elimination_order, in_given_order
+from herded.methods.elimination_plan import EliminationPlan, children_of, plan_elimination
+from herded.methods.elimination_tables import ENTRY, Scope, fill_buckets
 from herded.models.factor_graph import FactorGraph
 
 
@@ -19,59 +21,69 @@ class ExactMoments:
 
     def __init__(self, graph: FactorGraph, max_memory: float) -> None:
         self.graph = graph
-        self.order = elimination_order(graph, max_memory).order
+        order = elimination_order(graph, max_memory, prune=False)
+        self.plan = plan_elimination(order, max_memory, whole=True)
 
     def of(self, tables: np.ndarray) -> tuple[float, np.ndarray]:
         """log Z, and (E,) the probability of each entry: that its factor is in this state."""
-        steps, log_z = eliminate(retabled(self.graph, tables), self.order, sum_out)
-        expected = np.zeros(len(tables))
-        wanted = factors_by_place(self.graph, self.order, expected)
-        for scope, joint in cluster_marginals(steps):
-            fill(scope, joint, wanted.get(scope[0], ()))
-        return log_z, expected
+        sums, expected = summed(retabled(self.graph, tables), self.plan)
+        log_z = sums.log_z()
+        go_back(sums)
+        fill(sums, expected)
+        return log_z, expected.entries
 
 
-Wanted = dict[int, list[tuple[Scope, np.ndarray]]]
+class Expected:
+    """The expected entries of all tables, and the part of each factor by its scope."""
+
+    def __init__(self, graph: FactorGraph, plan: EliminationPlan) -> None:
+        self.entries = np.zeros(len(graph.log_tables))
+        self.parts: list[tuple[Scope, np.ndarray]] = []
+        place = np.full(graph.n_variables, -1)
+        place[plan.order] = np.arange(len(plan.order))
+        fixed = plan.possible.argmax(axis=1)
+        for variables, strides, first in _factors(graph):
+            known = place[variables] < 0
+            start = int(first + (fixed[variables] * strides)[known].sum())
+            axes = sorted(
+                zip(place[variables][~known].tolist(), strides[~known].tolist(), strict=True)
+            )
+            if not axes:
+                self.entries[start] = 1.0
+                continue
+            scope = tuple(p for p, _ in axes)
+            view: np.ndarray = np.ndarray(
+                [int(graph.cardinalities[plan.order[p]]) for p in scope],
+                buffer=self.entries,
+                offset=ENTRY * start,
+                strides=[ENTRY * stride for _, stride in axes],
+            )
+            self.parts.append((scope, view))
 
 
-def factors_by_place(graph: FactorGraph, order: np.ndarray, expected: np.ndarray) -> Wanted:
-    """By the place of a factor's first variable: its scope and the part of `expected` to fill."""
-    place = np.full(graph.n_variables, -1)
-    place[order] = np.arange(len(order))
-    fixed = fixed_states(graph)
-    wanted: Wanted = {}
-    for f in range(graph.n_factors):
-        slots = slice(graph.factor_start[f], graph.factor_start[f + 1])
-        variables, strides = graph.factor_variables[slots], graph.factor_strides[slots]
-        known = place[variables] < 0
-        first = int(graph.table_start[f] + (fixed[variables] * strides)[known].sum())
-        axes = sorted(zip(place[variables][~known].tolist(), strides[~known].tolist(), strict=True))
-        if not axes:
-            expected[first] = 1.0
-            continue
-        scope = tuple(p for p, _ in axes)
-        view: np.ndarray = np.ndarray(
-            [int(graph.cardinalities[order[p]]) for p in scope],
-            buffer=expected,
-            offset=ENTRY * first,
-            strides=[ENTRY * stride for _, stride in axes],
-        )
-        wanted.setdefault(scope[0], []).append((scope, view))
-    return wanted
+def summed(
+    graph: FactorGraph, plan: EliminationPlan, beside: Iterable[Scope] = ()
+) -> tuple[Sums, Expected]:
+    """Everything summed out, and where what is expected goes; scopes `beside` are wanted too."""
+    expected, x = Expected(graph, plan), plan.possible.argmax(axis=1)
+    buckets = fill_buckets(graph, plan.order, plan.scopes, plan.possible, x)
+    wanted = [*beside, *(scope for scope, _ in expected.parts if len(scope) > 1)]
+    sums = Sums(buckets, children_of(plan.scopes), wanted)
+    for k in range(len(plan.order)):
+        sums.forward(k)
+    return sums, expected
 
 
-def fill(scope: Scope, joint: np.ndarray, wanted: Iterable[tuple[Scope, np.ndarray]]) -> None:
-    """The marginals of a cluster that are `wanted`."""
-    pairs: dict[int, list[np.ndarray]] = {}
-    for own, view in wanted:
-        if len(own) == 2:
-            pairs.setdefault(scope.index(own[1]), []).append(view)
-        else:
-            gone = tuple(axis for axis, p in enumerate(scope) if p not in own)
-            view[...] = joint.sum(axis=gone)
-    for axis, table in pair_marginals(joint, set(pairs)):
-        for view in pairs[axis]:
-            view[...] = table
+def go_back(sums: Sums) -> None:
+    """Find all marginals."""
+    for k in reversed(range(len(sums.marginals))):
+        sums.backward(k)
+
+
+def fill(sums: Sums, expected: Expected) -> None:
+    """Write the marginals of all factors where they belong."""
+    for scope, view in expected.parts:
+        view[...] = sums.marginals[scope[0]] if len(scope) == 1 else sums.joints[scope]
 
 
 class KnownRows:
@@ -84,31 +96,54 @@ class KnownRows:
         self.weight = weight / self.total
         self.graph, self.entry = beside_rows(graph, rows)
         unknown = self.graph.given({self.graph.n_variables - 1: 0})  # the row comes last
-        order = elimination_order(unknown, max_memory / max(1, len(rows))).order
-        self.order = np.append(order, self.graph.n_variables - 1)
+        order = elimination_order(unknown, max_memory / max(1, len(rows)), prune=False).order
+        if len(rows) > 1:  # of one row all is known
+            order = np.append(order, self.graph.n_variables - 1)
+        self.plan = plan_elimination(in_given_order(self.graph, order), max_memory, whole=True)
 
     def of(self, tables: np.ndarray) -> tuple[float, np.ndarray]:
         """The weighted sum of the rows' log Z, and of the expected entries of tables."""
-        graph = retabled(self.graph, tables[self.entry])
-        last: list[np.ndarray] = []  # of the row: what is left when all others are summed out
-
-        def collapse(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            row = table.copy() if len(table) == len(self.weight) else table
-            message, kept = sum_out(table)
-            last[:] = row, message
-            return message, kept
-
-        steps, log_z = eliminate(graph, self.order, collapse)
-        apart = log_z - float(last[1][0])  # constants, and variables that no known one is tied to
-        value = float((self.weight * last[0].reshape(-1)).sum()) + apart
-        # Rows are as probable as the data have them, not as the model would.
-        steps[-1] = steps[-1]._replace(kept=self.weight.copy())
-        expected = np.zeros(len(self.entry))
-        wanted = factors_by_place(self.graph, self.order, expected)
-        for scope, joint in cluster_marginals(steps):
-            fill(scope, joint, wanted.get(scope[0], ()))
-        into = np.bincount(self.entry, expected, minlength=self.size)
+        sums, expected = summed(retabled(self.graph, tables[self.entry]), self.plan)
+        value = float((self.weight * self._log_z(sums)).sum())
+        self._go_back(sums)
+        fill(sums, expected)
+        into = np.bincount(self.entry, expected.entries, minlength=self.size)
         return self.total * value, self.total * into
+
+    def log_z(self, tables: np.ndarray) -> np.ndarray:
+        """(rows,) log of the sum over what each row does not know."""
+        return self._log_z(summed(retabled(self.graph, tables[self.entry]), self.plan)[0])
+
+    def marginals(self, tables: np.ndarray) -> np.ndarray:
+        """(rows, unknown, states) of the unknown variables, given what each row knows."""
+        order, scopes, states = self.plan.order.tolist(), self.plan.scopes, self.graph.cardinalities
+        last = self._row
+        beside = [(k, last) for k, scope in enumerate(scopes) if k != last and scope[-1] == last]
+        sums, _ = summed(retabled(self.graph, tables[self.entry]), self.plan, beside)
+        self._go_back(sums)
+        unknown = states[:-1]
+        found = np.zeros((len(self.weight), len(unknown), int(unknown.max(initial=1))))
+        found[:, unknown == 1, 0] = 1.0
+        for k, i in enumerate(order):
+            if (k, last) in sums.joints:
+                found[:, i, : states[i]] = (sums.joints[k, last] / self.weight).T
+            elif k != last:  # no row tells anything of it
+                found[:, i, : states[i]] = sums.marginals[k]
+        return found
+
+    @property
+    def _row(self) -> int:
+        """The place of the row, the last; none where there is only one."""
+        return len(self.plan.order) - 1 if len(self.weight) > 1 else -1
+
+    def _log_z(self, sums: Sums) -> np.ndarray:
+        return np.array([sums.log_z()]) if self._row < 0 else sums.logs_at(self._row)
+
+    def _go_back(self, sums: Sums) -> None:
+        """With rows as probable as the data have them, not as the model would."""
+        if self._row >= 0:
+            sums.prescribed[self._row] = self.weight
+        go_back(sums)
 
 
 def beside_rows(graph: FactorGraph, rows: np.ndarray) -> tuple[FactorGraph, np.ndarray]:

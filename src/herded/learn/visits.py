@@ -154,7 +154,6 @@ def herd_sweeps(links, tables, known, x, key, order_key, sweep, sweeps, orders, 
     known[i, r] is a state that member r keeps at variable i, or -1; without rows all is free.
     """
     n, members = x.shape
-    count, flat = np.uint64(members), orders.reshape(-1)
     entry = np.empty((most_links(links), members), np.int64)
     p = np.empty((links.states.max(), members))
     later, carried = np.empty(members, np.uint32), np.empty(members, np.uint8)
@@ -168,19 +167,29 @@ def herd_sweeps(links, tables, known, x, key, order_key, sweep, sweeps, orders, 
                         p[k, r] = 1.0 if k == known[i, r] else 0.0
             expect(links, i, members, entry, p, weight, expected)
             clock = np.uint64(s * n + i)
-            a, b = order_rows(draw(order_key, clock), orders.shape[0], count)
-            x[i, :] = 0
-            # State k or a later one? All who come so far ask, each split with its own phase.
-            for k in range(links.states[i] - 1):
-                split = key + np.uint64(k)
-                for r in range(members):
-                    later[r] = np.uint32(0)
-                    if x[i, r] == k:
-                        later[r] = share_behind(p, k, links.states[i], r)
-                phi, second = fresh_phase(split, clock), second_phase(split, clock, count)
-                draw_all(later, phi, second, flat, a, b, carried, np.uint64(0), count)
-                for r in range(members):
-                    x[i, r] += carried[r]
+            draw_together(p, links.states[i], key, order_key, clock, orders, later, carried, x[i])
+
+
+@jit
+def draw_together(p, states, key, order_key, clock, orders, later, carried, x):
+    """x[r]: a state drawn from p[:, r], in all members r together.
+
+    State k or a later one? All who come so far ask, and each such split has its own phase.
+    """
+    members = len(x)
+    count = np.uint64(members)
+    a, b = order_rows(draw(order_key, clock), orders.shape[0], count)
+    x[:] = 0
+    for k in range(states - 1):
+        split = key + np.uint64(k)
+        for r in range(members):
+            later[r] = np.uint32(0)
+            if x[r] == k:
+                later[r] = share_behind(p, k, states, r)
+        phi, second = fresh_phase(split, clock), second_phase(split, clock, count)
+        draw_all(later, phi, second, orders.reshape(-1), a, b, carried, np.uint64(0), count)
+        for r in range(members):
+            x[r] += carried[r]
 
 
 @jit

@@ -2,7 +2,8 @@
 
 The best order is NP-hard to find. Min-fill is good on most graphs, but ties are many and matter, so
 it is run several times with ties broken in other ways; on grids a sweep from one end to the other
-is far better. If the first order is cheap, no others are tried.
+is far better. How many are tried depends on what the elimination would take: to look for a better
+order takes a small part of it.
 """
 
 import heapq
@@ -19,14 +20,16 @@ from herded.errors import MemoryLimitError
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
+from herded.models.support import possible_states
 from herded.system.memory import readable
 
 MAX_AXES = 64  # of a numpy array
 ENTRY = 8  # bytes of a float
+MOST_SLICES = 2**12  # of one model: no message may be more than so many times too large
 
-CHEAP = 2**20  # bytes: nothing to gain by another order
-TRIES = 16  # of min-fill with other ties, as long as
-TRIED_VARIABLES = 10_000  # are not exceeded by all tries together
+CHEAP = 2**17  # entries of all clusters: nothing to gain by another order
+TRIES = 16  # of min-fill with other ties
+TRY = 2**15  # entries of clusters that take as long as to find places for a few variables
 
 Graph = dict[int, set[int]]  # the free neighbours of every free variable
 
@@ -34,49 +37,77 @@ Graph = dict[int, set[int]]  # the free neighbours of every free variable
 class EliminationOrder(NamedTuple):
     """The free variables in the order they are summed out, and what that costs."""
 
-    order: np.ndarray
+    clusters: dict[int, frozenset[int]]  # of each variable the later ones that it is tied to then
+    states: list[int]  # of all variables, as far as they are possible
+    possible: np.ndarray  # (N, K) which states are
+    work: int  # entries of all clusters: of each variable and the later ones
     treewidth: int  # variables in the largest cluster, less one
     log2_largest: float  # log2 of its states
-    memory: float  # bytes of all clusters, with room to build the largest
+
+    @property
+    def order(self) -> np.ndarray:
+        """The variables."""
+        return np.array(list(self.clusters), np.int64)
 
 
-Proposal = Callable[[float | None], EliminationOrder]  # within a number of bytes
+Proposal = Callable[["Costs"], None]  # adds all variables, in its order
 
 
-def fixed_states(graph: FactorGraph | Lattice) -> np.ndarray:
-    """The state of every variable that has no choice: by evidence, or by having one state."""
-    return np.where(graph.cardinalities == 1, 0, graph.evidence)
+def elimination_order(
+    model: Model, max_memory: float = math.inf, *, prune: bool = True
+) -> EliminationOrder:
+    """The order, of several, that takes the least work.
 
-
-def elimination_order(model: Model, max_memory: float | None = None) -> EliminationOrder:
-    """The order, of several, whose clusters take the least memory.
-
-    With a `max_memory` in bytes, raises `MemoryLimitError` where all exceed it: each is given up
-    as soon as it does.
+    With `prune`, states that hard zeros forbid are left out. Raises `MemoryLimitError` where all
+    orders have messages that are too large for `max_memory` bytes even if the elimination is cut
+    into slices.
     """
     _refuse_lattice(model, max_memory)
     graph = as_graph(model)
-    around, states = _free_neighbours(graph), graph.cardinalities.tolist()
+    possible = _possible(graph, prune)
+    states = possible.sum(axis=1).tolist()
+    around = _free_neighbours(graph, states)
     _refuse_dense(around, states, max_memory)
     best, refusal = None, None
-    for propose in _heuristics(around, states):
+    for tried, propose in enumerate(_heuristics(around, states)):
+        if best is not None and best.work < max(CHEAP, (tried - 1) * TRY * len(around)):
+            break
+        costs = Costs(states, max_memory, best.work if best else math.inf)
         try:
-            found = propose(best.memory if best else max_memory)
+            propose(costs)
         except MemoryLimitError as error:
             refusal = refusal or error
+        except _TooMuch:
             continue
-        if best is None or found.memory < best.memory:
-            best = found
-        if best.memory <= CHEAP:
-            break
+        else:
+            best = costs
     if best is None:
         assert refusal is not None
         raise refusal
-    return best
+    return best.total(possible)
 
 
-def _free_neighbours(graph: FactorGraph) -> Graph:
-    free = fixed_states(graph) < 0
+def in_given_order(graph: FactorGraph, order: np.ndarray) -> EliminationOrder:
+    """What an order of all free variables takes."""
+    possible = _possible(graph, prune=False)
+    costs = Costs(possible.sum(axis=1).tolist(), math.inf, math.inf)
+    _in_order(_free_neighbours(graph, costs.states), order.tolist(), costs)
+    return costs.total(possible)
+
+
+def _possible(graph: FactorGraph, prune: bool) -> np.ndarray:
+    """The states (N, K) that can occur, as far as each factor alone can tell."""
+    if prune and graph.has_hard_zeros:
+        found = possible_states(graph)
+        if found.any(axis=1).all():  # else nothing is possible, which elimination will find out
+            return found
+    states = np.arange(int(graph.cardinalities.max()))
+    known, any_ = states == graph.evidence[:, None], states < graph.cardinalities[:, None]
+    return np.where(graph.evidence[:, None] >= 0, known, any_)
+
+
+def _free_neighbours(graph: FactorGraph, states: list[int]) -> Graph:
+    free = np.array(states) > 1
     start, members = graph.adjacency
     owner = np.repeat(np.arange(graph.n_variables), np.diff(start))
     linked = free[owner] & free[members]
@@ -86,51 +117,49 @@ def _free_neighbours(graph: FactorGraph) -> Graph:
     return around
 
 
-def _refuse_lattice(model: Model, max_memory: float | None) -> None:
+def _refuse_lattice(model: Model, max_memory: float) -> None:
     """The treewidth of a grid is its shorter side, so no order of a large one need be tried.
 
     One of more dimensions has such a grid in it: a path to and fro takes several axes for one.
     """
-    if isinstance(model, Lattice) and (fixed_states(model) < 0).all():
+    is_free = isinstance(model, Lattice) and (model.evidence < 0).all()
+    if is_free and model.n_variables > 1 and not model.has_hard_zeros:
         sides, states = sorted(model.shape), int(model.cardinalities[0])
         cuts = range(1, len(sides) + 1)
         width = max(min(math.prod(sides[:n]), math.prod(sides[n:])) for n in cuts)
-        if model.n_variables > 1:
-            _memory(_making(states ** (width + 1)), width + 1, max_memory)
+        check_message(states**width, width + 1, max_memory)
 
 
-def _refuse_dense(around: Graph, states: list[int], max_memory: float | None) -> None:
+def _refuse_dense(around: Graph, states: list[int], max_memory: float) -> None:
     """Every order begins with some variable: where none is cheap, no order need be tried."""
     if around:
-        size, i = min((_size(i, near, states), i) for i, near in around.items())
-        _memory(_making(size), len(around[i]) + 1, max_memory)
+        size, i = min((_states_of(near, states), i) for i, near in around.items())
+        check_message(size, len(around[i]) + 1, max_memory)
 
 
 def _heuristics(around: Graph, states: list[int]) -> Iterator[Proposal]:
     """In the order they are tried; the first is the best on most sparse graphs."""
-    yield partial(_min_fill, around, states, range(len(states)))
-    yield partial(_measured, around, states, _sweep(around))
-    for attempt in range(min(TRIES, TRIED_VARIABLES // max(1, len(around)))):
+    yield partial(_min_fill, around, range(len(states)))
+    yield partial(_in_order, around, _sweep(around))
+    for attempt in range(TRIES):
         dice = Random(attempt)
-        yield partial(_min_fill, around, states, [dice.random() for _ in states])
+        yield partial(_min_fill, around, [dice.random() for _ in states])
 
 
-def _min_fill(
-    original: Graph, states: list[int], ties: Sequence[float], max_memory: float | None
-) -> EliminationOrder:
+def _min_fill(original: Graph, ties: Sequence[float], costs: "Costs") -> None:
     """Greedy: next comes the variable that joins the fewest strangers.
 
     Ties go to the smaller cluster, then to the lower number in `ties`.
     """
+    states = costs.states
     around = {i: set(near) for i, near in original.items()}
-    size = {i: _size(i, near, states) for i, near in around.items()}
+    size = {i: states[i] * _states_of(near, states) for i, near in around.items()}
     fill = {
         i: len(near) * (len(near) - 1) // 2 - sum(len(near & around[j]) for j in near) // 2
         for i, near in around.items()
     }
     heap = [(fill[i], size[i], ties[i], i) for i in around]
     heapq.heapify(heap)
-    costs = Costs(states, max_memory)
     while heap:
         key = heapq.heappop(heap)
         i = key[-1]
@@ -139,7 +168,6 @@ def _min_fill(
         costs.add(i, around[i])
         for j in _eliminate(i, around, fill, size, states):
             heapq.heappush(heap, (fill[j], size[j], ties[j], j))
-    return costs.total()
 
 
 def _eliminate(
@@ -198,89 +226,64 @@ def _wave(around: Graph, first: int) -> list[int]:
     return wave
 
 
-def _measured(
-    original: Graph, states: list[int], order: list[int], max_memory: float | None
-) -> EliminationOrder:
-    """What a given order costs."""
+def _in_order(original: Graph, order: list[int], costs: "Costs") -> None:
+    """A given order."""
     around = {i: set(near) for i, near in original.items()}
-    costs = Costs(states, max_memory)
     for i in order:
         near = around.pop(i)
         costs.add(i, near)
         for j in near:
             around[j] |= near
             around[j] -= {i, j}
-    return costs.total()
 
 
-def _size(i: int, near: Iterable[int], states: list[int]) -> int:
-    """Entries of the cluster of a variable and its neighbours."""
-    return states[i] * math.prod(states[j] for j in near)
+def _states_of(scope: Iterable[int], states: list[int]) -> int:
+    """Entries of a table over these variables: whole numbers, which may be beyond any float."""
+    return math.prod(states[j] for j in scope)
 
 
-def _making(size: int) -> int:
-    """Entries that are there while a cluster is made: itself, and three messages at most.
-
-    Whole numbers, since those of dense models are beyond any float.
-    """
-    return size + 3 * size // 2
+class _TooMuch(Exception):  # noqa: N818
+    """An order that is dearer than one that is known."""
 
 
 class Costs:
-    """Variables as they are summed out, and what their clusters take."""
+    """Variables as they are summed out, and what that takes."""
 
-    def __init__(self, states: list[int], max_memory: float | None) -> None:
-        self.states, self.max_memory = states, max_memory
-        self.clusters: dict[int, frozenset[int]] = {}  # the neighbours of each, in order
-        self.entries, self.largest, self.width = 0, 0, 0
+    def __init__(self, states: list[int], max_memory: float, most: float) -> None:
+        self.states, self.max_memory, self.most = states, max_memory, most
+        self.clusters: dict[int, frozenset[int]] = {}  # the later neighbours of each, in order
+        self.work, self.largest, self.width = 0, 1, 0
 
     def add(self, i: int, near: set[int]) -> None:
         """Refuses what is above the limit."""
-        size = _size(i, near, self.states)
+        message = _states_of(near, self.states)
         self.clusters[i] = frozenset(near)
-        self.entries, self.largest = self.entries + size, max(self.largest, size)
+        self.work += self.states[i] * message
+        self.largest = max(self.largest, self.states[i] * message)
         self.width = max(self.width, len(near))
-        self._checked(self._least())
+        if self.work >= self.most:
+            raise _TooMuch
+        check_message(message, self.width + 1, self.max_memory)
 
-    def total(self) -> EliminationOrder:
+    def total(self, possible: np.ndarray) -> EliminationOrder:
         """The order, once it is whole."""
-        memory = self._checked(max(self._least(), self._peak()))
-        order = np.array(list(self.clusters), np.int64)
-        return EliminationOrder(order, self.width, math.log2(max(1, self.largest)), memory)
-
-    def _least(self) -> int:
-        return self.entries - self.largest + _making(self.largest)
-
-    def _peak(self) -> int:
-        """Entries at the worst moment: clusters so far, messages that wait, and room to work."""
-        place = {i: k for k, i in enumerate(self.clusters)}
-        waiting: dict[int, set[frozenset[int]]] = {}  # messages of one scope are added up
-        kept = messages = peak = 0
-        for i, near in self.clusters.items():
-            size = _size(i, near, self.states)
-            peak = max(peak, kept + messages + _making(size))
-            kept += size
-            messages -= sum(self._states_of(scope) for scope in waiting.pop(i, ()))
-            if near:
-                scopes = waiting.setdefault(min(near, key=place.__getitem__), set())
-                messages += 0 if near in scopes else self._states_of(near)
-                scopes.add(near)
-        return peak
-
-    def _states_of(self, scope: frozenset[int]) -> int:
-        return math.prod(self.states[j] for j in scope)
-
-    def _checked(self, entries: int) -> float:
-        return _memory(entries, self.width + 1, self.max_memory)
-
-
-def _memory(entries: int, width: int, max_memory: float | None) -> float:
-    """Bytes of so many entries; refused above the limit."""
-    memory = ENTRY * float(min(entries, 10**300))
-    if max_memory is not None and (memory > max_memory or width > MAX_AXES):
-        raise MemoryLimitError(
-            f"expected clusters of at most {readable(max_memory)} for exact inference, but this "
-            f"model needs {readable(memory)} or more, with {width} variables in a cluster: use "
-            "HerdedGibbs, or raise max_memory="
+        largest = math.log2(self.largest)
+        return EliminationOrder(
+            self.clusters, self.states, possible, self.work, self.width, largest
         )
-    return memory
+
+
+def check_message(entries: int, width: int, max_memory: float) -> None:
+    """Raise where a message is too large, however it is cut."""
+    need = ENTRY * float(min(entries, 10**300))
+    if need > MOST_SLICES * max_memory or width > MAX_AXES:
+        raise refusal(need, width, max_memory)
+
+
+def refusal(need: float, width: int, max_memory: float) -> MemoryLimitError:
+    """Exact inference is out of reach."""
+    return MemoryLimitError(
+        f"expected clusters of at most {readable(max_memory)} for exact inference, but this "
+        f"model needs {readable(need)} or more, with {width} variables in a cluster: use "
+        "HerdedGibbs, or raise max_memory="
+    )

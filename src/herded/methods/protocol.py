@@ -97,7 +97,7 @@ class Solver(Protocol):
     (True, False)
     """
 
-    in_one_step: ClassVar[bool]  # a single advance finishes; sweeps mean nothing
+    in_one_step: ClassVar[bool]  # sweeps mean nothing: it is advanced until it has converged
 
     def compile(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
-from herded.layouts.field_arrays import field_couplings
+from herded.layouts.field_arrays import FIELD_ONE, Couplings, field_couplings
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.state import State
 from herded.methods.gibbs import Gibbs
@@ -21,7 +21,7 @@ from herded.models.checks import shown
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
 from herded.moves.components import compile_components
-from herded.moves.field_ladder_sweeps import compile_links
+from herded.moves.field_exchanges import compile_links
 from herded.moves.ladder import (
     FieldLadder,
     LadderLayout,
@@ -31,6 +31,7 @@ from herded.moves.ladder import (
     geometric,
     melted,
 )
+from herded.moves.leaps import ROOM
 from herded.moves.sites import Sites
 from herded.system import memory
 from herded.system.memory import Size
@@ -52,8 +53,9 @@ class Tempered(Options):
     rungs
         Replicas, from the hottest to the model itself.
     hottest
-        The inverse temperature of the hottest rung. With 0, where all states are alike, the run
-        also gives log Z (`result.log_z`): take 17 rungs.
+        The inverse temperature of the hottest rung; hotter where binary variables have so many
+        strong couplings that they would be ordered there, too. With 0, where all states are alike,
+        the run also gives log Z (`result.log_z`): take 17 rungs.
     swaps
         What neighbouring rungs exchange: "components" of the variables on which they differ, each
         by itself, or "whole" states.
@@ -103,7 +105,7 @@ class Tempered(Options):
         graph, members, rungs = as_graph(model), self.method.herd, self.rungs
         width = int(graph.cardinalities.max())
         states = (1.0 if width <= 256 else 2.0 if width <= 65536 else 8.0) * graph.n_variables
-        chain = rungs * members * (4 * states + graph.n_variables)
+        chain = rungs * members * (4 * states + graph.n_variables) + ROOM * graph.n_variables
         block = BLOCK * rungs
         tables = 16.0 * len(graph.log_tables) + 40.0 * len(graph.factor_variables)
         need = 2 * inner.memory + chain + tables + block
@@ -129,7 +131,9 @@ class Tempered(Options):
         graph = as_graph(model)
         melts = graph.has_hard_zeros
         soft = melted(graph) if melts else graph
-        betas = geometric(self.rungs - melts, self.hottest)
+        couplings, _ = field_couplings(graph)
+        hottest = self.hottest if couplings is None else min(self.hottest, disorder(couplings))
+        betas = geometric(self.rungs - melts, hottest)
         facts: dict[str, Any] = {
             "model": model,
             "memory": need,
@@ -144,7 +148,6 @@ class Tempered(Options):
         if isinstance(move, Sites) and self.method.herd == 1 and kind in (None, inner.kind):
             task = Task(model, draw, move.scan, None)
             check_scan(task.order)
-            couplings, _ = field_couplings(graph)
             if couplings is not None and kind is None:
                 links = compile_links(couplings)
                 return FieldLadder(links=links, factors=task.factors, scan=task.order, **facts)
@@ -171,6 +174,17 @@ class Tempered(Options):
     ) -> None:
         """Run len(block) sweeps of all rungs; block[s] has the states of all after the s-th."""
         layout.climb(self.method.draw, state, block, pool)
+
+
+def disorder(couplings: Couplings) -> float:
+    """The inverse temperature below which the mean field of a model's couplings has no order.
+
+    Where neighbours are many their couplings make up one field, and modes part at once: a hottest
+    rung that is colder stays in the mode that it started in. With spins of +-1 couplings are a
+    quarter of what they are here.
+    """
+    per_variable = np.abs(couplings.coupling).sum() / FIELD_ONE / max(len(couplings.alone), 1)
+    return float(4.0 / max(per_variable, 4.0))
 
 
 def check_method(method: object) -> None:

@@ -172,9 +172,15 @@ def decide(m, r, hot, gap, difference, bits, stack, size):
 @jit
 def accepts(m, r, size, gain, bits):
     """Whether to exchange `size` variables between rungs r and r + 1, by Metropolis' rule."""
-    accepted = 1.0 if gain >= 0.0 else exp(gain)
+    accepted = chance(gain)
     m.rejected[r] += size * (1.0 - accepted)
     return np.float64(bits >> _11) * _UNIT < accepted
+
+
+@jit
+def chance(gain):
+    """Of a proposal that is worth so much more in logs, by Metropolis' rule."""
+    return 1.0 if gain >= 0.0 else exp(gain)
 
 
 @jit

@@ -24,13 +24,15 @@ from herded.layouts.state import NOTHING, State
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.support import member_starts
 from herded.moves.components import ComponentArrays, LadderArrays, exchange
-from herded.moves.field_ladder_sweeps import LinkArrays, field_ladder
+from herded.moves.field_exchanges import LinkArrays
+from herded.moves.field_ladder_sweeps import field_ladder
 from herded.moves.ladder_sweeps import finish, scalar_ladder, vector_ladder
+from herded.moves.leaps import ROOM, learn
 from herded.system.exp import exp_array, log_array
 from herded.system.stream import stream_key
 
 PENALTY = 8.0  # of a melted zero: with 4 the last step is too high, with 20 the path too steep
-SWAPS, SCANS, STARTS = 6, 7, 8  # purposes of streams
+SWAPS, SCANS, STARTS, LEAPS = 6, 7, 8, 9  # purposes of streams
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -193,12 +195,22 @@ class SiteLadder(LadderLayout):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FieldLadder(LadderLayout):
-    """The same for binary variables with pair interactions."""
+    """The same for binary variables with pair interactions, which also leap."""
 
     links: LinkArrays
     factors: FactorArrays
     scan: ScanArrays
     scalar: bool = True
+
+    def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
+        state = super().start(draw, x, chain=chain, tally=tally, total=total)
+        state.own["leaps"] = np.zeros(ROOM * self.n_stored, np.uint8)  # states in the burn-in
+        return state
+
+    def end_burn_in(self, state: State) -> None:
+        if not state.own["is_frozen"][0]:
+            learn(self.links, state.own["leaps"], state.sweep)
+        super().end_burn_in(state)
 
     def components(self) -> np.ndarray | None:
         found: np.ndarray | None = components(self.factors, self.model.evidence < 0)
@@ -209,10 +221,12 @@ class FieldLadder(LadderLayout):
 
     def climb(self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None) -> None:
         key = self.steps(draw, state)[0].key
-        swaps, scans = (stream_key(draw.seed, state.chain, purpose) for purpose in (SWAPS, SCANS))
+        swaps, scans, leaps = (
+            stream_key(draw.seed, state.chain, purpose) for purpose in (SWAPS, SCANS, LEAPS)
+        )
         field_ladder(
-            self.links, self.scan, Step(state.sweep, swaps, scans, False, 0, 0), key,
-            self.arrays_of(state), state.tally, state.ones, self.width, block,
+            self.links, self.scan, Step(state.sweep, swaps, scans, False, 0, 0), key, leaps,
+            self.arrays_of(state), state.own["leaps"], state.tally, state.ones, self.width, block,
         )  # fmt: skip
         state.sweep += len(block)
 

@@ -1,8 +1,9 @@
 """Choose a method for a model, and say why: what `infer` does without one.
 
-Exact where elimination fits in memory and time; else what `recommend` says: a herd, or chains that
-herd in time. For the most probable state it anneals, and for log Z it takes Bethe's
-estimate: samplers have none.
+Exact where elimination fits in memory and is soon done; else what `recommend` says: a herd, or
+chains that herd in time. For the most probable state it anneals, and for log Z it bridges a ladder
+of temperatures. What fits and what is soon are fixed numbers: neither the free memory of the moment
+nor its load decides how a model is answered.
 """
 
 from dataclasses import dataclass
@@ -12,21 +13,23 @@ import numpy as np
 from herded.errors import MemoryLimitError
 from herded.layouts.factor_arrays import compile_factors, count_rows
 from herded.layouts.protocol import Layout
-from herded.methods.elimination_order import EliminationOrder, elimination_order
+from herded.methods.elimination_plan import EliminationPlan
 from herded.methods.exact import Exact
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import MOST_STATES, HerdedGibbs
 from herded.methods.protocol import Method
-from herded.methods.registry import method_named
 from herded.methods.schedule import linear
+from herded.methods.tempered import Tempered
 from herded.models.factor_graph import FactorGraph, as_graph, has_factors
 from herded.models.protocol import Model
-from herded.run.memory import exact_memory
 from herded.run.recommend import UPDATES, recommend
 from herded.system import memory
 from herded.system.memory import Size
 
-PATIENCE = 600.0  # seconds that exact inference may take where none were given
+ROOM = 2.0**32  # bytes that exact inference may take where no limit was given
+PATIENCE = 10.0  # seconds that it may take where none were given
+PASSES = {"mar": 1.0, "map": 0.7, "pr": 0.35}  # of the work of marginals
+BRIDGES = 17  # rungs of a ladder for log Z
 
 
 @dataclass(frozen=True)
@@ -63,24 +66,21 @@ def choose(
     if not why_sample and not has_factors(model):
         why_not = "the model has no factors to eliminate"
     elif not why_sample:
+        limit = ROOM if max_memory is None else memory.limit(max_memory)
         try:
-            order = elimination_order(model, memory.limit(max_memory))
+            layout = Exact().compile(model, max_memory=limit)
+            time = PASSES[task] * exact_seconds(layout.arrays)
+            if time <= (PATIENCE if seconds is None else seconds):
+                if not memory.fits(layout.memory, max_memory):  # cut finer, for now
+                    layout = Exact().compile(model, max_memory=max_memory)
+                reason = f"elimination fits ({described(layout.arrays)})"
+                return Choice("exact", Exact(), reason, layout, layout.memory)
+            why_not = f"elimination would take about {time:.2g} seconds"
         except MemoryLimitError:
-            why_not = f"elimination needs more than {memory.readable(memory.limit(max_memory))}"
-        else:
-            time, need = exact_seconds(model, order), exact_memory(model, order)
-            if need > memory.limit(max_memory):
-                why_not = f"exact inference needs {memory.readable(need)}"
-            elif time <= (PATIENCE if seconds is None else seconds):
-                size = f"{memory.readable(order.memory)}, treewidth {order.treewidth}"
-                exact_layout = Exact().in_order(model, order)
-                return Choice("exact", Exact(), f"elimination fits ({size})", exact_layout, need)
-            else:
-                why_not = f"elimination would take about {time:.2g} seconds"
+            why_not = f"elimination needs more than {memory.readable(limit)}"
     if task == "pr":
-        return Choice(
-            "bp", method_named("bp"), f"{why_not}; --method tempered gives log Z an interval"
-        )
+        reason = f"{why_not}; a ladder of temperatures gives log Z with an interval"
+        return Choice("tempered", bridged(seed), reason)
     if task == "map":
         return Choice("herded", annealed(model, seed), why_not)
     found = recommend(model, sweeps=updates, seed=seed, max_memory=max_memory)
@@ -104,9 +104,20 @@ def sampler_name(method: Gibbs | HerdedGibbs) -> str:
     return "herd" if method.herd > 1 else "gibbs"
 
 
-def exact_seconds(model: Model, order: EliminationOrder) -> float:
-    """About how long elimination takes: fitted to machines of 2020, and rounded up."""
-    return 4e-4 * model.n_variables + 1e-8 * order.memory
+def exact_seconds(plan: EliminationPlan) -> float:
+    """About how long marginals by elimination take: fitted to machines of 2020, and rounded up."""
+    return 2e-4 * len(plan.order) * plan.slices + 4e-9 * plan.work
+
+
+def described(plan: EliminationPlan) -> str:
+    """What an elimination takes, in words."""
+    cut = f", {plan.slices} slices" * (plan.slices > 1)
+    return f"{memory.readable(plan.memory)}, treewidth {plan.treewidth}{cut}"
+
+
+def bridged(seed: int = 0, herd: int = 1) -> Tempered:
+    """The ladder that gives log Z."""
+    return Tempered(Gibbs(seed=seed, herd=herd), rungs=BRIDGES, hottest=0.0)
 
 
 def largest_blanket(model: Model) -> float:

@@ -43,7 +43,7 @@ def infer_by_name(model: Model, name: str, kept: dict[type, Any], **options: Any
     )
     plan = plan_run(model, name, asked)
     if name == "auto" and not plan.samples:  # which has no use for them
-        options |= {"checkpoint": None, "executor": None}
+        options["executor"] = None
     elif not plan.samples and length["chains"] is not None:
         plan = replace(plan, chains=length["chains"])  # to be refused
     return infer_planned(model, plan, length["seconds"], **options)

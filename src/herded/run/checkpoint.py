@@ -16,6 +16,7 @@ from herded.run.keep import Recorder
 from herded.run.observables import Observables
 from herded.run.results import in_full
 from herded.run.sampling import Chain, SamplerRun
+from herded.run.solving import SolverRun
 from herded.system.atomic import FilePath
 
 
@@ -96,6 +97,40 @@ def resume(run: SamplerRun, path: FilePath) -> None:
                 recorder.arrays[name] = arrays[f"{c}/{kind.__name__}/{name}"]
             _check_record(run, path, recorder)
         run.layout.fill(chain.block, chain.state)
+
+
+# -- of a solver that takes long -------------------------------------------------------------------
+
+
+def save_solver(run: SolverRun, path: FilePath) -> None:
+    """Write how far a solver is, whose state can be written."""
+    header = {**_identity_of_solver(run), "seconds": run.seconds}
+    checkpoints.write(path, header, run.state.arrays())
+
+
+def resume_solver(run: SolverRun, path: FilePath) -> None:
+    """Let a solver that is about to start go on where its checkpoint, if there is one, stopped."""
+    found = checkpoints.read(path)
+    if found is None:
+        return
+    header, arrays = found
+    checkpoints.check_same_run(path, header, _identity_of_solver(run))
+    if not _is_time(header.get("seconds")):
+        raise _broken(path, "its seconds")
+    try:
+        run.state.restore(arrays)
+    except (ValueError, KeyError, IndexError, TypeError, OverflowError) as error:
+        raise _broken(path, "its arrays") from error
+    run.done, run.seconds = run.state.sweep, float(header["seconds"])
+
+
+def _identity_of_solver(run: SolverRun) -> dict[str, Any]:
+    return {
+        "model": run.layout.model.content_hash,
+        "method": in_full(run.method),
+        "plan": run.layout.hash,
+        "asked": sorted(run.state.asked),
+    }
 
 
 # -- what a file may not say: kernels believe their arrays ----------------------------------------

@@ -241,6 +241,30 @@ def _is_whole(tried: Tried) -> bool:
     return sweeps is not None and tried.result is not None and tried.result.sweeps >= sweeps
 
 
+def beside_bethe(result: Result) -> Result:
+    """log Z by a ladder, and what belief propagation says of it: a witness, which is not taken."""
+    if result.provenance["interrupted"] or not has_factors(result.model):
+        return result
+    low, high = result.log_z_interval
+    said = f"log Z is {result.log_z:.6g} +- {(high - low) / 2:.2g}"
+    doubts = spoken_against(result)
+    if doubts:
+        said += "; " + "; ".join(sentence.split(":")[0] for sentence in doubts)
+    took = result.provenance["seconds"]
+    steps = [Step("tempered", repr(result.method), took, not doubts, said)]
+    try:
+        other = witness(result.model)
+    except HerdedError:
+        return replace(result, climb=tuple(steps))
+    settled = "" if other.converged else ", though it did not converge,"
+    gap = max(0.0, low - other.log_z, other.log_z - high)
+    where = "within the interval" if gap == 0.0 else f"{gap:.2g} outside of the interval"
+    said = f"Bethe's estimate{settled} is {other.log_z:.6g}, {where}"
+    took = other.provenance["seconds"]
+    steps.append(Step("bp", repr(other.method), took, gap == 0.0, said))
+    return replace(result, climb=tuple(steps))
+
+
 def _witnessed(model: Model, result: Result) -> Iterator[Step]:
     """What belief propagation says of the answer."""
     if "chain_marginals" not in result.kept or not has_factors(model):

@@ -24,7 +24,7 @@ from herded.models.checks import check_model, shown
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
-from herded.run.checkpoint import resume, save
+from herded.run.checkpoint import resume, resume_solver, save, save_solver
 from herded.run.diagnostics import Note
 from herded.run.keep import BestState, ErrorCurve, Joint, Keep, Marginals, PairMarginals, Samples
 from herded.run.loop import ENDLESS, run_all
@@ -100,8 +100,8 @@ def infer(
         result, to continue it with the method that it had. By default a random state of the
         support. Without a method it is one state, and asks for a sampler.
     checkpoint
-        A file to write every `checkpoint_every` seconds, and to resume from if it exists. An exact
-        answer that was chosen writes none.
+        A file to write every `checkpoint_every` seconds, and to resume from if it exists. Exact
+        inference writes one only if it takes longer than that.
     checkpoint_every
         Seconds between two checkpoints.
     progress
@@ -114,6 +114,7 @@ def infer(
         method's `compile` gave; with a method.
     max_memory
         Most memory for tables and weights, in bytes or as "2G"; by default half of what is free.
+        Where it is short, exact inference is done in segments and slices, which take longer.
     threads
         How many; the result does not depend on it.
     executor
@@ -196,15 +197,22 @@ def infer(
     if _is_solver(method):
         refuse_for_solver(method, chains, start, checkpoint, executor, choices)
         solver = SolverRun.prepare(layout, method, choices, sweeps, burn_in)
-        seconds = None if solver.method.in_one_step else seconds
+        if checkpoint is not None:
+            atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
+            resume_solver(solver, checkpoint)
         run_all(
             solver,
-            solver.stopping(),
-            seconds=seconds,
+            solver.stopping(checkpoint is not None),
+            seconds=None if solver.method.in_one_step else seconds,
             progress=progress,
             callback=callback,
+            save=None if checkpoint is None else lambda: _try_to_save(solver, checkpoint, 5),
+            save_every=checkpoint_every,
             is_brief=solver.is_brief,
         )
+        if solver.interrupted and checkpoint is not None:
+            _try_to_save(solver, checkpoint, 3)
+            raise KeyboardInterrupt  # of an elimination no part is an answer
         return _judged(solved(solver, reason), max_memory)
     if chains > 1:
         need = layout.memory + (chains - 1) * layout.chain_memory
@@ -378,10 +386,10 @@ def check_keep(
     return choices
 
 
-def _try_to_save(run: SamplerRun, path: str | PathLike[str], stacklevel: int) -> None:
+def _try_to_save(run: SamplerRun | SolverRun, path: str | PathLike[str], stacklevel: int) -> None:
     """A full disk must not cost the run: it goes on, and says so."""
     try:
-        save(run, path)
+        save_solver(run, path) if isinstance(run, SolverRun) else save(run, path)
         run.saved = True
     except CheckpointError as error:
         run.saved = False

@@ -5,7 +5,6 @@ counts, and its result. The estimate is meant to be an upper bound, to be shown 
 limit; hashed weights, which grow as contexts are met, count with their largest size.
 """
 
-import math
 from typing import Any, cast
 
 import numpy as np
@@ -13,15 +12,13 @@ import numpy as np
 from herded.errors import HerdedError
 from herded.layouts.protocol import Proposal
 from herded.methods.belief_propagation import BeliefPropagation
-from herded.methods.elimination_order import MAX_AXES, EliminationOrder, elimination_order
-from herded.methods.exact import MAX_JOINT, Exact
+from herded.methods.exact import Exact
 from herded.methods.gibbs import Gibbs
 from herded.methods.protocol import Method, Sampler
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
 from herded.run.control import HERDS, MEMBERS
 from herded.run.sampling import BLOCK
-from herded.system import memory
 from herded.system.memory import Size
 
 SMALL_THINGS = 2.0**20
@@ -43,7 +40,7 @@ def run_memory(
     finds an order of elimination, and raises `MemoryLimitError` where none fits.
     """
     if isinstance(method, Exact):
-        return exact_memory(model, elimination_order(model, memory.limit(max_memory)))
+        return method.compile(model, max_memory=max_memory).memory
     graph = as_graph(model)
     table, fixed = _table(graph), SMALL_THINGS + _written_out(model, graph)
     if isinstance(method, Sampler):
@@ -68,15 +65,6 @@ def _control(model: Model, table: float, max_memory: Size | None) -> float:
     except HerdedError:
         return 0.0
     return herd.memory + (HERDS - 1) * herd.chain_memory + 8 * HERDS * table
-
-
-def exact_memory(model: Model, order: EliminationOrder) -> float:
-    """Bytes that exact inference takes at most, in this order."""
-    graph = as_graph(model)
-    fixed = SMALL_THINGS + _written_out(model, graph)
-    objects = OBJECT * (graph.n_variables + graph.n_factors)
-    found = 2 * _table(graph) + _pairs(graph) + 2 * _joint(graph)
-    return fixed + objects + order.memory + found
 
 
 def _table(graph: FactorGraph) -> float:
@@ -125,8 +113,3 @@ def _pairs(graph: FactorGraph) -> float:
     """Marginals of all pairs that share a factor, as found and as one array."""
     n = len(graph.adjacency[1]) // 2
     return n * (OBJECT + 2 * NUMBER * float(graph.cardinalities.max()) ** 2)
-
-
-def _joint(graph: FactorGraph) -> float:
-    states = math.prod(graph.cardinalities.tolist())
-    return NUMBER * states if states <= MAX_JOINT and len(graph.cardinalities) <= MAX_AXES else 0.0

@@ -19,9 +19,9 @@ from herded.methods.schedule import is_annealed
 from herded.methods.tempered import Tempered
 from herded.methods.weights_rule import SLACK, suited_weights
 from herded.models.protocol import Model
-from herded.run.auto import Choice, annealed, choose, sampler_name
+from herded.run.auto import Choice, annealed, bridged, choose, sampler_name
 from herded.run.begun import Begun, read_begun, read_method
-from herded.run.climb import Rung, better_of, climb, ladder
+from herded.run.climb import Rung, beside_bethe, better_of, climb, ladder
 from herded.run.infer import infer, issue
 from herded.run.keep import Marginals
 from herded.run.result import Result
@@ -32,7 +32,6 @@ from herded.system.memory import Size
 SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
 SOLVER_SWEEPS = 1000
 BURN_IN_OF_SECONDS = 100
-BRIDGES = 17  # rungs of a ladder for log Z
 BEGUN = "a run that has begun goes on"
 
 
@@ -69,6 +68,7 @@ class Plan:
     begun: Begun | None = None  # how far the run of a checkpoint is already
     doubt: str = ""  # what speaks against any run of this length
     climbs: int = 0  # updates of each variable that dearer rungs may take; 0 if none is to be tried
+    asks_witness: bool = False  # whether log Z is held against Bethe's estimate
 
     @property
     def samples(self) -> bool:
@@ -94,7 +94,8 @@ def plan_run(model: Model, name: str, asked: Request) -> Plan:
         choice.memory,
         begun,
         choice.doubt,
-        _updates(asked) if name == "auto" and samples else 0,
+        _updates(asked) if name == "auto" and samples and asked.task != "pr" else 0,
+        name == "auto" and asked.task == "pr" and samples,
     )
 
 
@@ -114,9 +115,9 @@ def _choice(model: Model, name: str, asked: Request, begun: Begun | None) -> Cho
         plain: Any = method_named(name, **herd)
         return Choice(name, replace(found, herd=plain.herd, moves=plain.moves), "")
     if name == "tempered":
-        sites = Gibbs(seed=asked.seed, herd=asked.herd or 1)
-        bridged = Tempered(sites, rungs=BRIDGES, hottest=0.0)
-        return Choice(name, bridged if asked.task == "pr" else Tempered(sites), "")
+        if asked.task == "pr":
+            return Choice(name, bridged(asked.seed, asked.herd or 1), "")
+        return Choice(name, Tempered(Gibbs(seed=asked.seed, herd=asked.herd or 1)), "")
     return Choice(name, method_named(name, seed=asked.seed, **herd), "")
 
 
@@ -220,7 +221,8 @@ def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **opti
         options["keep"] = [Marginals(rao_blackwell=True)]
 
     if not plan.climbs or options.get("start") is not None:
-        return _with_reason(_as_planned(model, plan, seconds, options), plan)
+        result = _as_planned(model, plan, seconds, options)
+        return _with_reason(beside_bethe(result) if plan.asks_witness else result, plan)
     go_on = _searched if is_annealed(plan.method) else _climbed
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HerdedWarning)  # only those of the answer are issued

@@ -1,6 +1,6 @@
 """Result: plain arrays and where they came from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -110,6 +110,7 @@ class Result:
     method: Any = field(default=None, repr=False)  # what was run; its text is in `provenance`
     reason: str = field(default="", repr=False)  # why, where the method was not given
     climb: tuple[Any, ...] = field(default=(), repr=False)  # `Step`s, where several were tried
+    later: Callable[[str], dict[str, Any]] | None = field(default=None, repr=False)  # finds more
 
     def __repr__(self) -> str:
         from herded.run.shown import as_text
@@ -124,6 +125,10 @@ class Result:
     def _get(self, kind: type[Kept], name: str, remedy: str, key: str | None = None) -> Kept:
         """What a property called `name` gives, which was kept under `key` if not under its name."""
         found: Kept | None = self.kept.get(key or name)
+        if found is None and self.later is not None:
+            new = self.later(key or name)
+            self.kept.update({name: value for name, value in new.items() if value is not None})
+            found = self.kept.get(key or name)
         if found is None:
             raise NotKeptError(f"expected {name} to be kept, but got none: {remedy}")
         return found

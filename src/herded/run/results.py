@@ -1,7 +1,7 @@
 """From a run to its result: what was kept, what speaks against it, and where it came from."""
 
 import platform
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, cast
 
 import numpy as np
@@ -81,7 +81,21 @@ def solved(run: SolverRun, reason: str = "") -> Result:
         model=model,
         method=run.method,
         reason=reason,
+        later=Later(run.layout) if hasattr(run.method, "find") else None,
     )
+
+
+@dataclass(frozen=True)
+class Later:
+    """Finds what was not asked for when it is, where the method can do that."""
+
+    layout: Layout
+
+    def __call__(self, name: str) -> dict[str, Any]:
+        """What is kept under a name, by name; nothing where it is not to be had."""
+        asked = "marginals" if name == "chain_marginals" else name
+        answer = self.layout.method.find(self.layout, asked)
+        return {} if answer is None else _answered(self.layout.model, answer, None)
 
 
 def provenance(layout: Layout, method: object, **facts: Any) -> dict[str, Any]:

@@ -11,13 +11,21 @@ from herded.errors import MethodError
 from herded.layouts.protocol import Layout
 from herded.methods.protocol import Answer, Solver
 from herded.models.support import check_support
-from herded.run.keep import ErrorCurve, Samples
+from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.loop import interruptible
 from herded.run.observables import Observables
 from herded.run.progress import Snapshot
 from herded.run.sampling import BRIEF
 
 BLOCK = 16  # sweeps between two looks at whether somebody wants to stop
+FEW_PARTS = 32  # of an elimination: they take a third of a second
+ASKED = {  # what of an answer is to be kept
+    Marginals: "marginals",
+    ErrorCurve: "marginals",
+    PairMarginals: "pairs",
+    BestState: "best",
+    Joint: "joint",
+}
 
 
 @dataclass
@@ -35,6 +43,7 @@ class SolverRun:
     done: int = 0
     seconds: float = 0.0
     interrupted: bool = False
+    saved: bool | None = None  # whether its checkpoint could be written, where it was to be
     most: int = BLOCK
     least: int = 1
     first: int = 1
@@ -51,7 +60,8 @@ class SolverRun:
         if not method.in_one_step:  # which finds out by itself
             check_support(layout.model)
         errors = np.full(len(points), np.nan)
-        return cls(layout, method, method.init(layout), sweeps, burn_in, curve, points, errors)
+        state = _begun(layout, method, keep)
+        return cls(layout, method, state, sweeps, burn_in, curve, points, errors)
 
     @property
     def name(self) -> str:
@@ -59,16 +69,21 @@ class SolverRun:
 
     @property
     def total(self) -> int:
-        return 1 if self.method.in_one_step else self.burn_in + self.sweeps
+        if self.method.in_one_step:
+            return int(getattr(self.state, "total", 1))
+        return self.burn_in + self.sweeps
 
     @property
     def is_brief(self) -> bool:
         """Whether it is over before anybody could wonder what takes so long."""
+        if self.method.in_one_step and self.total >= FEW_PARTS:
+            return False
         return self.total * self.layout.model.n_variables < BRIEF
 
-    def stopping(self) -> AbstractContextManager[threading.Event]:
-        """Of what is found in one step no part can be kept: there Ctrl-C raises at once."""
-        return nullcontext(threading.Event()) if self.method.in_one_step else interruptible()
+    def stopping(self, saves: bool = False) -> AbstractContextManager[threading.Event]:
+        """Where no part of an answer can be kept, nor saved, Ctrl-C raises at once."""
+        at_once = self.method.in_one_step and not saves
+        return nullcontext(threading.Event()) if at_once else interruptible()
 
     def is_finished(self) -> bool:
         return self.done >= self.total or bool(self.state.converged)
@@ -105,6 +120,13 @@ class SolverRun:
         return self.curve.error(self.layout.model, answer.marginals)
 
 
+def _begun(layout: Layout, method: Any, keep: dict[type, Any]) -> Any:
+    """The state of a solver, which is told what to find if it does no more than that."""
+    if not getattr(method, "finds_what_is_asked", False):
+        return method.init(layout)
+    return method.init(layout, {ASKED[kind] for kind in keep})
+
+
 def refuse_for_solver(
     method: Solver,
     chains: int,
@@ -117,7 +139,7 @@ def refuse_for_solver(
     asked = (
         ("chains", chains != 1),
         ("start", start is not None),
-        ("checkpoint", checkpoint is not None),
+        ("checkpoint", checkpoint is not None and not getattr(method, "saves", False)),
         ("executor", executor is not None),
         ("keep=[Samples()]", Samples in keep),
         ("keep=[Observable()]", Observables in keep),
