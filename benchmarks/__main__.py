@@ -31,8 +31,10 @@ from benchmarks import (
     herd_spread,
     herds,
     lattice,
+    learn,
     machine,
     ner,
+    own,
     pair_herds,
     picture_size,
     pictures,
@@ -60,10 +62,12 @@ PARTS = {
     "cubes": cubes,
     "sparse": sparse,
     "ner": ner,
+    "learn": learn,
     "herd-goals": herd_goals,
 }
 WITHIN = {  # run alone
     "herd-speed": herd_speed,
+    "own": own,
     "pair-herds": pair_herds,
     "pictures": pictures,
     "recording": recording,

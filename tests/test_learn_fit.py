@@ -159,10 +159,10 @@ def test_held_out_rows_end_it_early():
 
 def test_batches_use_every_row_before_any_again():
     batches = Batches(10, 3, seed=1)
-    seen = [batches.of(step) for step in range(6)]
-    for epoch in (seen[:3], seen[3:]):
-        assert len(set(np.concatenate(epoch).tolist())) == 9
-    assert not all((a == b).all() for a, b in zip(seen[:3], seen[3:], strict=True))
+    seen = [batches.of(step) for step in range(8)]
+    for epoch in (seen[:4], seen[4:]):
+        assert sorted(np.concatenate(epoch).tolist()) == list(range(10))
+    assert not all((a == b).all() for a, b in zip(seen[:4], seen[4:], strict=True))
     assert Batches(10, None, 0).of(3) is None
 
 
@@ -216,8 +216,12 @@ def test_options_that_make_no_sense_are_a_sentence(options, said):
 
 
 def test_other_refusals():
-    with pytest.raises(hd.MemoryLimitError, match="expected clusters of at most 10 bytes"):
-        hd.learn.fit(GRID, FEW, method="exact", max_memory=10)
+    with pytest.raises(hd.MemoryLimitError, match="expected the states of data and herd of at"):
+        hd.learn.fit(GRID, FEW, max_memory=10)
+    wide = hd.ising_grid(np.zeros((12, 12)), 0.0)
+    data = np.random.default_rng(0).integers(0, 2, (100, 12, 12))
+    with pytest.raises(hd.MemoryLimitError, match="expected clusters of at most"):
+        hd.learn.fit(wide, data, method="exact", herd=2, max_memory=200_000)
     with pytest.raises(ModelError, match="expected a model without evidence"):
         hd.learn.fit(GRID.given({0: 1}), FEW)
     hard = hd.FactorGraph([2, 2], [((0, 1), [[0.0, -np.inf], [0.0, 0.0]])])
