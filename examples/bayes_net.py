@@ -28,3 +28,4 @@ for name in names:
     print(f"{name:<12}{columns[0]:>10.4f}{columns[1]:>12.4f}{columns[2]:>10.4f}")
 print(f"P(wet grass) = {np.exp(after.log_z):.4f}, by {after.method}: {after.reason}")
 print(f"the most probable explanation: {after.best.named}")
+herd.plot().savefig("bayes_net.png", dpi=110)

@@ -1,5 +1,6 @@
 """Clean a noisy grey picture by its level sets: python examples/grey_picture.py"""
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import herded as hd
@@ -22,3 +23,4 @@ print(f"with two levels: {decibels(two.image):.1f} dB, and a hint: {two.hint}")
 found = hd.vision.restore(noisy, levels="grey")
 print(f"{len(found.levels)} levels, sigma {found.sigma:.3f}, coupling {found.coupling}")
 print(f"noisy: {decibels(noisy):.1f} dB, restored: {decibels(found.image):.1f} dB")
+plt.imsave("grey_picture.png", np.hstack([noisy, found.image]).clip(0, 1), cmap="gray", dpi=110)

@@ -20,7 +20,9 @@ truth = hd.infer(model, hd.Exact()).marginals
 keep = [hd.ErrorCurve(truth, at=SWEEPS, rao_blackwell=True), hd.Marginals(rao_blackwell=True)]
 
 print(f"{'sweeps':<16}" + "".join(f"{sweeps:>12,}" for sweeps in SWEEPS))
+runs = {}
 for name, method in (("Gibbs", hd.Gibbs()), ("herded Gibbs", hd.HerdedGibbs())):
-    result = hd.infer(model, method, sweeps=SWEEPS[-1], chains=4, keep=keep)
-    errors = result.curve.errors.mean(axis=0)  # over the chains
+    runs[name] = hd.infer(model, method, sweeps=SWEEPS[-1], chains=4, keep=keep)
+    errors = runs[name].curve.errors.mean(axis=0)  # over the chains
     print(f"{name:<16}" + "".join(f"{error:>12.6f}" for error in errors))
+hd.plot.curve(runs).savefig("ising_grid.png", dpi=110)

@@ -27,3 +27,4 @@ for shape, coupling in (((32, 32), 0.38), ((10, 10, 10), 0.2)):
     print(f"  magnetisation squared {found['squared'].mean:.4f}")
     print(f"  correlation at 1, 2, 4: {found['correlations'].mean.round(3)}")
     print(f"  autocorrelation time {found['energy'].autocorrelation_time:.1f} sweeps")
+hd.plot.series(result, "energy").savefig("ising_observables.png", dpi=110)

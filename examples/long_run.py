@@ -27,3 +27,4 @@ at_once = hd.infer(model, hd.Gibbs(), **options)
 print(f"interrupted: {part.provenance['interrupted']}; resumed to {whole.sweeps} sweeps")
 energies = [run.observables["energy"].series for run in (whole, at_once)]
 print(f"the same energies to the last bit: {np.array_equal(*energies)}")
+hd.plot.series(whole, "energy").savefig("long_run.png", dpi=110)

@@ -6,6 +6,7 @@ from 1 to 0, and `BestState` keeps the best state that any chain has met. For a
 `dimod.BinaryQuadraticModel` there is `hd.qubo.HerdedSampler`.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import herded as hd
@@ -25,3 +26,8 @@ method = hd.HerdedGibbs("pooled", schedule="linear")
 best = hd.infer(model, method, sweeps=1_000, chains=8, keep=[hd.BestState()]).best
 print(f"a random cut: {size_of_cut(np.random.default_rng(1).integers(2, size=NODES))} edges")
 print(f"annealed herded Gibbs: {size_of_cut(best.state)} edges, log-score {best.log_score:.1f}")
+place = best.state.argsort().argsort()  # one part after the other
+figure, axis = plt.subplots(figsize=(4, 4), layout="constrained")
+axis.plot(*place[edges].T, ".", *place[edges[:, ::-1]].T, ".", color="#2563a8", ms=3)
+axis.set(title="edges after the cut: few within a part", xlabel="node", ylabel="node")
+figure.savefig("max_cut.png", dpi=110)

@@ -22,5 +22,5 @@ found = hd.vision.restore(noisy)
 print(f"estimated: levels {found.levels}, sigma {found.sigma:.2f} ({SIGMA} true)")
 for name, picture in (("each pixel for itself", noisy), ("restored", found.image)):
     print(f"wrong pixels, {name}: {100 * ((picture > 0.5) != clean).mean():.1f} %")
-for row in found.image[6:26, 8:96]:
-    print("".join("#" if pixel < 0.5 else "." for pixel in row))
+both = np.concatenate([noisy, found.image]).repeat(2, axis=0).repeat(2, axis=1)
+Image.fromarray((255 * both).astype(np.uint8)).save("page_of_text.png")

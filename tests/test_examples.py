@@ -94,11 +94,51 @@ def tree_sampler(out):
     assert 5 * trees < gibbs
 
 
+def herding_torus(out):
+    assert numbers(one_line(out, "no rational"))[0] < 0.005
+    assert numbers(one_line(out, "two fair"))[0] == 0.5
+
+
+def herd_or_chains(out):
+    apart, herd = numbers(one_line(out, "apart")), numbers(one_line(out, "a herd"))
+    assert 3 * herd[1] < apart[1]
+
+
+def potts_domains(out):
+    first, middle, last = (numbers(line)[1] for line in out.splitlines())
+    assert 40 < first < middle < last and last > 80
+
+
+def phase_transition(out):
+    rows = [numbers(line) for line in out.splitlines()]
+    means = [mean for _, mean, _, _ in rows]
+    assert means == sorted(means) and means[0] < 0.2 and means[-1] > 0.8
+    assert all(low < mean < high for _, mean, low, high in rows)
+
+
+def two_modes(out):
+    (single, truth), (tempered, _) = (numbers(one_line(out, name)) for name in ("Gibbs", "Temp"))
+    assert abs(single - truth) > 0.2 > 2 * abs(tempered - truth)
+
+
+def segmentation(out):
+    [alone], [together] = (numbers(one_line(out, f"wrong pixels, {n}")) for n in ("al", "to"))
+    assert alone > 30 and together < 3
+
+
+def hidden_chain(out):
+    sixes, moments, story = (numbers(line)[0] for line in out.splitlines())
+    assert sixes + 10 < moments and sixes + 10 < story
+
+
 CHECKS = {
     check.__name__: check
     for check in (
         bayes_net,
         grey_picture,
+        herd_or_chains,
+        herding_torus,
+        hidden_chain,
         ising_grid,
         ising_observables,
         long_run,
@@ -106,16 +146,25 @@ CHECKS = {
         names_in_text,
         own_sampler,
         page_of_text,
+        phase_transition,
+        potts_domains,
+        segmentation,
         spike_and_slab,
         tree_sampler,
+        two_modes,
     )
 }
 LONGEST = 30  # lines of code
+DRAWN = {name for name in CHECKS if ".png" in (FOLDER / f"{name}.py").read_text(encoding="utf-8")}
 LONGER = {"tree_sampler"}  # which a page of the docs goes through
 
 
 def test_every_example_is_checked():
     assert CHECKS.keys() == {path.stem for path in FOLDER.glob("*.py")}
+
+
+def test_the_gallery_has_pictures():
+    assert len(DRAWN) >= 12
 
 
 @pytest.mark.parametrize("name", sorted(CHECKS.keys() - LONGER))
@@ -152,3 +201,5 @@ def test_example(name, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     CHECKS[name](done.stdout)
+    pictures = [path.name for path in tmp_path.glob("*.png")]
+    assert pictures == ([f"{name}.png"] if name in DRAWN else [])

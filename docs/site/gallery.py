@@ -28,20 +28,23 @@ Every picture was drawn by the script below it, when this site was built. The sc
 def write(folder: Path, kept: Path) -> None:
     """The gallery and a page for each script, into `folder`; runs are kept in `kept`."""
     (folder / "gallery").mkdir(parents=True)
-    scripts = sorted(EXAMPLES.glob("*.py"), key=_place)
+    scripts = sorted(EXAMPLES.glob("*.py"))
     with ThreadPoolExecutor(2) as pool:
         runs = list(pool.map(lambda script: _run(script, kept), scripts))
-    cards, names = [], []
-    for script, run in zip(scripts, runs, strict=True):
-        picture = next(iter(sorted(run.glob("*.png")) + sorted(run.glob("*.svg"))), None)
+    shown = [
+        (script, run, next(run.glob("*.png"), None))
+        for script, run in zip(scripts, runs, strict=True)
+    ]
+    shown.sort(key=lambda one: one[2] is None)  # those with a picture come first
+    for script, run, picture in shown:
         if picture is not None:
-            shutil.copy(picture, folder / "gallery" / f"{script.stem}{picture.suffix}")
-        names.append(script.stem)
+            shutil.copy(picture, folder / "gallery" / picture.name)
         (folder / "gallery" / f"{script.stem}.md").write_text(
             _page(script, run, picture), encoding="utf-8"
         )
-        cards.append(_card(script, picture))
-    contents = "```{toctree}\n:hidden:\n\n" + "".join(f"gallery/{n}\n" for n in names) + "```\n"
+    cards = [_card(script, picture) for script, _, picture in shown]
+    names = [f"{title_of(script).split(':')[0]} <gallery/{script.stem}>" for script, _, _ in shown]
+    contents = "```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```\n"
     text = f"{INTRODUCTION}<div class='cards'>\n{''.join(cards)}</div>\n\n{contents}"
     (folder / "gallery.md").write_text(text, encoding="utf-8")
 
@@ -50,11 +53,6 @@ def title_of(script: Path) -> str:
     """The first sentence of what the script says of itself."""
     told = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or script.stem
     return told.split("\n")[0].split(": python ")[0].rstrip(".")
-
-
-def _place(script: Path) -> tuple[bool, str]:
-    """Those with a picture come first."""
-    return ("savefig" not in script.read_text(encoding="utf-8"), script.stem)
 
 
 def _run(script: Path, kept: Path) -> Path:
@@ -90,7 +88,7 @@ def _key(script: Path) -> str:
 
 def _card(script: Path, picture: Path | None) -> str:
     shown = (
-        f"<img src='gallery/{script.stem}{picture.suffix}' alt='' loading='lazy'>"
+        f"<img src='_images/{picture.name}' alt='' loading='lazy'>"  # where Sphinx puts pictures
         if picture
         else "<span class='no-picture' aria-hidden='true'>&gt;&gt;&gt;</span>"
     )
@@ -106,7 +104,7 @@ def _page(script: Path, run: Path, picture: Path | None) -> str:
     printed = (run / "printed").read_text(encoding="utf-8").rstrip("\n")
     parts = [f"# {title_of(script)}", more]
     if picture is not None:
-        parts.append(f"![{title_of(script)}]({script.stem}{picture.suffix})")
+        parts.append(f"![{title_of(script)}]({picture.name})")
     parts.append(f"`examples/{script.name}`:")
     parts.append(f"```python\n{body}\n```")
     if printed:

@@ -4,11 +4,11 @@ import itertools
 import math
 
 import numpy as np
-
-from herded.system.exp import exp, log
 from naive.herd import naive_orders
 from naive.learn import carry, share_behind
 from naive.stream import naive_draw
+
+from herded.system.exp import exp, log
 
 
 def hidden_field(layers, states, j):

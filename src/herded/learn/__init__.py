@@ -1,6 +1,8 @@
-"""Learning: the parameters and the structure of models, from data."""
+"""Learning from data: parameters and structure of models, variables to select, clusters."""
 
 from herded.system.lazy import attach
 
 # Classes of scikit-learn's.
-__getattr__, __dir__, __all__ = attach(__name__, extras=["BoltzmannMachine", "RBM"])
+__getattr__, __dir__, __all__ = attach(
+    __name__, extras=["BoltzmannMachine", "DirichletMixture", "RBM", "VariableSelector"]
+)

@@ -207,10 +207,10 @@ class FieldLadder(LadderLayout):
         state.own["leaps"] = np.zeros(ROOM * self.n_stored, np.uint8)  # states in the burn-in
         return state
 
-    def remember(self, state: State) -> None:
+    def end_burn_in(self, state: State) -> None:
         if not state.own["is_frozen"][0]:
             learn(self.links, state.own["leaps"], state.sweep)
-        super().remember(state)
+        super().end_burn_in(state)
 
     def components(self) -> np.ndarray | None:
         found: np.ndarray | None = components(self.factors, self.model.evidence < 0)
