@@ -34,6 +34,7 @@ from benchmarks import (
     learn,
     machine,
     ner,
+    own,
     pair_herds,
     picture_size,
     pictures,
@@ -66,6 +67,7 @@ PARTS = {
 }
 WITHIN = {  # run alone
     "herd-speed": herd_speed,
+    "own": own,
     "pair-herds": pair_herds,
     "pictures": pictures,
     "recording": recording,
