@@ -32,8 +32,10 @@ from benchmarks import (
     herd_spread,
     herds,
     lattice,
+    learn,
     machine,
     ner,
+    own,
     pair_herds,
     picture_size,
     pictures,
@@ -61,10 +63,12 @@ PARTS = {
     "cubes": cubes,
     "sparse": sparse,
     "ner": ner,
+    "learn": learn,
     "herd-goals": herd_goals,
 }
 WITHIN = {  # run alone
     "herd-speed": herd_speed,
+    "own": own,
     "pair-herds": pair_herds,
     "pictures": pictures,
     "recording": recording,
