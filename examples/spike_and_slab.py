@@ -25,7 +25,9 @@ def conditional(i, x, swept, n, out):
 
 def changed(i, old, new, x, swept, n):
     pivot, row = swept[i, i], swept[i].copy()
-    swept -= np.outer(row, row) / pivot
+    for a, share in enumerate(row / pivot):
+        for b in range(len(row)):
+            swept[a, b] -= share * row[b]
     swept[i] = swept[:, i] = (new - old) * row / pivot
     swept[i, i] = -1.0 / pivot
 

@@ -30,6 +30,17 @@ def bayes_net(out):
     assert "'rain': 'yes'" in one_line(out, "the most probable")
 
 
+def couplings_recovered(out):
+    likelihood, pseudo = (numbers(one_line(out, name))[0] for name in ("likelihood:", "pseudo:"))
+    assert 0.005 < likelihood < pseudo < 0.03 and out.count("converged in ") == 2
+
+
+def digits_generated(out):
+    [alone], [_, small] = (numbers(one_line(out, name)) for name in ("independent", "16 hidden"))
+    _, count, ones = numbers(one_line(out, "64 hidden"))
+    assert small < 18.5 < 25 < alone and count == 40 and 0.2 < ones < 0.5
+
+
 def ising_observables(out):
     """The energy is that of its pairs, two or three for each spin."""
     energies = [line for line in out.splitlines() if "energy of a spin" in line]
@@ -135,6 +146,8 @@ CHECKS = {
     check.__name__: check
     for check in (
         bayes_net,
+        couplings_recovered,
+        digits_generated,
         grey_picture,
         herd_or_chains,
         herding_torus,

@@ -24,6 +24,7 @@ def naive_ladder(
     """
     ladder = NaiveLadder(model, melted or model, kind, swaps, x0, betas, seed, chain)
     samples, rungs = [], len(betas)
+    pace = 2 if kind == "field" and rungs == 8 and has_few_neighbours(ladder.model) else 1
     for sweep in range(sweeps):
         if sweep == burn_in:
             ladder.is_frozen = True
@@ -31,11 +32,12 @@ def naive_ladder(
         for i in ladder.order(scan, sweep):
             for r in range(rungs):
                 ladder.visit(i, r, sweep)
-        if ladder.is_frozen and leaps:
-            ladder.leap(leaps, sweep)
+        turn = sweep // pace
+        if ladder.is_frozen and leaps and sweep % pace == 0:
+            ladder.leap(leaps, turn)
         samples.append([list(x) for x in ladder.x])
-        for r in range(sweep % 2, rungs - 1, 2):
-            ladder.exchange(r, sweep)
+        for r in range(turn % 2, rungs - 1, 2) if sweep % pace == pace - 1 else ():
+            ladder.exchange(r, turn)
         ladder.respace(sweep + 1)
     return np.array(samples), np.array(ladder.tally), ladder.betas, ladder.rejected, ladder.came
 
@@ -93,17 +95,17 @@ class NaiveLadder:
 
     # -- leaps -------------------------------------------------------------------------------
 
-    def leap(self, leaps, sweep):
+    def leap(self, leaps, turn):
         """Try some of the sets on the colder half of the rungs."""
         rungs, n = len(self.betas), self.model.n
         tries = min(len(leaps), max(1, n * len(leaps) // sum(map(len, leaps))))
         for k in range(tries):
-            chosen = leaps[(sweep * tries + k) % len(leaps)]
+            chosen = leaps[(turn * tries + k) % len(leaps)]
             for r in range(rungs // 2, rungs):
                 x = [1 - v if i in chosen else v for i, v in enumerate(self.x[r])]
                 gain = self.betas[r] / 2.0**24 * self.rise(self.x[r], x)
                 accepted = 1.0 if gain >= 0 else exp(gain)
-                bits = naive_draw(self.leap_key, (sweep * rungs + r) * 64 + k)
+                bits = naive_draw(self.leap_key, (turn * rungs + r) * 64 + k)
                 if (bits >> 11) * 2.0**-53 < accepted:
                     self.x[r] = x
 
@@ -118,9 +120,9 @@ class NaiveLadder:
 
     # -- exchanges ---------------------------------------------------------------------------
 
-    def exchange(self, r, sweep):
+    def exchange(self, r, turn):
         """Exchange components between rungs r and r + 1, or all of them at once."""
-        naive, clock = self.model, (sweep * len(self.betas) + r) * self.model.n
+        naive, clock = self.model, (turn * len(self.betas) + r) * self.model.n
         self.tried[r] += naive.n
         parts = list(self.components(r))
         scale = 2.0**24 if self.kind == "field" else 1.0
@@ -216,6 +218,12 @@ def depends(naive, v, u):
     """Whether the field of v depends on the state of u."""
     zero, one = ([int(k and i == u) for i in range(naive.n)] for k in (0, 1))
     return naive.field(v, zero) != naive.field(v, one)
+
+
+def has_few_neighbours(naive):
+    """Leaps and exchanges take turns there."""
+    free = naive.free
+    return all(sum(u != v and depends(naive, v, u) for u in free) <= 6 for v in free)
 
 
 def naive_quench(naive, x):

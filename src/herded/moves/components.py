@@ -198,7 +198,7 @@ def swap_variable(m, r, hot, i):
 
 @jit
 def respace_in_time(m, sweep):
-    """Space the rungs anew at powers of two, until the burn-in is over.
+    """Space the rungs anew at powers of two, until the burn-in is over; whether it did.
 
     So that exchanges of components are refused as often in every gap; or, where rungs are bridges
     to log Z, evenly by the square roots of how far whole states are apart, on which the error of
@@ -206,7 +206,7 @@ def respace_in_time(m, sweep):
     """
     done = sweep + 1
     if m.is_frozen[0] or done < FIRST_RESPACING or done & (done - 1):
-        return
+        return False
     rates = np.zeros(m.spaced)
     for r in range(m.spaced):
         if m.tried[r] > 0.0:
@@ -218,6 +218,7 @@ def respace_in_time(m, sweep):
         m.tried[r] = 0.0
         m.apart[r] = 0.0
         m.rejected[r] = 0.0
+    return True
 
 
 @jit

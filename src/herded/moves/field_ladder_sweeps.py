@@ -5,7 +5,10 @@ As in `layouts.field_arrays` a conditional is a sigmoid of a field, here times b
     pi_r(X_i = 1 | x) = sigmoid(beta_r field_i),   field_i = alone_i + sum over j of J_ij x_j
 
 and fields and couplings are whole numbers at scale 2^24, kept as doubles, which hold them exactly.
-Rungs lie side by side, so that the loops over them are vector code.
+Rungs lie side by side, so that the loops over them are vector code. Where there are few neighbours
+conditionals are looked up (`moves.context_sweeps`), in half the time. An exchange takes twice as
+long as such a sweep and does no more for the answer, so that there leaps and exchanges take turns;
+elsewhere both come after every sweep.
 """
 
 import numpy as np
@@ -15,6 +18,7 @@ from herded.layouts.arrays import shuffle
 from herded.layouts.field_arrays import fixed_sigmoid
 from herded.layouts.scan import RANDOM
 from herded.moves.components import respace_in_time
+from herded.moves.context_sweeps import fill_table, new_table, sweep_contexts
 from herded.moves.field_exchanges import exchange_fields
 from herded.moves.ladder_sweeps import finish
 from herded.moves.leaps import keep_state, leap, lists_of
@@ -26,22 +30,31 @@ _1, _31 = np.uint64(1), np.uint64(31)
 
 @jit
 def field_ladder(q, scan, run, key, leap_key, m, kept, tally, ones, width, block):
-    """Sweep all rungs, leap, and exchange components, or whole states, len(block) times."""
+    """Sweep all rungs len(block) times; between sweeps leap and exchange."""
     n, order = len(q.alone), scan.order.copy()
     is_open, is_in, queue = np.zeros(n, np.uint8), np.zeros(n, np.uint8), np.empty(n + 1, np.uint32)
     leaps, variables = lists_of(kept if m.is_frozen[0] else kept[:0])
+    table = new_table(q, len(m.betas))
+    pace = 2 if len(table) else 1
+    if len(table):
+        fill_table(q, m.betas, table)
     for s in range(len(block)):
         sweep = run.sweep + s
         if scan.policy[0] == RANDOM:
             shuffle(order, scan.order, run.phase_key, np.uint64(sweep * n))
-        sweep_fields(q, order, key, np.uint64(sweep * n), m, tally)
-        if m.is_frozen[0]:
-            leap(q, m, leaps, variables, leap_key, sweep, is_in)
+        if len(table):
+            sweep_contexts(q, table, order, key, np.uint64(sweep * n), m, tally)
         else:
+            sweep_fields(q, order, key, np.uint64(sweep * n), m, tally)
+        if not m.is_frozen[0]:
             keep_state(kept, m.x, len(m.betas), sweep + 1)
+        elif sweep % pace == 0:
+            leap(q, m, leaps, variables, leap_key, sweep // pace, is_in)
         finish(m, ones, width, block, s)
-        exchange_fields(q, m, run.key, sweep, is_open, queue)
-        respace_in_time(m, sweep)
+        if sweep % pace == pace - 1:
+            exchange_fields(q, m, run.key, sweep // pace, is_open, queue)
+        if respace_in_time(m, sweep) and len(table):
+            fill_table(q, m.betas, table)
 
 
 @jit
