@@ -25,6 +25,7 @@ from benchmarks import (
     cost,
     cubes,
     denoising,
+    exact,
     herd_goals,
     herd_orders,
     herd_speed,
@@ -75,6 +76,7 @@ WITHIN = {  # run alone
 APART = {
     "scale": scale,
     "uai": uai,
+    "exact": exact,
     "blocks": blocks,
     "herds": herds,
     "herd-orders": herd_orders,
