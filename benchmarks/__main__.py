@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from benchmarks import (
     accuracy,
+    bayes,
     beside,
     blocks,
     book,
@@ -25,6 +26,7 @@ from benchmarks import (
     cost,
     cubes,
     denoising,
+    exact,
     herd_goals,
     herd_orders,
     herd_speed,
@@ -73,8 +75,10 @@ WITHIN = {  # run alone
     "recording": recording,
 }
 APART = {
+    "bayes": bayes,
     "scale": scale,
     "uai": uai,
+    "exact": exact,
     "blocks": blocks,
     "herds": herds,
     "herd-orders": herd_orders,

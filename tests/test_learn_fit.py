@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import herded as hd
+from benchmarks.learn import exact_rows
 from herded.errors import CheckpointError, MethodError, ModelError
 from herded.learn.climbs import Batches
 
@@ -144,6 +145,33 @@ def test_a_resumed_fit_has_the_bits_of_one_that_was_not_stopped(options, tmp_pat
     np.testing.assert_array_equal(again.parameters, whole.parameters)
     with pytest.raises(CheckpointError, match="expected a checkpoint with data"):
         hd.learn.fit(GRID, data[1:], checkpoint=file, **options)
+
+
+def test_a_spoilt_checkpoint_is_a_sentence(tmp_path):
+    file = tmp_path / "fit.npz"
+    hd.learn.fit(GRID, FEW, checkpoint=file, **HERD)
+    whole = dict(np.load(file))
+    for name, spoilt in {
+        "climber/last": whole["climber/last"][:-1],
+        "herd/x": whole["herd/x"] + 1,
+        "best": np.zeros(2),
+        "history": whole["history"][:, :2],
+        "scores": None,
+    }.items():
+        np.savez(file, **{k: v for k, v in {**whole, name: spoilt}.items() if v is not None})
+        with pytest.raises(CheckpointError, match="broken in"):
+            hd.learn.fit(GRID, FEW, checkpoint=file, **HERD)
+    file.write_bytes(b"nothing")
+    with pytest.raises(CheckpointError, match="something unreadable"):
+        hd.learn.fit(GRID, FEW, checkpoint=file, **HERD)
+
+
+def test_exact_samples_of_the_benchmark_have_the_law_of_the_model():
+    rows = exact_rows(TRUTH, 20_000, np.random.default_rng(0))
+    exact = hd.infer(TRUTH, hd.Exact())
+    assert np.abs(rows.mean(axis=0) - exact.marginals[..., 1].ravel()).max() < 0.015
+    both = (rows[:, 0] & rows[:, 1]).mean()
+    assert both == pytest.approx(exact.joint.sum(axis=(2, 3, 4, 5))[1, 1], abs=0.015)
 
 
 def test_held_out_rows_end_it_early():

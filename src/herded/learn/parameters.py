@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
+from herded.learn.visits import Links, links_of
 from herded.models.checks import locked, number_array, shown, whole_array
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.lattice import ISING, Lattice
@@ -37,6 +38,11 @@ class LogLinear:
     def count(self) -> int:
         """How many parameters there are."""
         return int(self.group.max()) + 1
+
+    @cached_property
+    def links(self) -> Links:
+        """The graph as visits read it."""
+        return links_of(self.graph)
 
     @cached_property
     def learned(self) -> np.ndarray:
