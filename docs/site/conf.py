@@ -33,7 +33,7 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
 copybutton_prompt_text = "$ "
-highlight_language = "python"
+highlight_language = "text"  # of blocks that name none
 pygments_style = "friendly"
 pygments_dark_style = "native"
 
