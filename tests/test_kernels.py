@@ -226,7 +226,8 @@ def test_the_same_without_the_compiler():
     here = Path(__file__)
     chosen = "naive_twin or pools_split or checkerboard or probabilities or one_sweep or every_part"
     command = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", str(here)]
-    command += [str(here.with_name(name)) for name in ("test_layouts_agree.py", "test_hashing.py")]
+    more = "layouts_agree", "hashing", "learn_selection", "learn_mixture"
+    command += [str(here.with_name(f"test_{name}.py")) for name in more]
     done = subprocess.run(
         [*command, "-k", chosen],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
