@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from benchmarks import (
     accuracy,
+    bayes,
     beside,
     blocks,
     book,
@@ -74,6 +75,7 @@ WITHIN = {  # run alone
     "recording": recording,
 }
 APART = {
+    "bayes": bayes,
     "scale": scale,
     "uai": uai,
     "exact": exact,
