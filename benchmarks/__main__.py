@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from benchmarks import (
     accuracy,
+    bayes,
     beside,
     blocks,
     book,
@@ -25,14 +26,17 @@ from benchmarks import (
     cost,
     cubes,
     denoising,
+    exact,
     herd_goals,
     herd_orders,
     herd_speed,
     herd_spread,
     herds,
     lattice,
+    learn,
     machine,
     ner,
+    own,
     pair_herds,
     picture_size,
     pictures,
@@ -60,17 +64,21 @@ PARTS = {
     "cubes": cubes,
     "sparse": sparse,
     "ner": ner,
+    "learn": learn,
     "herd-goals": herd_goals,
 }
 WITHIN = {  # run alone
     "herd-speed": herd_speed,
+    "own": own,
     "pair-herds": pair_herds,
     "pictures": pictures,
     "recording": recording,
 }
 APART = {
+    "bayes": bayes,
     "scale": scale,
     "uai": uai,
+    "exact": exact,
     "blocks": blocks,
     "herds": herds,
     "herd-orders": herd_orders,

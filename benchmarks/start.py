@@ -51,6 +51,10 @@ def lines() -> Iterator[str]:
             "`hd.infer(model)` on a grid of 10 x 10": INFER.format(""),
             "`hd.infer(model, hd.HerdedGibbs())` there": INFER.format(", hd.HerdedGibbs()"),
             "`hd.infer(model, hd.Gibbs(herd=64))` there": INFER.format(", hd.Gibbs(herd=64)"),
+            "`hd.infer(model, hd.Gibbs(moves=hd.Blocks()))` there": INFER.format(
+                ", hd.Gibbs(moves=hd.Blocks()), sweeps=100"
+            ),
+            "`hd.infer(model, hd.Tempered())` there": INFER.format(", hd.Tempered(), sweeps=100"),
             "`herded infer model.uai`": COMMAND.format(["infer", str(file)]),
             f'`herded ner tag "{TEXT}"`': COMMAND.format(["ner", "tag", TEXT]),
         }

@@ -21,6 +21,7 @@ for axis, (title, chances) in zip(axes, pairs.items(), strict=True):
     print(f"{title}: the joint is {abs(result.joint - truth).sum() / 2:.4f} from the truth")
     walk = (np.arange(2000)[:, None] * chances + 0.25) % 1
     colour = result.samples[0] @ [1, 2]
-    axis.scatter(*walk.T, c=colour, s=6, cmap="viridis", vmin=0, vmax=3)
+    axis.scatter(*walk.T, c=colour, s=9, cmap="viridis", vmin=0, vmax=3)
     axis.set(title=title, xlabel="first weight", ylabel="second weight", aspect="equal")
+    axis.set(xlim=(0, 1), ylim=(0, 1))
 figure.savefig("herding_torus.png", dpi=110)

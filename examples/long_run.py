@@ -10,7 +10,7 @@ import numpy as np
 
 import herded as hd
 
-model = hd.ising_grid(np.random.default_rng(0).normal(size=(20, 20)), 0.2)
+model = hd.ising_grid(np.random.default_rng(0).normal(size=(20, 20)), 0.1)
 options = {"sweeps": 4000, "burn_in": 100, "chains": 2, "keep": [hd.Observable(hd.energy)]}
 before = signal.getsignal(signal.SIGINT)
 

@@ -9,10 +9,10 @@ import numpy as np
 
 import herded as hd
 
-rng = np.random.default_rng(3)
+# SLAB is a coefficient's variance over the noise's, ODDS the log-odds of being in.
+rng, SLAB, ODDS = np.random.default_rng(3), 1.0, np.log(0.25 / 0.75)
 X = rng.normal(size=(60, 12)) + 0.8 * rng.normal(size=(60, 1))
 y = X[:, :4] @ [1.0, -0.7, 0.4, 0.3] + 1.5 * rng.normal(size=60)
-SLAB, ODDS = 1.0, np.log(0.25 / 0.75)  # of a coefficient's variance over the noise's; of being in
 products = np.column_stack([X, y]).T @ np.column_stack([X, y])
 
 
@@ -25,7 +25,9 @@ def conditional(i, x, swept, n, out):
 
 def changed(i, old, new, x, swept, n):
     pivot, row = swept[i, i], swept[i].copy()
-    swept -= np.outer(row, row) / pivot
+    for a, share in enumerate(row / pivot):
+        for b in range(len(row)):
+            swept[a, b] -= share * row[b]
     swept[i] = swept[:, i] = (new - old) * row / pivot
     swept[i, i] = -1.0 / pivot
 
@@ -38,9 +40,8 @@ def statistics(x, n):
 
 
 model = hd.ConditionalModel([2] * 12, conditional, data=60, statistics=statistics, changed=changed)
-found = hd.infer(model, hd.Gibbs(herd=64), sweeps=5000, burn_in=100, chains=4)
+found = hd.infer(model, hd.Gibbs(herd=64), sweeps=5000, burn_in=100, chains=4).marginals[:, 1]
 states = np.indices((2,) * 12).reshape(12, -1).T
 exact = np.exp(model.log_score(states) - np.logaddexp.reduce(model.log_score(states))) @ states
-print("P(column is in)", *found.marginals[:, 1].round(3))
-error = np.abs(found.marginals[:, 1] - exact).max()
-print("enumerated     ", *exact.round(3), f"\nlargest error {error:.1e}")
+print("P(column is in)", *found.round(3))
+print("enumerated     ", *exact.round(3), f"\nlargest error {np.abs(found - exact).max():.1e}")

@@ -32,7 +32,7 @@ const answers = {
 
   /** Pictures, encoded and decoded again; and SHA-256 of texts. */
   async pictures(pictures) {
-    const { decodePicture, encodePicture } = await core("picture");
+    const { decodePicture, encodePicture } = await core("coding");
     return pictures.map((bits) => {
       const text = encodePicture(Uint8Array.from(bits));
       return [text, Array.from(decodePicture(text, bits.length))];

@@ -1,7 +1,7 @@
 // node tests/live_speed.mjs: sweeps per second of processor time on a picture of 256 x 256 pixels.
 
 import { cpus } from "node:os";
-import { encodePicture } from "../src/herded/live/page/core/picture.js";
+import { encodePicture } from "../src/herded/live/page/core/coding.js";
 import { makeChain } from "../src/herded/live/page/core/runs.js";
 
 const SIDE = 256, SECONDS = 2;

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from benchmarks import blocks, uai
+from benchmarks import blocks, exact, uai
 from benchmarks.__main__ import APART, header
 from tests.command import small_grid
 
@@ -82,3 +82,16 @@ def test_generated_models_are_walls_to_single_moves():
         with pytest.warns(hd.HerdedWarning, match="cannot reach"):
             hd.infer(model, hd.Gibbs(), sweeps=2)
         assert name in ("causes", "copies", "checks")
+
+
+def test_exact_inference_beside_others(tmp_path, monkeypatch):
+    pytest.importorskip("pyagrum")
+    write(tmp_path, "a", small_grid(4), evidence={3: 1})
+    monkeypatch.setenv("HERDED_UAI", str(tmp_path))
+    title, _, row = list(exact.lines(quick=True))[:3]
+    assert "pyAgrum" in title and cells(row)[0] == "a" and float(cells(row)[4]) < 1e-12
+    limits = exact._in_less_memory(((6, "4M"),))
+    *_, row = limits
+    assert cells(row)[0] == "6 x 6" and cells(row)[4:6] == ["1", "1"]
+    monkeypatch.delenv("HERDED_UAI")
+    assert "--models DIR" in next(exact.lines(quick=True))

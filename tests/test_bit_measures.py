@@ -6,7 +6,7 @@ from compiled import quick
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import measures
-from naive.bits import naive_true, naive_words
+from naive.bits import naive_states, naive_true, naive_words
 from strategies import seeds
 
 import herded as hd
@@ -105,6 +105,7 @@ def test_bits_and_counts_of_the_twin(seed, n, members, planes):
         (ALONG, step, n - step, lambda x: [a == b for a, b in zip(x, x[step:], strict=False)]),
         (PAIRS, 0, 7, lambda x: [x[i] == x[j] for i, j in zip(first, second, strict=True)]),
     ]
+    members_of = [naive_states(some) for some in words]
     for kind, value, length, truth in cases:
         mine = holes[holes < length]
         kept = [int(i not in mine) for i in range(length)]
@@ -112,17 +113,17 @@ def test_bits_and_counts_of_the_twin(seed, n, members, planes):
             totals = np.zeros((1, 64 * len(words)), np.int64)
             add_true(words[None], kind, value, first, second, mine, own, totals)
             expected = own.tolist() if len(own) else kept
-            parts = [naive_true(some, truth, expected) for some in words]
+            parts = [naive_true(some, truth, expected) for some in members_of]
             assert totals[0].tolist() == np.concatenate(parts).tolist()
 
 
 @quick(40)
-@given(seed=seeds, members=st.integers(1, 140), bits=st.sampled_from([8, 16, 32, 64]))
+@given(seed=seeds, members=st.integers(1, 140), bits=st.sampled_from([8, 32, 64]))
 def test_words_from_any_place(seed, members, bits):
     """Shorter words, some way apart, become words of 64."""
     rng = np.random.default_rng(seed)
     runs, length, planes, short = 3, 4, 2, -(-members // bits)
-    kind = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}[bits]
+    kind = {8: np.uint8, 32: np.uint32, 64: np.uint64}[bits]
     shape = 2, runs, short, planes, length
     block = rng.integers(0, 2**bits, shape, np.uint64, endpoint=False).astype(kind)
     place = rng.permutation(runs * length)[:7]

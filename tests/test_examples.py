@@ -30,6 +30,17 @@ def bayes_net(out):
     assert "'rain': 'yes'" in one_line(out, "the most probable")
 
 
+def couplings_recovered(out):
+    likelihood, pseudo = (numbers(one_line(out, name))[0] for name in ("likelihood:", "pseudo:"))
+    assert 0.005 < likelihood < pseudo < 0.03 and out.count("converged in ") == 2
+
+
+def digits_generated(out):
+    [alone], [_, small] = (numbers(one_line(out, name)) for name in ("independent", "16 hidden"))
+    _, count, ones = numbers(one_line(out, "64 hidden"))
+    assert small < 18.5 < 25 < alone and count == 40 and 0.2 < ones < 0.5
+
+
 def ising_observables(out):
     """The energy is that of its pairs, two or three for each spin."""
     energies = [line for line in out.splitlines() if "energy of a spin" in line]
@@ -94,6 +105,18 @@ def tree_sampler(out):
     assert 5 * trees < gibbs
 
 
+def inclusion_probabilities(out):
+    """True columns come first, and the best model is that of all of them."""
+    kinds = [line.split("(")[1].split(")")[0] for line in out.splitlines() if "column" in line]
+    assert kinds == ["true"] * 5 + ["noise"] * 2
+    assert "best models: [(0, 10, 20, 30, 40), " in out
+
+
+def clusters(out):
+    together = [numbers(line.split(":")[1])[0] for line in out.splitlines() if "together" in line]
+    assert together[0] > 0.6 and together[1] < 0.3 and together[2] < 0.01
+
+
 def herding_torus(out):
     assert numbers(one_line(out, "no rational"))[0] < 0.005
     assert numbers(one_line(out, "two fair"))[0] == 0.5
@@ -135,10 +158,14 @@ CHECKS = {
     check.__name__: check
     for check in (
         bayes_net,
+        clusters,
+        couplings_recovered,
+        digits_generated,
         grey_picture,
         herd_or_chains,
         herding_torus,
         hidden_chain,
+        inclusion_probabilities,
         ising_grid,
         ising_observables,
         long_run,

@@ -40,9 +40,19 @@ def test_bits_elsewhere(settings, which):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_other_bits_are_named(monkeypatch, tmp_path):
+    solved, tables = "chain | auto | Exact() | 1", "binary graph | table | HerdedGibbs() | 1"
+    assert golden.wrong([solved], [tables]) == []
+    others = {label: {**EXPECTED[label], "tables": "others"} for label in (solved, tables)}
+    monkeypatch.setattr(golden, "FILE", tmp_path / "golden.json")
+    golden.FILE.write_text(json.dumps(others))
+    assert golden.wrong([solved], [tables]) == [f"{tables}: tables", solved]
+
+
 def test_a_few_runs_have_every_layout_and_every_method():
-    runs = [label.split(" | ") for label in golden.FEW]
-    assert set(golden.FEW) <= CASES.keys()
-    assert {kind for _, kind, *_ in runs} >= {"auto", "table", "field", "pairs"}
+    few = golden.FEW + golden.FEW_TABLES
+    runs = [label.split(" | ") for label in few]
+    assert set(few) <= CASES.keys()
+    assert {kind for _, kind, *_ in runs} >= {"auto", "grid", "table", "field", "pairs"}
     methods = {method.partition("(")[0] for _, _, method, _ in runs}
     assert methods == {label.split(" | ")[2].partition("(")[0] for label in CASES}

@@ -16,6 +16,7 @@ import pytest
 
 import herded
 import herded.system.jit as JIT  # noqa: N812
+from herded.system.exp import exp
 from herded.system.kernel_cache import HOME, LATE, PACKAGE, Sources, cache_folder
 from herded.system.stream import draw
 
@@ -290,6 +291,18 @@ def test_a_kernel_is_called_by_kernels_and_by_python(inner_first, tmp_path):
     first = python(program, NUMBA_CACHE_DIR=str(tmp_path))
     assert first[0] == first[1] and first[2:] == ["0", "True"]
     assert python(program, NUMBA_CACHE_DIR=str(tmp_path)) == [*first[:2], "1", "False"]
+
+
+def test_what_only_kernels_call_is_no_machine_code_by_itself():
+    """It is compiled as a part of its callers, and kept for others of them."""
+    import numba
+
+    inner = exp._numba_type_.dispatcher
+    inner.compile((numba.float64,))
+    for result in inner.overloads.values():
+        name = result.fndesc.llvm_func_name
+        assert name in [function.name for function in result.library.get_defined_functions()]
+        assert result.library.get_pointer_to_function(name) == 0
 
 
 def test_numba_is_imported_when_a_kernel_is_called():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import herded as hd
+from benchmarks.learn import exact_rows
 from herded.errors import CheckpointError, MethodError, ModelError
 from herded.learn.climbs import Batches
 
@@ -146,6 +147,33 @@ def test_a_resumed_fit_has_the_bits_of_one_that_was_not_stopped(options, tmp_pat
         hd.learn.fit(GRID, data[1:], checkpoint=file, **options)
 
 
+def test_a_spoilt_checkpoint_is_a_sentence(tmp_path):
+    file = tmp_path / "fit.npz"
+    hd.learn.fit(GRID, FEW, checkpoint=file, **HERD)
+    whole = dict(np.load(file))
+    for name, spoilt in {
+        "climber/last": whole["climber/last"][:-1],
+        "herd/x": whole["herd/x"] + 1,
+        "best": np.zeros(2),
+        "history": whole["history"][:, :2],
+        "scores": None,
+    }.items():
+        np.savez(file, **{k: v for k, v in {**whole, name: spoilt}.items() if v is not None})
+        with pytest.raises(CheckpointError, match="broken in"):
+            hd.learn.fit(GRID, FEW, checkpoint=file, **HERD)
+    file.write_bytes(b"nothing")
+    with pytest.raises(CheckpointError, match="something unreadable"):
+        hd.learn.fit(GRID, FEW, checkpoint=file, **HERD)
+
+
+def test_exact_samples_of_the_benchmark_have_the_law_of_the_model():
+    rows = exact_rows(TRUTH, 20_000, np.random.default_rng(0))
+    exact = hd.infer(TRUTH, hd.Exact())
+    assert np.abs(rows.mean(axis=0) - exact.marginals[..., 1].ravel()).max() < 0.015
+    both = (rows[:, 0] & rows[:, 1]).mean()
+    assert both == pytest.approx(exact.joint.sum(axis=(2, 3, 4, 5))[1, 1], abs=0.015)
+
+
 def test_held_out_rows_end_it_early():
     model = hd.FactorGraph([2] * 6, [(range(6), np.zeros([2] * 6))])
     data = DATA[np.random.default_rng(0).choice(len(DATA), 400)]
@@ -159,10 +187,10 @@ def test_held_out_rows_end_it_early():
 
 def test_batches_use_every_row_before_any_again():
     batches = Batches(10, 3, seed=1)
-    seen = [batches.of(step) for step in range(6)]
-    for epoch in (seen[:3], seen[3:]):
-        assert len(set(np.concatenate(epoch).tolist())) == 9
-    assert not all((a == b).all() for a, b in zip(seen[:3], seen[3:], strict=True))
+    seen = [batches.of(step) for step in range(8)]
+    for epoch in (seen[:4], seen[4:]):
+        assert sorted(np.concatenate(epoch).tolist()) == list(range(10))
+    assert not all((a == b).all() for a, b in zip(seen[:4], seen[4:], strict=True))
     assert Batches(10, None, 0).of(3) is None
 
 
@@ -216,8 +244,12 @@ def test_options_that_make_no_sense_are_a_sentence(options, said):
 
 
 def test_other_refusals():
-    with pytest.raises(hd.MemoryLimitError, match="expected clusters of at most 10 bytes"):
-        hd.learn.fit(GRID, FEW, method="exact", max_memory=10)
+    with pytest.raises(hd.MemoryLimitError, match="expected the states of data and herd of at"):
+        hd.learn.fit(GRID, FEW, max_memory=10)
+    wide = hd.ising_grid(np.zeros((12, 12)), 0.0)
+    data = np.random.default_rng(0).integers(0, 2, (100, 12, 12))
+    with pytest.raises(hd.MemoryLimitError, match="expected clusters of at most"):
+        hd.learn.fit(wide, data, method="exact", herd=2, max_memory=200_000)
     with pytest.raises(ModelError, match="expected a model without evidence"):
         hd.learn.fit(GRID.given({0: 1}), FEW)
     hard = hd.FactorGraph([2, 2], [((0, 1), [[0.0, -np.inf], [0.0, 0.0]])])

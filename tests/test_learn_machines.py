@@ -26,6 +26,7 @@ from herded.errors import MethodError, ModelError
 from herded.learn.layered import HERD, Layers, Training
 from herded.learn.log_z import annealed_log_z
 from herded.system.stream import stream_key
+from tests.pages import transcripts
 
 TWO = np.array([[0, 0, 1, 1], [1, 1, 0, 0]] * 20)
 MIXED = np.random.default_rng(0).integers(0, [2, 3, 4], (60, 3))
@@ -231,3 +232,11 @@ def test_scikit_learn_may_be_missing(monkeypatch):
         with pytest.raises(MethodError, match=rf"for {name}.*'herded\[learn\]'"):
             getattr(learn, name)
     assert "RBM" in dir(learn) and callable(learn.fit)
+
+
+def test_the_page_on_learning_prints_what_it_says():
+    """If not, and rightly so: python -m docs.make learn"""
+    found = transcripts("learn.md")
+    assert len(found) >= 7
+    for said, printed in found:
+        assert said == printed

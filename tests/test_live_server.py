@@ -14,13 +14,15 @@ from herded.live import answers, server
 from herded.live.folder import page_files, write_page
 from herded.live.server import HOST, LiveServer
 from tests.command import environment, fails, run, start, weather
+from tests.patience import HANGS
 
 JSON = "application/json"
 
 
 @pytest.fixture(scope="module")
 def live():
-    with LiveServer(token="secret-token") as serving:
+    with pytest.MonkeyPatch.context() as patch, LiveServer(token="secret-token") as serving:
+        patch.setattr(server, "LONGEST", HANGS)  # compilers may come first
         thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         yield serving
@@ -30,7 +32,7 @@ def live():
 
 def ask(live, method, path, body=None, **headers):
     """Status, headers and content of an answer."""
-    connection = http.client.HTTPConnection(HOST, live.port, timeout=60)
+    connection = http.client.HTTPConnection(HOST, live.port, timeout=HANGS)
     connection.request(
         method, path, body, {name.replace("_", "-"): v for name, v in headers.items()}
     )
@@ -188,13 +190,13 @@ def test_models_that_are_too_large(monkeypatch, tmp_path):
 
 def test_an_answer_that_takes_too_long(live, monkeypatch):
     go_on = threading.Event()
-    monkeypatch.setitem(answers.ANSWERS, "names", lambda request: {"waited": go_on.wait(60)})
+    monkeypatch.setitem(answers.ANSWERS, "names", lambda request: {"waited": go_on.wait(HANGS)})
     monkeypatch.setattr(server, "LONGEST", 0.05)
     status, found = post(live, "names", {})
     assert status == 503 and "within" in found["error"]
     assert post(live, "names", {})[0] == 503  # one at a time: the first is still at work
     go_on.set()
-    monkeypatch.setattr(server, "LONGEST", 60.0)
+    monkeypatch.setattr(server, "LONGEST", HANGS)
     assert post(live, "names", {}) == (200, {"waited": True})
 
 
@@ -256,6 +258,6 @@ def test_a_signal_ends_it(number):
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{20,}/", link)
         process.stdout.readline()
         process.send_signal(number)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=HANGS)
     assert process.returncode == 128 + number
     assert "the live page is no longer served" in err and "Traceback" not in err

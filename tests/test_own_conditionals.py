@@ -21,6 +21,8 @@ from pages import transcripts
 from strategies import seeds
 
 import herded as hd
+from benchmarks import own as own_benchmark
+from benchmarks.own import COLUMNS, ODDS, SLAB, spike_and_slab, spins
 from herded.models.support import member_starts
 from herded.system.stream import stream_key
 
@@ -121,7 +123,7 @@ def test_the_same_without_the_compiler():
     here = Path(__file__)
     command = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", str(here)]
     done = subprocess.run(
-        [*command, "-k", "naive_twin or twin_says"],
+        [*command, str(here.with_name("test_own_ladders.py")), "-k", "twin"],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         cwd=here.parent.parent,
         capture_output=True,
@@ -249,3 +251,48 @@ def test_log_scores_are_differences_along_paths(seed):
 def test_the_page_prints_what_it_says():
     for said, printed in transcripts("own-conditionals.md"):
         assert printed == said
+
+
+# -- spike and slab -------------------------------------------------------------------------------
+
+
+def enumerated():
+    """Inclusion probabilities of the benchmark's spike and slab, by determinants of submatrices."""
+    n, products = spike_and_slab().data
+    states = np.indices((2,) * COLUMNS).reshape(COLUMNS, -1).T.astype(bool)
+    scores = []
+    for chosen in states:
+        inner, right = products[:-1, :-1][np.ix_(chosen, chosen)], products[:-1, -1][chosen]
+        left = products[-1, -1] - right @ np.linalg.solve(inner, right)
+        size = chosen.sum() * (ODDS - 0.5 * np.log(SLAB))
+        scores.append(size - 0.5 * np.linalg.slogdet(inner)[1] - 0.5 * n * np.log(left))
+    weights = np.exp(np.array(scores) - max(scores))
+    return weights @ states / weights.sum(), np.array(scores), states.astype(np.int64)
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="millions of updates")
+def test_spike_and_slab_is_within_a_thousandth_of_enumeration():
+    """One herd of 64, 5,000 sweeps; log-scores of all 4,096 models; the loop by hand is right."""
+    exact, scores, states = enumerated()
+    work = spike_and_slab()
+    found = hd.infer(work.model, hd.Gibbs(herd=64), sweeps=5000, burn_in=100).marginals[:, 1]
+    assert work.model.calls.fast is not None and np.abs(found - exact).max() < 1e-3
+    gaps = work.model.log_score(states) - scores
+    np.testing.assert_allclose(gaps, gaps[0], atol=1e-8)
+    counts = work.by_hand(np.zeros(COLUMNS, np.int64), work.data, 40_000, 1)
+    assert np.abs(counts / 40_000 - exact).max() < 0.02
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="thousands of updates")
+def test_spins_summed_and_kept_are_the_same_model():
+    """And so are the loops by hand that they are measured beside."""
+    summed, kept = spins()
+    states = np.random.default_rng(0).integers(0, 2, (5, 100))
+    np.testing.assert_allclose(summed.model.log_score(states), kept.model.log_score(states))
+    counts = [one.by_hand(np.zeros(100, np.int64), one.data, 300, 1) for one in (summed, kept)]
+    np.testing.assert_array_equal(*counts)
+
+
+def test_the_benchmark_prints_a_row(monkeypatch):
+    monkeypatch.setattr(own_benchmark, "best_sweeps", lambda runs, **_: dict.fromkeys(runs, 1e-6))
+    assert own_benchmark.row(spins()[0], True).count("|") == 8

@@ -29,7 +29,17 @@ def main() -> int:
         folder = Path(name)
         stage(folder, kept)
         shutil.rmtree(chosen.out, ignore_errors=True)
-        arguments = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(folder / ".doctrees")]
+        arguments = [
+            "-q",
+            "-j",
+            "2",
+            "-W",
+            "--keep-going",
+            "-b",
+            "html",
+            "-d",
+            str(folder / ".doctrees"),
+        ]
         failed = build_main([*arguments, "-c", str(SITE), str(folder), str(chosen.out)])
     if failed:
         return failed

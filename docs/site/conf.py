@@ -21,7 +21,10 @@ html_math_renderer = "mathml"
 myst_enable_extensions = ["dollarmath", "colon_fence", "attrs_block"]
 myst_fence_as_directive = ["math"]
 myst_heading_anchors = 3
-suppress_warnings = ["misc.highlighting_failure"]  # a console block may show anything
+suppress_warnings = [
+    "misc.highlighting_failure",  # a console block may show anything
+    "ref.ref",  # docstrings that scikit-learn writes name pages of its own
+]
 
 autodoc_typehints = "none"  # numpydoc's Parameters say it
 autodoc_member_order = "bysource"

@@ -65,7 +65,7 @@ def _run(script: Path, kept: Path) -> Path:
     folder.mkdir(parents=True)
     paths = [str(SOURCES.parent), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(script)],
+        [sys.executable, str(script)],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "MPLBACKEND": "Agg"},
         capture_output=True,

@@ -101,14 +101,15 @@ def _milliseconds(cell: str) -> str:
 
 @in_style
 def _draw_reach(text: str) -> str:
-    figure, axes = subplots(1, 3, width=9, height=3.4)
+    figure, axes = subplots(3, 1, width=5.2, height=6.4)
     for axis, work in zip(axes, REACH, strict=True):
         [rows] = tables(text, f"{work}, to accuracy")
         board = [(name, number(time)) for name, time in best_of_each(rows, "0.01") if time != "-"]
         names, times = zip(*reversed(board), strict=True)
         axis.barh(names, times, color=[_colour(name) for name in names])
-        axis.set(xscale="log", title=work, xlabel="CPU ms until the error stays below 0.01")
+        axis.set(xscale="log", title=work, xlim=(0.2, 500))
         axis.grid(axis="y", visible=False)
+    axes[-1].set_xlabel("CPU ms until the error stays below 0.01")
     return svg(figure)
 
 
@@ -120,7 +121,7 @@ def _colour(name: str) -> str:
 def _draw_speed(text: str) -> str:
     [rows] = tables(text, "With AVX2 only")
     rows = [row for row in rows if row["ours"].endswith("ns")]
-    figure, axis = subplots(1, 1, width=7, height=3)
+    figure, axis = subplots(1, 1, width=5.2, height=3)
     places = range(len(rows))
     bars: list[tuple[str, str, Any]] = [
         ("ours", "a herd of 64", HERDED),
@@ -142,7 +143,7 @@ def _draw_speed(text: str) -> str:
 @in_style
 def _draw_accuracy(text: str) -> str:
     [rows] = tables(text, "Accuracy on sparse graphs")
-    figure, axes = subplots(1, 2, width=8, height=3.2)
+    figure, axes = subplots(1, 2, width=5.4, height=2.9)
     reaches = list(dict.fromkeys(row["J, h uniform on"] for row in rows))
     colours = {"Gibbs": GIBBS, "herded, blanket": HERDED, "herded, pooled": SHARED}
     for axis, reach in zip(axes, reaches, strict=True):
@@ -151,7 +152,7 @@ def _draw_accuracy(text: str) -> str:
                 errors = [number(row["1,000 sweeps"]), number(row["10,000 sweeps"])]
                 method = row["method"]
                 axis.loglog([1000, 10_000], errors, "o-", color=colours[method], label=method)
-        axis.set(title=f"10x10 Ising, J and h in {reach}", xlabel="sweeps", ylabel="mean error")
+        axis.set(title=f"J and h in {reach}", xlabel="sweeps", ylabel="mean error")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return svg(figure)
 
@@ -160,7 +161,7 @@ def _draw_accuracy(text: str) -> str:
 def _draw_denoising(text: str) -> str:
     [rows] = tables(text, "Denoising")
     rows = sorted(rows, key=lambda row: -number(row["sigma 4"]))
-    figure, axis = subplots(1, 1, width=7.5, height=3.6)
+    figure, axis = subplots(1, 1, width=5.4, height=3.6)
     names = [row["method"] for row in rows]
     colours = [
         HERDED if n.startswith("herded") else GIBBS if "Gibbs" in n else OTHERS[0] for n in names
@@ -170,7 +171,7 @@ def _draw_denoising(text: str) -> str:
         axis.annotate(
             f" {row['seconds']} s", (number(row["sigma 4"]), place), va="center", fontsize=8
         )
-    axis.set(xlabel="wrong pixels in %, 256 x 256, sigma = 4; beside the bars: seconds")
+    axis.set(xlabel="wrong pixels in %, sigma = 4 (seconds)", xlim=(0, 22))
     axis.grid(axis="y", visible=False)
     return svg(figure)
 
@@ -179,16 +180,17 @@ def _draw_denoising(text: str) -> str:
 def _draw_cuts(text: str) -> str:
     [rows, *_] = tables(text, "Minima of quadratic models")
     graphs = list(dict.fromkeys(row["graph"] for row in rows))
-    figure, axes = subplots(1, len(graphs), width=9.5, height=2.9)
+    figure, axes = subplots(2, 2, width=5.2, height=4.4)
     solvers = (("HerdedSampler", "", HERDED), ("dwave-samplers", "1", GIBBS))
-    for axis, graph in zip(axes, graphs, strict=True):
+    for axis, graph in zip(axes.flat, graphs, strict=True):
         mine = [row for row in rows if row["graph"] == graph]
         top = max(number(row[f"best{k}"]) for row in mine for k in ("", "1", "2"))
         for solver, suffix, colour in solvers:
             seconds = [number(row[f"{solver}: CPU s"]) for row in mine]
             gaps = [100 * (1 - number(row[f"best{suffix}"]) / top) for row in mine]
             axis.semilogx(seconds, gaps, "o", color=colour, label=solver)
-        axis.set(title=graph, xlabel="CPU seconds")
-    axes[0].set_ylabel("% below the best cut known")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        axis.set(title=graph, xlabel="CPU seconds", xlim=(0.005, 3))
+    for axis in axes[:, 0]:
+        axis.set_ylabel("% below the best known")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return svg(figure)

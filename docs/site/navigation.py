@@ -21,6 +21,8 @@ SECTIONS: dict[str, list[str]] = {
         "tempering",
         "own-conditionals",
         "learn",
+        "variable-selection",
+        "mixtures",
         "scale",
         "own-sampler",
         "results",

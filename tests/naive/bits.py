@@ -7,25 +7,29 @@ def naive_words(states, planes):
     """(words, planes, N) of the states (members, N)."""
     members, n = states.shape
     words = [[[0] * n for _ in range(planes)] for _ in range(-(-members // 64))]
-    for m in range(members):
-        for i in range(n):
+    for m, member in enumerate(states.tolist()):
+        for i, state in enumerate(member):
             for p in range(planes):
-                bit = int(states[m, i]) >> (planes - 1 - p) & 1
-                words[m // 64][p][i] |= bit << (m % 64)
+                words[m // 64][p][i] |= (state >> (planes - 1 - p) & 1) << (m % 64)
     return np.array(words, np.uint64).reshape(-1, planes, n)
 
 
-def naive_true(words, truth, weights):
-    """(members,) sums of the weights of places i where truth(state) is, of each of the 64 members.
+def naive_states(words):
+    """The states of all variables, member by member, from the words (planes, N) of 64 members."""
+    planes = words.tolist()
+    return [
+        [sum((word >> m & 1) << p for p, word in enumerate(reversed(column)))
+         for column in zip(*planes, strict=True)]
+        for m in range(64)
+    ]  # fmt: skip
+
+
+def naive_true(members, truth, weights):
+    """Sums of the weights of places i where truth(state) is, of each member's states.
 
     `truth` gets the states of all variables of a member, and gives a list.
     """
-    planes, n = words.shape
-    totals = []
-    for m in range(64):
-        states = [
-            sum((int(words[p, i]) >> m & 1) << (planes - 1 - p) for p in range(planes))
-            for i in range(n)
-        ]
-        totals.append(sum(w for w, is_true in zip(weights, truth(states), strict=True) if is_true))
-    return totals
+    return [
+        sum(w for w, is_true in zip(weights, truth(states), strict=True) if is_true)
+        for states in members
+    ]

@@ -38,9 +38,14 @@ def naive_lane_bits(key, j):
     return z ^ z >> 15
 
 
+@cache
+def rows_of_orders(n):
+    return orders(n).tolist()
+
+
 def naive_order(n, bits):
     """One order of n, out of the table, for 64 random bits: a row of another row."""
-    table = orders(n).tolist()
+    table = rows_of_orders(n)
     first, second = table[bits % len(table)], table[(bits >> 32) % len(table)]
     return [first[k] for k in second]
 
@@ -99,7 +104,7 @@ def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
     known = layout.model.evidence >= 0
     for i in np.flatnonzero(~known):
         x[place[i]] = [int(one[i]) for one in x0]
-    tally, samples = [0] * (size + 1), []
+    tally, samples, used = [0] * (size + 1), [], set(place)
     for sweep in range(sweeps):
         for b in range(blocks):
             name = sweep * blocks + b
@@ -107,6 +112,9 @@ def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
             order, new = slot_order(visit, members), []
             for lane in range(LANES):
                 at, states = b * LANES + lane, [0] * members
+                if at not in used:  # nobody's lane
+                    new.append(states)
+                    continue
                 low = 2 * b * LANES + lane  # and LANES behind it the phase of p from 1/2 on
                 if not draw.kept:
                     both = naive_lane_bits(phase_key, lane)

@@ -1,5 +1,6 @@
 """Dirichlet mixtures step by step: every cluster's marginal is computed anew from its points."""
 
+import itertools
 import math
 
 import numpy as np
@@ -42,6 +43,11 @@ class NaiveData:
                 found -= math.lgamma(self.pseudo)
         return found
 
+    def distance(self, i, j):
+        """Squared, or the number of columns that differ."""
+        gap = self.points[i] - self.points[j]
+        return float((gap**2).sum() if self.categories is None else (gap != 0).sum())
+
     def cluster(self, members):
         """With its share in the Chinese restaurant."""
         return math.log(self.alpha) + math.lgamma(len(members)) + self.marginal(members)
@@ -82,15 +88,22 @@ def naive_mixture(data, *, members, sweeps, burn_in, seed, most, chain=0):
 
 
 def naive_starts(data, members, seed, chain, most):
+    """Founders far from each other; all points join the nearest, the first of equals."""
     n, key, states = len(data.points), naive_key(seed, chain, 3), []
     for m in range(members):
-        order, clusters = list(range(n)), []
-        for last in range(n - 1, 0, -1):
-            other = (naive_draw(key, m * 2 * n + last) >> 11) % (last + 1)
-            order[last], order[other] = order[other], order[last]
-        for a, i in enumerate(order):
-            place(data, clusters, i, (naive_draw(key, m * 2 * n + n + a) >> 11) / 2**53, most)
-        states.append(clusters)
+        clock = m * 17
+        wanted = min(4 + (naive_draw(key, clock) >> 11) % 13, most)
+        founders = []
+        for c in range(wanted):
+            gap = [min([data.distance(i, f) for f in founders], default=1.0) for i in range(n)]
+            uniform = (naive_draw(key, clock + c + 1) >> 11) / 2**53
+            upto = list(itertools.accumulate(gap))
+            founders.append(next((i for i in range(n) if uniform * upto[-1] < upto[i]), n - 1))
+        nearest = [
+            min(range(wanted), key=lambda c, i=i: data.distance(i, founders[c])) for i in range(n)
+        ]
+        order = sorted(set(nearest), key=nearest.index)
+        states.append([{i for i in range(n) if nearest[i] == c} for c in order])
     return states
 
 

@@ -43,7 +43,8 @@ class BitPlaces(NamedTuple):
         pieces, words = -(-members // size), -(-members // WORD)
         found = np.empty((len(block), words, self.planes, len(self.place)), np.uint64)
         room = np.empty((words, self.planes, block.shape[1] // (pieces * self.planes)), np.uint64)
-        gather_words(block, self.place, self.length, size, pieces, room, found)
+        rows = np.ascontiguousarray(block)  # of every tenth row, too: one kernel for both
+        gather_words(rows, self.place, self.length, size, pieces, room, found)
         return found
 
 

@@ -36,11 +36,10 @@ from herded.system.memory import Size
 from herded.system.spelling import did_you_mean
 
 LAYOUTS: tuple[Any, ...] = (
-    FunctionLayout,  # conditionals of one's own, and nothing else
-    FunctionHerdLayout,  # herds of them
     GridLayout,  # 4-neighbour grids of two states
     CubeLayout,  # grids of two states and any dimension, equal couplings
     PottsLayout,  # 4-neighbour grids of more states
+    FunctionLayout,  # conditionals of one's own, of which no other can be asked
     TableLayout,  # small blankets: every conditional tabulated
     FieldLayout,  # binary variables with pair interactions
     PairsLayout,  # any variables with pair interactions
@@ -48,6 +47,7 @@ LAYOUTS: tuple[Any, ...] = (
     GridHerdLayout,  # herds: 4-neighbour grids of two states
     CubeHerdLayout,  # grids of two states and any dimension, equal couplings
     PottsHerdLayout,  # grids of more states and any dimension
+    FunctionHerdLayout,  # conditionals of one's own
     FieldHerdLayout,  # many binary variables with few pair interactions each
     PairsHerdLayout,  # any variables with pair interactions
     TableHerdLayout,  # small blankets

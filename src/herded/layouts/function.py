@@ -9,15 +9,14 @@ import numpy as np
 
 from herded.draws.protocol import Draw, Step
 from herded.layouts.function_arrays import (
+    Caller,
     keep,
     neighbour_arrays,
     order_of,
     own_arrays,
-    pieces,
-    run_kernel,
     suited_weights,
 )
-from herded.layouts.function_checks import doubts, is_marked, look
+from herded.layouts.function_checks import doubts, pieces
 from herded.layouts.function_sweeps import function_sweeps
 from herded.layouts.hash_tables import grown
 from herded.layouts.protocol import Proposal, Task
@@ -104,22 +103,23 @@ class FunctionLayout(SiteLayout):
         if not len(self.scan.order):
             state.sweep += len(block)
             return
-        for first, last in pieces(state.sweep, len(block), is_marked):
-            if is_marked(state.sweep):
-                look(self.model, state.x[None], state)
+        call = Caller(self.model, function_sweeps)
+        for first, last in pieces(self.model, state.x[None], state, len(block)):
             part = step._replace(sweep=state.sweep)
-            self._sweep(state, block[first:last], part, inverse[first:last])
+            self._sweep(call, state, block[first:last], part, inverse[first:last])
             state.sweep += last - first
 
-    def _sweep(self, state: State, block: np.ndarray, step: Step, betas: np.ndarray) -> None:
+    def _sweep(
+        self, call: Caller, state: State, block: np.ndarray, step: Step, betas: np.ndarray
+    ) -> None:
         """Sweeps between two looks; tables of hashed weights grow where they must."""
         room: Any = None if self.scalar else np.empty(self.width, np.int32)
         done, whole = np.zeros(1, np.int64), np.zeros(1, np.uint64)
         while done[0] < len(block):
             own, m = own_arrays(self.model, state.x[None], state), self.chain_arrays(state)
-            run_kernel(
-                self.model, function_sweeps, own, self.contexts, self.factors, self.scan, step,
-                betas, m, room, whole, block, done,
+            call(
+                own, self.contexts, self.factors, self.scan, step, betas, m, room, whole, block,
+                done,
             )  # fmt: skip
             if done[0] < len(block):
                 state.own.update(grown(state.own, np.zeros(1, np.int64)))

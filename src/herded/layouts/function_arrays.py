@@ -1,6 +1,6 @@
 """What chains and herds on functions of one's own share: orders of visits, what members keep."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -112,19 +112,28 @@ def own_arrays(model: ConditionalModel, x: np.ndarray, state: State) -> OwnArray
     )
 
 
-def run_kernel(model: ConditionalModel, kernel: Any, own: OwnArrays, *others: Any) -> None:
-    """Call a kernel with the model's functions: compiled, or as plain Python if these are."""
-    calls = model.calls.best
-    arguments = calls.visit, calls.follow, model.data, own, *others
-    own.alarm[:] = 0
-    with reporting("the model's functions"):
+class Caller:
+    """Calls a kernel with a model's functions: compiled, or as plain Python if these are.
+
+    All calls of one have arguments of the same types, which are looked at once.
+    """
+
+    def __init__(self, model: ConditionalModel, kernel: Any) -> None:
+        self.model, self.kernel = model, kernel
+        self.found: Callable[..., None] | None = None
         if model.calls.fast is None:
-            getattr(kernel, "py_func", kernel)(*arguments)
-        else:
-            entry(kernel, arguments)(*arguments)
-    if own.alarm[0]:
-        _, i, k = own.alarm.tolist()
-        raise no_distribution(model, i, own.logits[k, : model.cardinalities[i]])
+            self.found = getattr(kernel, "py_func", kernel)
+
+    def __call__(self, own: OwnArrays, *others: Any) -> None:
+        model, calls = self.model, self.model.calls.best
+        arguments = calls.visit, calls.follow, model.data, own, *others
+        with reporting("the model's functions"):
+            if self.found is None:
+                self.found = entry(self.kernel, arguments)
+            self.found(*arguments)
+        if own.alarm[0]:
+            _, i, k = own.alarm.tolist()
+            raise no_distribution(model, i, own.logits[k, : model.cardinalities[i]])
 
 
 class reporting:  # noqa: N801  used like a function
@@ -153,12 +162,3 @@ def no_distribution(model: ConditionalModel, i: int, logits: np.ndarray) -> Mode
         "expected finite or -inf log-probabilities from conditional, got "
         f"{logits[~(logits < np.inf)][0]} for variable {name}: correct the function"
     )
-
-
-def pieces(sweep: int, sweeps: int, is_marked: Callable[[int], bool]) -> Iterator[tuple[int, int]]:
-    """Ranges of `sweeps` from number `sweep` on that end before marked ones."""
-    first = 0
-    for last in range(1, sweeps + 1):
-        if last == sweeps or is_marked(sweep + last):
-            yield first, last
-            first = last

@@ -5,6 +5,7 @@ so that rounding does not pile up, whatever the blocks that a run is cut into.
 """
 
 import time
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from herded.models.evidence import called
 from herded.models.own_calls import Calls, read_only
 from herded.system.stream import draws, stream_key
 
-EARLY, OFTEN = (0, 16, 128), 1024  # sweeps
+EARLY, SWEEPS, UPDATES = (0, 16, 128), 1024, 2**17  # between two looks
 VARIABLES = 8  # that are looked at each time
 AT_START = 64  # whose compiled conditionals are compared with plain ones
 TOLERANCE = 1e-6  # of probabilities, and of statistics beside the largest of an array
@@ -25,9 +26,30 @@ COMPILED = 1e-7  # seconds that an update of compiled functions takes: benchmark
 STREAM = 9  # purpose of random numbers
 
 
-def is_marked(sweep: int) -> bool:
-    """Whether a look is due before this sweep."""
-    return sweep in EARLY or sweep % OFTEN == 0
+def interval(updates: int) -> int:
+    """Sweeps of so many updates between two looks: a power of two, and more where sweeps are short.
+
+    What is kept is built anew then, so that this is a part of what a run is.
+    """
+    found = SWEEPS
+    while found * updates < UPDATES:
+        found *= 2
+    return found
+
+
+def pieces(
+    model: ConditionalModel, x: np.ndarray, state: State, sweeps: int
+) -> Iterator[tuple[int, int]]:
+    """Ranges of `sweeps` from the state's own on, each after a look if one is due."""
+    often, begun, first = interval(x.size), state.sweep, 0
+    while first < sweeps:
+        now = begun + first
+        if now in EARLY or now % often == 0:
+            look(model, x, state)
+        later = [mark for mark in EARLY if mark > now]
+        mark = min([*later, (now // often + 1) * often])
+        yield first, min(sweeps, mark - begun)
+        first = mark - begun
 
 
 def look(model: ConditionalModel, x: np.ndarray, state: State) -> None:
@@ -37,6 +59,8 @@ def look(model: ConditionalModel, x: np.ndarray, state: State) -> None:
             compare(model, x[:1])
         else:
             refresh(model, x, state)
+        if state.sweep & (state.sweep - 1):
+            return
         key = stream_key(state.chain, state.sweep, STREAM)
         k = int(draws(key, 1)[0] % np.uint64(len(x)))
         for i in _some(model, key, VARIABLES):
@@ -110,7 +134,8 @@ def doubts(model: ConditionalModel, x: np.ndarray) -> list[str]:
 
 def _slow(model: ConditionalModel, x: np.ndarray) -> str:
     """A sentence about functions that could not be compiled, and what that costs."""
-    if model.calls.fast is not None or model.compiled is False or not model.calls.why_plain:
+    is_asked_for = model.compiled is False or model.vectorised  # NumPy for all members at once
+    if model.calls.fast is not None or is_asked_for or not model.calls.why_plain:
         return ""
     mine, some = Member(model, x, model.calls.plain), _some(model, stream_key(STREAM), AT_START)
     began = time.perf_counter()

@@ -12,14 +12,13 @@ from herded.draws.protocol import Draw, Step
 from herded.draws.together import TogetherDraw, orders, start_phases
 from herded.layouts.function import NOT_OWN
 from herded.layouts.function_arrays import (
+    Caller,
     keep,
     neighbour_arrays,
     order_of,
     own_arrays,
-    pieces,
-    run_kernel,
 )
-from herded.layouts.function_checks import doubts, is_marked, look
+from herded.layouts.function_checks import doubts, pieces
 from herded.layouts.function_herd_sweeps import TogetherArrays, function_herd
 from herded.layouts.herd import HerdLayout
 from herded.layouts.protocol import Proposal, Task
@@ -76,7 +75,7 @@ class FunctionHerdLayout(HerdLayout):
         return self.n_stored * self.members
 
     def pack(self, states: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(states, np.int64).reshape(-1)
+        return np.array(states, np.int64, order="C").reshape(-1)
 
     def members_of(self, block: np.ndarray) -> np.ndarray:
         return block.reshape(len(block), self.members, self.n_stored)
@@ -111,13 +110,9 @@ class FunctionHerdLayout(HerdLayout):
         if not len(self.scan.order):
             state.sweep += len(block)
             return
-        x = self._rows(state)
-        for first, last in pieces(state.sweep, len(block), is_marked):
-            if is_marked(state.sweep):
-                look(self.model, x, state)
-            run_kernel(
-                self.model,
-                function_herd,
+        x, call = self._rows(state), Caller(self.model, function_herd)
+        for first, last in pieces(self.model, x, state, len(block)):
+            call(
                 own_arrays(self.model, x, state),
                 self._together(state),
                 self.scan,

@@ -53,12 +53,25 @@ class OwnArrays(NamedTuple):
 
 @jit
 def function_sweeps(visit, follow, data, own, c, f, scan, run, betas, m, p, whole, block, done):
-    """One chain. `p` is room for a conditional by the vector rule, None by the scalar one."""
+    """One chain. `p` is room for a conditional by the vector rule, None by the scalar one.
+
+    Arrays are taken out of their tuples above the loops: within them Numba would count references.
+    """
     seen, read, kept, logits, old = own.seen, own.read, own.kept, own.logits, own.old
-    x, alarm, variables, cards = own.x, own.alarm, scan.order, f.cardinalities
-    order = variables.copy()
+    x, alarm, variables, cards, states_of = own.x, own.alarm, scan.order, f.cardinalities, m.x
+    w, keys, tally, filled, first_slot, slots = (
+        m.w,
+        m.keys,
+        m.tally,
+        m.filled,
+        m.slot_start,
+        m.slots,
+    )
+    near_start, near, pool_start, mode = f.neighbour_start, f.neighbour, c.pool_start, c.mode
+    order, plane = variables.copy(), c.size // MAX_BINS
     for s in range(done[0], len(block)):
-        if not begin_sweep(c, run, m, scan.policy, variables, order, whole, s):
+        is_plain = len(mode) == DRAW and scan.policy[0] != RANDOM
+        if not (is_plain or begin_sweep(c, run, m, scan.policy, variables, order, whole, s)):
             return
         for o in range(len(order)):
             i = order[o]
@@ -66,12 +79,23 @@ def function_sweeps(visit, follow, data, own, c, f, scan, run, betas, m, p, whol
             if is_wrong(logits, cards[i], i, alarm):
                 return
             old[0] = x[0, i]
+            key, at, met = np.uint64(0), 0, False
+            if len(mode) >= LAZY:
+                key, at, met = find_weight(
+                    mode, near_start, near, keys, first_slot, slots, filled, states_of, whole, i
+                )
+            hashed, place = (np.uint64(key), at, met), (i, s, len(cards))
             if p is None:
-                new = settle_scalar(c, f, run, m, logits, whole, i, s, betas[s])
+                new = settle_scalar(mode, run, logits, betas[s], w, hashed, plane, tally, place)
             else:
-                new = settle_vector(c, f, run, m, logits, p, whole, i, s, betas[s])
+                new = settle_vector(
+                    mode, run, logits, betas[s], p, cards[i], w, hashed, pool_start, plane, tally,
+                    place,
+                )  # fmt: skip
             block[s, i] = new
             if new != old[0]:
+                if len(mode) == FULL:
+                    follow_hash(whole, i, old[0], new)
                 x[0, i] = new
                 if follow is not None:
                     follow(i, old, seen, kept, data)
@@ -109,65 +133,61 @@ def is_wrong(logits, states, i, alarm):
 
 
 @jit
-def settle_scalar(c, f, run, m, logits, whole, i, s, beta):
-    """The next state of a binary variable, by the scalar rule."""
-    mode, w = len(c.mode), m.w
-    clock = np.uint64(run.sweep + s) * np.uint64(len(m.x)) + np.uint64(i)
+def settle_scalar(mode, run, logits, beta, w, hashed, plane, tally, place):
+    """The next state of a binary variable, by the scalar rule.
+
+    `hashed` is what `find_weight` gives, `place` (variable, sweep of the block, all variables).
+    """
+    (key, at, met), (i, s, n) = hashed, place
+    clock = np.uint64(run.sweep + s) * np.uint64(n) + np.uint64(i)
     p = fixed_scalar(logits[0, 0], logits[0, 1], beta)
-    if len(m.tally):
-        m.tally[i] += p
-    if mode == DRAW:
+    if len(tally):
+        tally[i] += p
+    if len(mode) == DRAW:
         return np.int64(draw_scalar(draw(run.key, clock), p))
-    if mode == POOLED:
-        shift = bin_shift(bins_at(run.sweep + s))
-        at = np.uint64(i + bin_scalar(p, shift) * (c.size // MAX_BINS))
-    else:
-        key, slot, met = find_weight(c, f, m, whole, i)
-        at = np.uint64(slot)
-        if met:
-            start_scalar(w, at, run.random_phases, run.phase_key, key)
-    new = np.int64(herd_scalar(w, at, p))
-    if mode == FULL:
-        whole[0] ^= hash_one(i, m.x[i]) ^ hash_one(i, new)
-    return new
+    if len(mode) == POOLED:
+        at = i + bin_scalar(p, bin_shift(bins_at(run.sweep + s))) * plane
+    elif met:
+        start_scalar(w, np.uint64(at), run.random_phases, run.phase_key, key)
+    return np.int64(herd_scalar(w, np.uint64(at), p))
 
 
 @jit
-def settle_vector(c, f, run, m, logits, p, whole, i, s, beta):
+def settle_vector(mode, run, logits, beta, p, states, w, hashed, pool_start, plane, tally, place):
     """The next state of a variable of any cardinality, by the vector rule."""
-    mode, w, states, widest = len(c.mode), m.w, c.width[i], logits.shape[1]
-    clock = np.uint64(run.sweep + s) * np.uint64(len(m.x)) + np.uint64(i)
+    (key, at, met), (i, s, n) = hashed, place
+    clock, widest = np.uint64(run.sweep + s) * np.uint64(n) + np.uint64(i), logits.shape[1]
     mean = fixed_vector(logits[0], beta, states, p, 0)
-    if len(m.tally):
+    if len(tally):
         for k in range(states):
-            m.tally[i * widest + k] += p[k]
-    if mode == DRAW:
+            tally[i * widest + k] += p[k]
+    if len(mode) == DRAW:
         return np.int64(draw_vector(draw(run.key, clock), p, 0, states))
-    if mode == POOLED:
-        bin_of = bin_vector(mean, states, bins_at(run.sweep + s))
-        at = np.int64(c.pool_start[i] + bin_of * (c.size // MAX_BINS))
+    if len(mode) == POOLED:
+        at = np.int64(pool_start[i] + bin_vector(mean, states, bins_at(run.sweep + s)) * plane)
     else:
-        key, slot, met = find_weight(c, f, m, whole, i)
-        at = np.int64(slot * widest)
+        at = np.int64(at * widest)
         if met:
             start_vector(w, at, states, run.random_phases, run.phase_key, key)
     if run.slack == 0:
-        new = np.int64(herd_vector(w, at, p, 0, states))
-    else:
-        new = np.int64(slack_vector(w, at, p, 0, states, run.slack, draw(run.key, clock)))
-    if mode == FULL:
-        whole[0] ^= hash_one(i, m.x[i]) ^ hash_one(i, new)
-    return new
+        return np.int64(herd_vector(w, at, p, 0, states))
+    return np.int64(slack_vector(w, at, p, 0, states, run.slack, draw(run.key, clock)))
 
 
 @jit
-def find_weight(c, f, m, whole, i):
+def find_weight(mode, near_start, near, keys, first_slot, slots, filled, x, whole, i):
     """The key of a visit's context, where its weight is in the table, and whether it is new."""
-    first = m.slot_start[0]
-    table = m.keys[first : first + m.slots[0]]
-    if len(c.mode) == FULL:
-        key = hash_others(whole[0], i, m.x[i])
+    first = first_slot[0]
+    table = keys[first : first + slots[0]]
+    if len(mode) == FULL:
+        key = hash_others(whole[0], i, x[i])
     else:
-        key = hash_neighbours(f.neighbour_start, f.neighbour, i, m.x)
-    slot, met = find_slot(table, m.filled, 0, key)
+        key = hash_neighbours(near_start, near, i, x)
+    slot, met = find_slot(table, filled, 0, key)
     return key, first + slot, met
+
+
+@jit
+def follow_hash(whole, i, old, new):
+    """The hash of the whole state after a change."""
+    whole[0] ^= hash_one(i, old) ^ hash_one(i, new)

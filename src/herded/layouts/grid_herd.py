@@ -21,7 +21,7 @@ from herded.layouts.grid_arrays import COUNTS, LANES, start_lattice
 from herded.layouts.grid_herd_sweeps import Frame, GridHerd, herd_sweeps
 from herded.layouts.herd import HerdLayout
 from herded.layouts.protocol import Proposal, Task
-from herded.layouts.state import NOTHING, State
+from herded.layouts.state import State
 from herded.layouts.waves import schedule, wave_length
 from herded.system.arrays import aligned
 from herded.system.threads import run_jobs, workers
@@ -131,8 +131,7 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         p = grid.p.reshape(2, self.parts, -1)
         tables = (p, None) if len(grid.contexts) == COUNTS else (None, p)
         phases = state.own["phases"].reshape(2, self.parts, -1) if self.kept else NO_PHASES
-        ones = state.ones if state.ones.size else NOTHING
-        herd = GridHerd(state.x, phases, state.tally, ones)
+        herd = GridHerd(state.x, phases, state.tally, state.ones)
         spare = WORD - live_in_last(self.members)
         frame = Frame(grid.rows, self.model.shape[0], grid.periodic, spare)
         sweep = partial(herd_sweeps, *tables, places(self.members), frame, step, herd, block)

@@ -46,7 +46,7 @@ class State:
     sweep: int = 0
     chain: int = 0
     total: int = 0
-    ones: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))
+    ones: np.ndarray = field(default_factory=lambda: NOTHING)
 
     def copy(self) -> "State":
         """A state that shares nothing with this one."""

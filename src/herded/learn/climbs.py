@@ -15,14 +15,15 @@ from herded.learn.steps import Steps
 from herded.learn.stochastic import Averaged
 from herded.methods.options import check_herd, check_seed, is_between, is_whole
 from herded.models.evidence import called
+from herded.system import memory
 from herded.system.stream import draws, stream_key
 
 QUICK = 2.0**24  # bytes of elimination that take a tenth of a second: "auto" takes no more
 BATCHES, JITTER = 14, 15  # purposes of streams
-START_STEPS = 100  # of pseudo-likelihood, most
+START_STEPS, START_SLOPE = 100, 1e-3  # of pseudo-likelihood: most, and how flat is enough
 WARM = 20  # calls of a herd before the first step
 SCORED = 10  # noisy steps between two looks at held-out rows
-APART = 0.1  # hidden variables' parameters start up to so far from those of the model
+APART = 0.5  # hidden variables' parameters start up to so far from those of the model
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,11 @@ class Options:
         check_herd(self.herd)
         check_seed(self.seed)
 
-    def told(self) -> str:
+    def told(self, steps: Steps) -> str:
         """What decides the bits of a run, for its checkpoint."""
-        noisy = (self.steps,) if self.method == "herd" or self.batch else ()
+        averaged = () if steps.until_flat else (self.steps,)
         chosen = self.objective, self.method, self.batch, self.patience
-        return repr((*chosen, self.rate, self.herd, self.sweeps, self.seed, *noisy))
+        return repr((*chosen, self.rate, self.herd, self.sweeps, self.seed, *averaged))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +110,9 @@ def prepared(
     rows: Rows, held: Rows | None, penalty: Penalty, options: Options, has_begun: bool
 ) -> Steps:
     """The steps to take; their start is found unless they have begun in an earlier run."""
+    members = options.herd + len(rows.states)
+    need = members * (12.0 * rows.states.shape[1] + 8.0 * np.diff(rows.links.link_start).max())
+    memory.check(need, options.max_memory, "the states of data and herd", "give fewer rows")
     start = first_parameters(rows, penalty, options, has_begun)
     parts: dict[str, Any] = {}
     objective: Objective = PseudoLikelihood(rows)
@@ -143,15 +147,18 @@ def prepared(
 def first_parameters(rows: Rows, penalty: Penalty, options: Options, has_begun: bool) -> np.ndarray:
     """Those of the model; from there the best by pseudo-likelihood, where all is known.
 
-    With hidden variables a little apart from them: where several are alike, as in a model of
-    zeros, nothing else would make them differ.
+    Parameters of hidden variables, which few rows know, start apart from them: where several are
+    alike, as in a model of zeros, nothing else would make them differ.
     """
     start = rows.family.start.copy()
     if not rows.complete:
         bits = draws(stream_key(options.seed, 0, JITTER), len(start))
-        return start + APART * (2.0**-52 * (bits >> np.uint64(11)).astype(np.float64) - 1.0)
+        apart = APART * (2.0**-52 * (bits >> np.uint64(11)).astype(np.float64) - 1.0)
+        hidden = (rows.states < 0).mean(axis=0) >= 0.5
+        return np.where(rows.family.touching(np.asarray(hidden)), start + apart, start)
     if options.objective == "likelihood" and not has_begun:
-        return climb(penalty.smooth(rows.pseudo), start, penalty.l1, START_STEPS).x
+        pseudo = penalty.smooth(rows.pseudo)
+        return climb(pseudo, start, penalty.l1, START_STEPS, START_SLOPE).x
     return start
 
 
@@ -203,7 +210,7 @@ class Batches:
     def of(self, step: int) -> np.ndarray | None:
         if self.size is None or self.size >= self.rows:
             return None
-        each = self.rows // self.size
+        each = -(-self.rows // self.size)
         epoch, part = divmod(step, each)
         bits = draws(stream_key(self.seed, epoch, BATCHES), self.rows)
         order = np.argsort(bits, kind="stable")

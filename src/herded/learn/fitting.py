@@ -93,8 +93,8 @@ def fit(
     sweeps : int
         Sweeps of the herd in each step.
     seed : int
-        Of the herd, of batches, of what is held out, and of the start of models with hidden
-        variables.
+        Of the herd, of batches, of what is held out, and of where the parameters of variables that
+        most rows do not know start.
     checkpoint : path, optional
         A file to save to every `checkpoint_every` seconds and at the end, and to resume from if it
         exists: to the same bits.
@@ -147,16 +147,15 @@ def fit(
     rows = Rows(family, learned)
     penalty = Penalty(penalties(family, "l1", l1), penalties(family, "l2", l2))
     check_rows(rows, penalty, options)
-    identity = {
+    has_begun = checkpoint is not None and os.path.exists(checkpoint)
+    run = prepared(rows, None if held is None else Rows(family, held), penalty, options, has_begun)
+    run.identity = {
         "model": family.graph.content_hash,
         "parameters": digest(family.group, family.weight),
         "data": digest(learned) if held is None else digest(learned, held),
         "penalty": digest(penalty.l1, penalty.l2),
-        "options": options.told(),
+        "options": options.told(run),
     }
-    has_begun = checkpoint is not None and os.path.exists(checkpoint)
-    run = prepared(rows, None if held is None else Rows(family, held), penalty, options, has_begun)
-    run.identity = identity
     if checkpoint is not None:
         run.resume(checkpoint)
     run.run(checkpoint, checkpoint_every, progress)

@@ -126,9 +126,15 @@ class QuasiNewton:
         self.value, self.stuck = float(arrays["numbers"][0]), bool(arrays["numbers"][1])
 
 
-def climb(function: Function, start: np.ndarray, l1: np.ndarray, steps: int) -> QuasiNewton:
+def climb(
+    function: Function,
+    start: np.ndarray,
+    l1: np.ndarray,
+    steps: int,
+    tolerance: float = TOLERANCE,
+) -> QuasiNewton:
     """Steps until nothing is left to gain, or `steps` are done."""
-    climber = QuasiNewton(function, start, l1)
+    climber = QuasiNewton(function, start, l1, tolerance)
     for _ in range(steps):
         if climber.converged:
             break

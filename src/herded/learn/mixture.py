@@ -234,6 +234,20 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         ends = np.stack([mean - reach, mean + reach], axis=-1)
         return CoClustering(mean, np.clip(ends, 0.0, 1.0))
 
+    def plot(self) -> Any:
+        """The points of `fit` by their clusters, and how probably pairs share one, as a figure.
+
+        Of many points some are shown in the matrix of pairs, sorted by cluster.
+        """
+        from herded.learn.mixture_plot import MOST, cluster_figure
+
+        check_is_fitted(self)
+        n = len(self.labels_)
+        some = np.arange(0, n, -(-n // MOST))
+        rows = some[np.argsort(self.labels_[some], kind="stable")]
+        data = self._data.points if self.family == "gaussian" else self._data.codes
+        return cluster_figure(data, self.labels_, self.co_clustering(rows).probability)
+
     # -- the run ---------------------------------------------------------------------------------
 
     def _prior(self) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from herded.system.stream import draw
 
 EVERY = 64  # sweeps from one fresh factorisation to the next
 NEGLIGIBLE = -45.0  # log of a share that no draw would see
+FEWEST_FOUNDERS, MOST_FOUNDERS = 4, 16  # of clusters, when a run starts
 OFTEN, SELDOM = 2, 10  # sweeps from one split or merge to the next: in the burn-in, and after it
 _11, _SCALE = np.uint64(11), 2.0**-53
 
@@ -60,20 +61,56 @@ def empty_kept(members: int, n: int, most: int, sweeps: int, kept: int) -> Kept:
 
 @jit
 def start_members(herd, data, key):
-    """Points come in a random order, and each joins a cluster that suits it."""
+    """Some points found clusters, far from each other, and all others join the nearest.
+
+    Founders are drawn in proportion to the squared distance from those before (k-means++), in
+    every member as many as chance will have it: more than there may be clusters in the data, since
+    clusters die and merge more easily than they split.
+    """
     members, n = herd.label.shape
-    order = np.empty(n, np.int64)
-    work, shares = np.empty(2 * data.points.shape[1] + 1), np.empty(herd.used.shape[1])
+    most, d = herd.used.shape[1], data.points.shape[1]
+    work, gap = np.empty(2 * d + 1), np.empty(n)
     for m in range(members):
+        clock = np.uint64(m) * np.uint64(MOST_FOUNDERS + 1)
+        wanted = np.int64(draw(key, clock) >> _11) % (MOST_FOUNDERS - FEWEST_FOUNDERS + 1)
+        wanted = min(wanted + FEWEST_FOUNDERS, most)
+        for c in range(wanted):
+            _found(herd, data, m, c, draw(key, clock + np.uint64(c + 1)), gap)
         for i in range(n):
-            order[i] = i
-        for last in range(n - 1, 0, -1):
-            bits = draw(key, np.uint64(m) * np.uint64(2 * n) + np.uint64(last))
-            other = np.int64(bits >> _11) % (last + 1)
-            order[last], order[other] = order[other], order[last]
-        for a in range(n):
-            bits = draw(key, np.uint64(m) * np.uint64(2 * n) + np.uint64(n + a))
-            _place(herd, data, m, order[a], NOWHERE, bits, work, shares)
+            c = herd.label[m, i]
+            if herd.size[m, c] == 0:
+                clear(herd.known, herd.counts, herd.size, m, c, data.prior, d)
+                herd.used[m, herd.clusters[m]] = c
+                herd.clusters[m] += 1
+            put(
+                herd.known, herd.counts, herd.size, m, c,
+                data.points, data.codes, data.prior, i, work, JOIN
+            )  # fmt: skip
+
+
+@jit
+def _found(herd, data, m, c, bits, gap):
+    """One more founder, for cluster c; points that it is nearest to are its own."""
+    n, total = len(gap), 0.0
+    for i in range(n):
+        gap[i] = 1.0 if c == 0 else gap[i]
+        total += gap[i]
+    wanted, passed, founder = np.float64(bits >> _11) * _SCALE * total, 0.0, n - 1
+    for i in range(n):
+        passed += gap[i]
+        if wanted < passed:
+            founder = i
+            break
+    for i in range(n):
+        away = 0.0
+        for a in range(data.points.shape[1]):
+            step = data.points[i, a] - data.points[founder, a]
+            away += step * step
+        for a in range(data.codes.shape[1]):
+            away += data.codes[i, a] != data.codes[founder, a]
+        if c == 0 or away < gap[i]:
+            gap[i] = away
+            herd.label[m, i] = c
 
 
 @jit

@@ -17,7 +17,6 @@ from herded.learn.parameters import LogLinear
 from herded.learn.visits import (
     Links,
     count_entries,
-    links_of,
     pseudo_likelihood,
     squared_statistics,
 )
@@ -30,9 +29,9 @@ class Rows:
     family: LogLinear
     states: np.ndarray  # (R, N), -1 where unknown
 
-    @cached_property
+    @property
     def links(self) -> Links:
-        return links_of(self.family.graph)
+        return self.family.links
 
     @cached_property
     def complete(self) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
+from herded.learn.visits import Links, links_of
 from herded.models.checks import locked, number_array, shown, whole_array
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.lattice import ISING, Lattice
@@ -39,6 +40,11 @@ class LogLinear:
         return int(self.group.max()) + 1
 
     @cached_property
+    def links(self) -> Links:
+        """The graph as visits read it."""
+        return links_of(self.graph)
+
+    @cached_property
     def learned(self) -> np.ndarray:
         """Which entries of the tables have a parameter."""
         return np.flatnonzero(self.group >= 0)
@@ -53,10 +59,20 @@ class LogLinear:
     @cached_property
     def alone(self) -> np.ndarray:
         """(P,) whether a parameter is of factors of single variables only."""
-        arity = np.repeat(np.diff(self.graph.factor_start), np.diff(self.graph.table_start))
-        joint = np.zeros(self.count, bool)
-        joint[self.group[(arity > 1) & (self.group >= 0)]] = True
-        return ~joint
+        return ~self._of_some(np.diff(self.graph.factor_start) > 1)
+
+    def touching(self, variables: np.ndarray) -> np.ndarray:
+        """(P,) whether a parameter is of a factor of some of these variables (N,)."""
+        owner = np.repeat(np.arange(self.graph.n_factors), np.diff(self.graph.factor_start))
+        touched = owner[variables[self.graph.factor_variables]]
+        return self._of_some(np.isin(np.arange(self.graph.n_factors), touched))
+
+    def _of_some(self, factors: np.ndarray) -> np.ndarray:
+        """(P,) whether a parameter is of some of these factors (F,)."""
+        of_them = np.repeat(factors, np.diff(self.graph.table_start))
+        found = np.zeros(self.count, bool)
+        found[self.group[of_them & (self.group >= 0)]] = True
+        return found
 
     def tables(self, parameters: np.ndarray) -> np.ndarray:
         """The log-tables of all factors."""
@@ -126,7 +142,6 @@ def _lattice_of(lattice: Lattice, tables: np.ndarray) -> Lattice:
 def log_linear(model: Model, groups: object = None, weights: object = None) -> LogLinear:
     """What `fit` learns of a model: see its parameters `groups` and `weights`."""
     graph = as_graph(model)
-    assert isinstance(model, (FactorGraph, Lattice))
     if (graph.evidence >= 0).any():
         raise ModelError(
             "expected a model without evidence, got one that knows some states: write them into "
@@ -140,8 +155,8 @@ def log_linear(model: Model, groups: object = None, weights: object = None) -> L
     if weights is not None and named:
         raise ModelError("expected groups as arrays where weights are given, got weights alone")
     if isinstance(model, Lattice) and named and groups != "ising":
-        group, weight = _of_lattice(model, tied=groups == "tied")
-    elif isinstance(groups, str):
+        return _checked(model, graph, *_of_lattice(model, tied=groups == "tied"))
+    if isinstance(groups, str):
         group, weight = _of_spins(graph, groups)
     elif groups is None:
         group = np.arange(len(graph.log_tables))
@@ -151,7 +166,7 @@ def log_linear(model: Model, groups: object = None, weights: object = None) -> L
         weight = np.ones(len(group))
         if weights is not None:
             weight = _entries(graph, "weights", weights, number_array)
-    return _checked(model, graph, group, weight)
+    return _checked(graph, graph, group, weight)  # no lattice has tables of any kind
 
 
 def _checked(

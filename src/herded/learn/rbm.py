@@ -42,7 +42,7 @@ class RBM(TransformerMixin, BaseEstimator):
     states : int or array_like of int, optional
         States of the visible units; by default as many as the data have, at least two.
     epochs : int
-        How often every row is used.
+        How often the rows are gone through; those that fill no batch wait for the next time.
     batch : int
         Rows of one step.
     rate : float

@@ -161,10 +161,14 @@ class Steps:
     def _check(self, path: FilePath, arrays: dict[str, np.ndarray]) -> None:
         """Raise unless every array is there, of the right type, and as large as it may be."""
         grows = ("history", "best", "climber/moved", "climber/changed")
+        parameters = self.climber.x.shape
         for name, fresh in self.arrays().items():
-            found = arrays.get(name)
-            same = found is not None and found.dtype == fresh.dtype and found.ndim == fresh.ndim
-            if not same or (name not in grows and arrays[name].shape != fresh.shape):
+            found = arrays.get(name, np.empty(0, np.uint8))
+            same = found.dtype == fresh.dtype and found.ndim == fresh.ndim
+            same = same and found.shape[1:] == fresh.shape[1:]
+            if name == "best":
+                same = same and found.shape in ((0,), parameters)
+            if not same or (name not in grows and found.shape != fresh.shape):
                 raise CheckpointError(
                     f"expected a whole checkpoint at {path}, got one that is broken in {name}: "
                     "move it away to start anew"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import MethodError, ModelError
-from herded.learn.lbfgs import QuasiNewton
+from herded.learn.lbfgs import climb
 from herded.learn.observations import whole_rows
 from herded.learn.spins import spin_pseudo_likelihood
 from herded.methods.options import check_seed, is_between, is_whole
@@ -25,7 +25,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import pairwise_model
 from herded.run.loop import interruptible
 from herded.run.progress import Progress
-from herded.system.exp import log_array
+from herded.system.exp import exp_array, log_array
 from herded.system.stream import draws, stream_key
 
 HELD = 21  # purpose of a stream
@@ -238,12 +238,7 @@ class PairSpins:
             value, gradient = self.at(x)
             return value, gradient if free is None else np.where(free, gradient, 0.0)
 
-        climber = QuasiNewton(function, start, l1, TOLERANCE)
-        for _ in range(STEPS):
-            if climber.converged:
-                break
-            climber.step()
-        return climber.x
+        return climb(function, start, l1, STEPS, TOLERANCE).x
 
     def refitted(self, x: np.ndarray) -> np.ndarray:
         """The same edges without a penalty, but for a trace of one that keeps them finite."""
@@ -259,9 +254,10 @@ class PairSpins:
 def _penalties(given: int | ArrayLike, learned: PairSpins) -> np.ndarray:
     """From the largest to the smallest."""
     alone = learned.climbed(np.zeros(learned.count), 1e9)
-    most = float(np.abs(learned.at(alone)[1][learned.n :]).max())
+    most = max(float(np.abs(learned.at(alone)[1][learned.n :]).max()), 1e-12)
     if isinstance(given, int) and is_whole(given, 1):
-        return np.geomspace(most, LEAST * most, given)
+        first, last = (float(end) for end in log_array(np.array([most, LEAST * most])))
+        return exp_array(np.linspace(first, last, given))
     values = number_array("penalties", given)
     if values.ndim != 1 or not len(values) or not (np.isfinite(values) & (values > 0.0)).all():
         raise MethodError(

@@ -204,14 +204,17 @@ def share_behind(p, k, states, r):
 @jit
 def count_entries(links, x, weight, counts):
     """counts[e] += weights of the rows in which a factor is in the state of its entry e."""
-    n, rows = x.shape
-    entry = np.empty((most_links(links), rows), np.int64)
-    for i in range(n):
-        find_entries(links, i, x, 0, rows, entry)
-        for at in range(links.link_start[i], links.link_start[i + 1]):
-            row = entry[at - links.link_start[i]]
-            for r in range(rows):
-                counts[row[r] + x[i, r] * links.stride[at]] += links.share[at] * weight[r]
+    n, total = x.shape
+    entry = np.empty((most_links(links), TOGETHER), np.int64)
+    for first in range(0, total, TOGETHER):
+        last = min(first + TOGETHER, total)
+        for i in range(n):
+            find_entries(links, i, x, first, last, entry)
+            for at in range(links.link_start[i], links.link_start[i + 1]):
+                row, stride = entry[at - links.link_start[i]], links.stride[at]
+                for r in range(last - first):
+                    e = row[r] + x[i, first + r] * stride
+                    counts[e] += links.share[at] * weight[first + r]
 
 
 @jit

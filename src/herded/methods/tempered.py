@@ -18,10 +18,12 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import Options, is_between, is_whole
 from herded.models.checks import shown
+from herded.models.conditional import ConditionalModel
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
 from herded.moves.components import compile_components
 from herded.moves.field_exchanges import compile_links
+from herded.moves.function_ladder import propose_ladder
 from herded.moves.ladder import (
     FieldLadder,
     LadderLayout,
@@ -58,7 +60,7 @@ class Tempered(Options):
         the run also gives log Z (`result.log_z`): take 17 rungs.
     swaps
         What neighbouring rungs exchange: "components" of the variables on which they differ, each
-        by itself, or "whole" states.
+        by itself, or "whole" states; of a `ConditionalModel` always these.
 
     Examples
     --------
@@ -99,6 +101,8 @@ class Tempered(Options):
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Proposal:
         """The layout that `compile` would build, and what it would take."""
+        if isinstance(model, ConditionalModel):
+            return propose_ladder(model, self, self.method.scan, max_memory)
         inner = self.method.move.propose(
             model, self.method.draw, kind=kind, cools=True, max_memory=max_memory
         )

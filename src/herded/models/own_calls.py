@@ -99,7 +99,7 @@ class OwnCalls:
         build = (calls or self.best).build
         if build is None:
             return ()
-        data, seen = self.model.data, read_only(x)
+        data, seen = self.model.data, read_only(np.ascontiguousarray(x))
         if self.model.vectorised:
             parts = [np.array(part, order="C") for part in statistics_parts(build(seen, data))]
             shapes = [(len(x), *one.shape) for one in self.example]

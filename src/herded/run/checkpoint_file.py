@@ -37,7 +37,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nda
     try:
         # `write` packs nothing: what unpacks to more than the file is none of ours.
         found = read_arrays(target, check_size, kinds=(zipfile.ZIP_STORED,))
-        arrays = {name: array.copy() for name, array in found.items()}  # to be changed
+        arrays = {name: found.pop(name).copy() for name in list(found)}  # to be changed
         header = json.loads(arrays.pop("header").tobytes())
     except MemoryLimitError:
         raise

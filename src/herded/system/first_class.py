@@ -2,13 +2,16 @@
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import CellType, FunctionType
 from typing import Any
 
 from herded.system.fingerprint import KNOWN, names_in
 from herded.system.jit import CACHE, _numba, keep_on_disk
+from herded.system.kernel_cache import remove_oldest
 
 MOST_KEPT = 256  # functions that a process remembers
+MOST_ON_DISK = 512  # models whose functions are kept: an edit makes another
 
 _KEPT: dict[Any, Any] = {}
 
@@ -58,6 +61,7 @@ def first_class(function: Callable[..., Any], arguments: Sequence[Any], key: str
     dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
     if CACHE and key:
         keep_on_disk(dispatcher, os.path.join("own", key))
+        remove_oldest(Path(dispatcher._cache.cache_path).parents[1], MOST_ON_DISK)
     dispatcher.compile(types)
     dispatcher.disable_compile()
     if key:

@@ -79,15 +79,20 @@ def _wrap(function: Callable[..., Any], inner: bool) -> Any:
 
     Each kind has a folder of its own: Numba would take one for the other.
     """
-    dispatcher = _numba().njit(
-        nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=inner
-    )(function)
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    kind = None
+    if inner:
+        from herded.system.inner_kernels import InnerCacheImpl, InnerCompiler
+
+        options |= {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
+        kind = InnerCacheImpl
+    dispatcher = _numba().njit(**options)(function)
     if CACHE:
-        keep_on_disk(dispatcher, "inner" if inner else "")
+        keep_on_disk(dispatcher, "inner" if inner else "", kind)
     return dispatcher
 
 
-def keep_on_disk(dispatcher: Any, place: str) -> None:
+def keep_on_disk(dispatcher: Any, place: str, kind: Any = None) -> None:
     """Let Numba keep what it compiles in the folder of the function's module, or in a place there.
 
     The folder is made when something is compiled.
@@ -96,7 +101,7 @@ def keep_on_disk(dispatcher: Any, place: str) -> None:
     before = settings.CACHE_DIR
     try:  # Numba reads the setting here and only here
         settings.CACHE_DIR = os.path.join(folder_of(function.__module__, before), place)
-        dispatcher._cache = _function_cache()(function)
+        dispatcher._cache = _function_cache(kind)(function)
     finally:
         settings.CACHE_DIR = before
 
@@ -156,7 +161,7 @@ def _numba() -> Any:
 
 
 @cache
-def _function_cache() -> Any:
+def _function_cache(kind: Any) -> Any:
     """Numba's cache of compiled functions, which reads what is compiled and prepares no compiler.
 
     Numba makes ready all that it can compile before it looks for a kept kernel, which takes
@@ -171,6 +176,8 @@ def _function_cache() -> Any:
             with self._guard_against_spurious_io_errors():
                 return self._load_overload(sig, target_context)
 
+    if kind is not None:
+        Cache._impl_class = kind
     return Cache
 
 

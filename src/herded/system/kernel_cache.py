@@ -117,6 +117,16 @@ def remove_old(folder: Path) -> None:
             shutil.rmtree(old, ignore_errors=True)
 
 
+def remove_oldest(folder: Path, most: int) -> None:
+    """Remove those of the folders within one that were made first, if they are more than `most`."""
+    try:
+        made = sorted((inner.stat().st_mtime_ns, inner) for inner in folder.iterdir())
+    except OSError:  # nothing there yet, or others remove it just now
+        return
+    for _, old in made[: max(0, len(made) - most)]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
 @cache
 def _sources() -> Sources:
     return Sources(PACKAGE)

@@ -15,13 +15,14 @@ onmessage = ({ data }) => {
   if (data.start) watch = new WATCHES[data.start](data.asked);
   else if (watch === null) return;
   const end = performance.now() + (data.budget ?? 0);
-  let proof = null;
-  for (let done = 0; done < (data.sweeps ?? 0); done++) {
+  let proof = null, left = data.sweeps ?? 0;
+  while (left > 0) {
     watch.sweep();
+    left -= 1;
     if (isMark(watch.sweeps)) proof = proofOf(watch);
     if (performance.now() > end) break;
   }
-  if (data.prove && !isMark(watch.sweeps) && watch.sweeps) proof = proofOf(watch);
+  if (data.prove && left === 0 && !isMark(watch.sweeps) && watch.sweeps) proof = proofOf(watch);
   const frame = watch.frame();
   const moved = Object.values(frame).filter((value) => ArrayBuffer.isView(value)).map((value) => value.buffer);
   postMessage({ run: data.run, sweeps: watch.sweeps, frame, proof }, moved);

@@ -1,11 +1,12 @@
 // From the words of a link to a chain that runs: the models of the scenes, as
 // herded.live.scenes has them.
 
+import { decodePicture } from "./coding.js";
 import { fixedScalar, log } from "./exp.js";
 import { GridChain } from "./grid.js";
 import { GridHerd } from "./herd.js";
 import { MeanField } from "./mean_field.js";
-import { decodePicture, noisyPicture } from "./picture.js";
+import { noisyPicture } from "./picture.js";
 import { TableChain } from "./table.js";
 
 export const MEMBERS = 16, SIDE = 20, COUPLING = 1;

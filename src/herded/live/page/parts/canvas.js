@@ -3,6 +3,7 @@
 const colours = new Map();
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const listeners = new Set();
+let family;
 dark.addEventListener("change", () => {
   colours.clear();
   listeners.forEach((redraw) => redraw());
@@ -86,7 +87,7 @@ export class Canvas {
 
   text(words, x, y, { align = "left", style = colour("soft"), size = 12, weight = 400 } = {}) {
     const { pen } = this;
-    pen.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
+    pen.font = `${weight} ${size}px ${(family ??= getComputedStyle(document.body).fontFamily)}`;
     pen.textAlign = align;
     pen.textBaseline = "middle";
     pen.fillStyle = style;

@@ -6,21 +6,32 @@ import { Pixels } from "./pixels.js";
 /** A sheep on a hill. */
 export function sheep(side) {
   const bits = new Uint8Array(side * side);
-  const oval = (x, y, cx, cy, rx, ry) => ((x - cx) / rx) ** 2 + ((y - cy) / ry) ** 2 < 1;
   for (let r = 0; r < side; r++) {
-    for (let c = 0; c < side; c++) {
-      const x = (c + 0.5) / side, y = (r + 0.5) / side;
-      const puff = Math.atan2(y - 0.47, (x - 0.5) * 0.78), body = 0.2 + 0.014 * Math.cos(11 * puff);
-      const wool = Math.hypot((x - 0.5) * 0.78, y - 0.47) < body;
-      const head = oval(x, y, 0.755, 0.4, 0.085, 0.11), ear = oval(x, y, 0.685, 0.335, 0.05, 0.028);
-      const leg = y > 0.62 && y < 0.8 && [0.36, 0.44, 0.56, 0.64].some((at) => Math.abs(x - at) < 0.021);
-      const hill = y > 0.79 + 0.05 * (x - 0.5) ** 2 * 4;
-      const eye = oval(x, y, 0.775, 0.375, 0.017, 0.02), sun = oval(x, y, 0.17, 0.17, 0.085, 0.085);
-      const gap = head && !oval(x, y, 0.755, 0.4, 0.07, 0.095) && wool;
-      bits[r * side + c] = ((wool || head || ear || leg || hill || sun) && !eye && !gap) ? 1 : 0;
-    }
+    for (let c = 0; c < side; c++) bits[r * side + c] = isSheep((c + 0.5) / side, (r + 0.5) / side) ? 1 : 0;
   }
   return bits;
+}
+
+function isSheep(x, y) {
+  const oval = (cx, cy, rx, ry) => {
+    const across = (x - cx) / rx, down = (y - cy) / ry;
+    return across * across + down * down < 1;
+  };
+  if (y > 0.79) return y > 0.79 + 0.2 * (x - 0.5) * (x - 0.5) || (y < 0.8 && isLeg(x));
+  if (y > 0.62) return isLeg(x) || isWool(x, y); // legs
+  if (oval(0.775, 0.375, 0.017, 0.02)) return false; // the eye
+  const wool = isWool(x, y);
+  if (oval(0.755, 0.4, 0.085, 0.11)) return !wool || oval(0.755, 0.4, 0.07, 0.095); // the head
+  return wool || oval(0.685, 0.335, 0.05, 0.028) || oval(0.17, 0.17, 0.085, 0.085); // ear and sun
+}
+
+function isLeg(x) {
+  return [0.36, 0.44, 0.56, 0.64].some((at) => Math.abs(x - at) < 0.021);
+}
+
+function isWool(x, y) {
+  const across = (x - 0.5) * 0.78, down = y - 0.47, far = Math.sqrt(across * across + down * down);
+  return far < 0.186 || (far < 0.214 && far < 0.2 + 0.014 * Math.cos(11 * Math.atan2(down, across)));
 }
 
 export class Drawing {
@@ -144,10 +155,8 @@ function otsu(grey) {
 /** Buttons that choose a file or take a photograph; `take(file)` gets it. */
 export function sources(take) {
   const chooser = (words, capture) => {
-    const input = make("input", { type: "file", accept: "image/*", className: "hidden" });
+    const input = make("input", { type: "file", accept: "image/*", hidden: true, "aria-label": words });
     if (capture) input.setAttribute("capture", "environment");
-    input.setAttribute("aria-label", words);
-    input.tabIndex = -1;
     input.onchange = () => {
       if (input.files.length) take(input.files[0]);
       input.value = "";

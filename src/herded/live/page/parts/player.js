@@ -2,6 +2,7 @@
 // again with the next picture of the screen. Nothing is computed on the page's own thread.
 
 const BUDGET = 14; // milliseconds of sweeps for a frame
+const HURRY = 100; // and for one on the way to where a link points
 
 export class Player {
   /** `onFrame(frame)` gets what the scene's watch shows; `onProof(proof)` its hashes. */
@@ -25,10 +26,10 @@ export class Player {
     this.run += 1;
     this.sweeps = this.due = 0;
     this.target = until;
-    if (until) this.setPlaying(false);
     // While the worker is at it, only the last of several new starts will count.
     this.begin = { start: this.scene, asked, run: this.run };
     if (!this.waiting) this.send();
+    if (until) this.setPlaying(false);
   }
 
   send() {
@@ -50,16 +51,16 @@ export class Player {
     if (!this.waiting) this.ask(1, true);
   }
 
-  ask(sweeps, prove = false) {
+  ask(sweeps, prove = false, budget = BUDGET) {
     this.stepping = false;
     this.waiting = true;
-    this.worker.postMessage({ sweeps, prove, budget: BUDGET, run: this.run });
+    this.worker.postMessage({ sweeps, prove, budget, run: this.run });
   }
 
   frame(now) {
     this.request = requestAnimationFrame(this.tick);
     if (this.waiting) return;
-    if (this.sweeps < this.target) return this.ask(this.target - this.sweeps, true);
+    if (this.sweeps < this.target) return this.ask(this.target - this.sweeps, true, HURRY);
     if (!this.playing) return undefined;
     const passed = Math.min(now - (this.last ?? now), 250);
     this.last = now;

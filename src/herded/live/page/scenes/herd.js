@@ -2,14 +2,16 @@
 
 import { Canvas, colour } from "../parts/canvas.js";
 import { card, make, short } from "../parts/dom.js";
+import { Pixels } from "../parts/pixels.js";
 import { LogPlot } from "../parts/plot.js";
 
 const SIDE = 20, MEMBERS = 16, TURN = 2 * Math.PI;
+const ACROSS = 4, GAP = 2, FLOCK = ACROSS * SIDE + (ACROSS - 1) * GAP;
 const LINES = { shared: "One herded chain", gibbs: "One Gibbs chain", herd: "Herd of 16" };
 
 export function herdScene() {
   let frame = null;
-  const flock = new Canvas("Sixteen members of a herd, each a grid of 20 by 20 spins", 1, drawFlock);
+  const flock = new Pixels("Sixteen members of a herd, each a grid of 20 by 20 spins", FLOCK, "card", "herd");
   const locked = new Canvas("Weights of one chain: each site keeps its own, so that differences stay for ever", 1, (canvas) => drawDial(canvas, "phases", "shared"));
   const free = new Canvas("Phases of the herd: thrown anew at every visit, so that nothing can lock", 1, (canvas) => drawDial(canvas, "fresh", "herd"));
   const plot = new LogPlot("Error of how alike neighbours are, over samples", {
@@ -17,18 +19,17 @@ export function herdScene() {
   });
   const values = Object.fromEntries(Object.keys(LINES).map((name) => [name, make("b", {}, "–")]));
 
-  function drawFlock({ pen, width }) {
-    const gap = Math.max(4, width / 60), across = 4, tile = (width - gap * (across - 1)) / across, cell = tile / SIDE;
+  /** Members beside each other, with lines between them. */
+  function showFlock() {
+    const cell = SIDE + GAP, shown = new Uint8Array(FLOCK * FLOCK);
     for (let k = 0; k < MEMBERS; k++) {
-      const x = (k % across) * (tile + gap), y = Math.floor(k / across) * (tile + gap);
-      pen.fillStyle = colour("faint");
-      pen.fillRect(x, y, tile, tile);
-      if (!frame) continue;
-      pen.fillStyle = colour("herd");
+      const left = (k % ACROSS) * cell, top = Math.floor(k / ACROSS) * cell;
       for (let i = 0; i < SIDE * SIDE; i++) {
-        if (frame.members[k * SIDE * SIDE + i]) pen.fillRect(x + (i % SIDE) * cell, y + Math.floor(i / SIDE) * cell, cell + 0.3, cell + 0.3);
+        const up = frame.members[k * SIDE * SIDE + i];
+        shown[(top + Math.floor(i / SIDE)) * FLOCK + left + (i % SIDE)] = up ? 255 : 36;
       }
     }
+    flock.show(shown);
   }
 
   /** Every site's phase as a dot around a circle; two sites have hands. */
@@ -64,7 +65,7 @@ export function herdScene() {
     defaults: { coupling: "0.36", speed: 20 },
     bits: ["coupling"],
     stage: [
-      card("third middle", key("herd", "Sixteen members, drawing together"), flock.element),
+      card("third middle", key("herd", "Sixteen members, drawing together"), make("div", { className: "flock" }, flock.element)),
       card(
         "twothirds",
         "The plateau, and its cure",
@@ -80,10 +81,11 @@ export function herdScene() {
     said: () => frame?.at.length && Object.entries(LINES).map(([name, words]) => `${words}: error ${short(frame[name].at(-1))}`).join(", "),
     show(shown) {
       frame = shown;
-      [flock, locked, free].forEach((canvas) => canvas.paint());
+      showFlock();
+      [locked, free].forEach((canvas) => canvas.paint());
       for (const name of Object.keys(LINES)) values[name].textContent = short(frame[name].at(-1) ?? NaN);
       plot.show(Object.keys(LINES).map((name) => ({ name, xs: frame.at, ys: frame[name] })));
     },
-    remove: () => [flock, locked, free, plot].forEach((part) => part.remove()),
+    remove: () => [locked, free, plot].forEach((part) => part.remove()),
   };
 }

@@ -14,7 +14,7 @@ export function modelScene(words) {
   let file = { name: "garden.bif", content: GARDEN }, net = null, given = parsed(words.given ?? ""), rows = [];
   const variables = make("div", { className: "variables" }), problem = make("p", { className: "error", role: "alert" });
   const title = make("span", {}, "…");
-  const input = make("input", { type: "file", accept: ".uai,.bif,.xmlbif,.xml,.bifxml", className: "hidden", tabIndex: -1, "aria-label": "A model file" });
+  const input = make("input", { type: "file", accept: ".uai,.bif,.xmlbif,.xml,.bifxml", hidden: true, "aria-label": "A model file" });
   const choose = make("button", { type: "button", onclick: () => input.click() }, "Choose a file");
   const forget = make("button", { type: "button", onclick: () => ((given = {}), load()) }, "Forget what is observed");
   const stage = card("", title, make("div", { className: "row" }, choose, input, forget, make("span", { className: "note" }, "or drop a file here")), problem, variables);

@@ -1,6 +1,6 @@
 // A picture: noise, and five ways to see through it.
 
-import { decodePicture, encodePicture } from "../core/picture.js";
+import { decodePicture, encodePicture } from "../core/coding.js";
 import { acceptDrops, make, short } from "../parts/dom.js";
 import { Drawing, sheep, sources } from "../parts/drawing.js";
 import { Pixels } from "../parts/pixels.js";
@@ -18,7 +18,7 @@ function tile(title, pixels, note) {
 export function pictureScene(words) {
   const size = SIZES.includes(words.size) ? words.size : "128", side = Number(size);
   const given = words.p ? decodePicture(words.p, side * side) : null;
-  const first = given ?? sheep(side);
+  const first = given ?? sheep(side), spelt = given ? words.p : encodePicture(first);
   let latest = null;
 
   const drawing = new Drawing(first, side, () => redrawn());
@@ -57,7 +57,7 @@ export function pictureScene(words) {
     { className: "card tiles" },
     tile("Draw here", drawing.pad, make("p", {}, "or drop a picture")),
     tile("What is seen", noisy.element, make("p", {}, "through noise")),
-    ...METHODS.map((method) => tile(make("span", { className: `key ${method}` }, NAMES[method]), results[method].element, make("p", {}, "error ", errors[method]))),
+    ...METHODS.map((method) => tile(make("span", { className: `key ${method}` }, method === "shared" ? "Shared" : NAMES[method]), results[method].element, make("p", {}, "error ", errors[method]))),
     make("div", { className: "tools" }, ...sources(take), clear, again, sizes, problem),
   );
   acceptDrops(tiles, take);
@@ -74,7 +74,7 @@ export function pictureScene(words) {
         values: ["0.5", "0.75", "1", "1.5", "2", "2.5", "3", "3.5", "4", "5", "6"],
         show: (value) => `σ = ${value}`,
       },
-      defaults: { noise: "2", size, p: encodePicture(first), speed: 30 },
+      defaults: { noise: "2", size, p: spelt, speed: 30 },
       bits: ["size", "noise", "p"],
       stage,
       asked: (settings) => settings,
@@ -91,7 +91,7 @@ export function pictureScene(words) {
       },
       remove: () => plot.remove(),
     },
-    { ...words, size, p: encodePicture(first) },
+    { ...words, size, p: spelt },
   );
   return scene;
 }

@@ -1,6 +1,7 @@
 // Denoising: all methods sweep side by side; what each thinks of a pixel, and how wrong it is.
 
-import { decodePicture, noisyPicture } from "../core/picture.js";
+import { decodePicture } from "../core/coding.js";
+import { noisyPicture } from "../core/picture.js";
 import { makeChain } from "../core/runs.js";
 
 export const METHODS = ["gibbs", "herded", "shared", "herd", "mean"];
@@ -35,8 +36,9 @@ export class PictureWatch {
   /** P(white) of every pixel so far. */
   estimate(run) {
     if (run.probabilities) return run.probabilities;
-    const total = Math.max(1, run.sweeps * run.members);
-    return Float32Array.from(run.ones, (count) => count / total);
+    const { ones } = run, total = Math.max(1, run.sweeps * run.members), found = new Float32Array(ones.length);
+    for (let i = 0; i < ones.length; i++) found[i] = ones[i] / total;
+    return found;
   }
 
   /** The mean squared error, times 1000 as in the paper. */
@@ -48,14 +50,20 @@ export class PictureWatch {
 
   /** Grey values of what is seen and of what each method makes of it, and the curves of errors. */
   frame() {
-    const frame = { at: Float64Array.from(this.at) };
-    const seen = (y) => Math.max(0, Math.min(255, 127.5 + 63.75 * y));
-    if (this.sweeps === 0) frame.noisy = Uint8Array.from(this.noisy, seen);
+    const frame = { at: Float64Array.from(this.at) }, { noisy } = this;
+    if (this.sweeps === 0) frame.noisy = greys(noisy, (y) => 127.5 + 63.75 * y);
     METHODS.forEach((method, m) => {
-      const part = this.sweeps ? this.estimate(this.runs[m]) : this.noisy.map((y) => (y > 0 ? 1 : 0));
-      frame[method] = Uint8Array.from(part, (p) => 255 * p);
+      const begun = this.sweeps > 0;
+      frame[method] = begun ? greys(this.estimate(this.runs[m]), (p) => 255 * p) : greys(noisy, (y) => (y > 0 ? 255 : 0));
       frame[`${method}Errors`] = Float64Array.from(this.curves[m]);
     });
     return frame;
   }
+}
+
+/** Bytes of numbers, cut off where they are too large or too small. */
+function greys(values, grey) {
+  const found = new Uint8ClampedArray(values.length);
+  for (let i = 0; i < values.length; i++) found[i] = grey(values[i]);
+  return found;
 }

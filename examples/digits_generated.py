@@ -1,0 +1,29 @@
+"""Digits generated: what does a restricted Boltzmann machine think a digit looks like?
+
+It learns from scikit-learn's 8 x 8 digits, black or white, and then draws new ones. With 16 hidden
+units its likelihood is known exactly: all of their states can be summed.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+
+import herded as hd
+
+rows = (load_digits().data > 7).astype(int)
+rows = rows[np.random.default_rng(0).permutation(len(rows))]
+train, test = rows[:1437], rows[1437:]
+
+alone = hd.learn.RBM(hidden=1, epochs=1, rate=0.0).fit(train)
+print(f"independent pixels: {alone.score(test):.2f} nats for a test digit")
+small = hd.learn.RBM(hidden=16, epochs=150, rate=1.0).fit(train)
+print(f"16 hidden units: {small.score(test):.2f}")
+large = hd.learn.RBM(hidden=64, epochs=100).fit(train)
+drawn = large.sample(40, sweeps=2000)
+print(f"64 hidden units: {len(drawn)} digits drawn, {drawn.mean():.2f} of their pixels on")
+
+figure, axes = plt.subplots(4, 10, figsize=(6, 2.6), layout="constrained")
+for axis, digit in zip(axes.flat, drawn, strict=True):
+    axis.imshow(digit.reshape(8, 8), cmap="Greys")
+    axis.set_axis_off()
+figure.savefig("digits_generated.png", dpi=110)
