@@ -152,4 +152,5 @@ def test_denoise_a_large_picture(capsys):
     assert main(["denoise", "noisy.png", "--out", "out.png"]) == 0
     said = capsys.readouterr().out
     assert "512 x 512 pixels" in said and re.search(r"30 sweeps, [\d.]+ s in all", said)
-    assert ((read_image("out.png") > 0.5) != clean).mean() < 0.002  # all along the edges
+    wrong = (read_image("out.png") > 0.5) != clean
+    assert wrong.mean() < 0.002  # all along the edges, whose share is 1 / side

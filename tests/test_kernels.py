@@ -225,8 +225,10 @@ def test_the_same_without_the_compiler():
     """A selection of the twins with NUMBA_DISABLE_JIT=1: the kernels are plain Python too."""
     here = Path(__file__)
     chosen = "naive_twin or pools_split or checkerboard or probabilities or one_sweep or every_part"
+    chosen += " or bits_of_their_twin"
     command = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", str(here)]
-    command += [str(here.with_name(name)) for name in ("test_layouts_agree.py", "test_hashing.py")]
+    others = "test_layouts_agree.py", "test_hashing.py", "test_learn_visits.py"
+    command += [str(here.with_name(name)) for name in (*others, "test_learn_structure.py")]
     done = subprocess.run(
         [*command, "-k", chosen],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},

@@ -4,6 +4,7 @@ import os
 import pickle
 import subprocess
 import sys
+import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -29,7 +30,7 @@ from herded.system.stream import stream_key
 pytestmark = pytest.mark.usefixtures("quiet")
 
 # Each is a kernel of its own: the rest is run without the compiler.
-COMPILED = [(None, "binary"), ("pooled", "mixed"), ("lazy", "mixed"), ("full", "binary")]
+COMPILED = [(None, "binary"), ("pooled", "mixed"), ("full", "binary")]
 EVERY = [(w, rule) for w in (None, "pooled", "lazy", "full", "blanket") for rule in RULES]
 
 
@@ -50,7 +51,7 @@ GRAPH, BINARY = graph(), graph(1, (2,) * 5)
 
 
 @pytest.mark.parametrize(("weights", "rule"), EVERY if UNCOMPILED else COMPILED)
-@quick(20)
+@quick(12)
 @given(data=st.data())
 def test_equal_to_the_naive_twin(weights, rule, data):
     """Any factor graph, as functions that keep where each factor is."""
@@ -87,7 +88,7 @@ def herd_samples(method, model, x0, sweeps):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@quick(20)
+@quick(12)
 @given(data=st.data())
 def test_herds_equal_to_the_naive_twin(rule, data):
     """Members one by one, compiled or plain, and all at once in NumPy: the same bits."""
@@ -143,7 +144,6 @@ def test_the_same_without_the_compiler():
         (hd.HerdedGibbs(herd=64), 3.0),
         (hd.HerdedGibbs("pooled", slack=4.0), 3.0),
         (hd.HerdedGibbs("lazy"), 1.0),
-        (hd.HerdedGibbs("full"), 1.0),
     ],
     ids=repr,
 )
@@ -201,7 +201,9 @@ def test_saved_resumed_and_continued(method, tmp_path):
         found = hd.infer(model, method, sweeps=sweeps, chains=2, keep=keep, checkpoint=path)
     np.testing.assert_array_equal(found.samples, whole)
     first = hd.infer(model, method, sweeps=100, chains=2)
-    rest = hd.infer(model, method, sweeps=50, chains=2, keep=keep, start=first.state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hd.HerdedWarning)  # so short, chains may disagree
+        rest = hd.infer(model, method, sweeps=50, chains=2, keep=keep, start=first.state)
     np.testing.assert_array_equal(rest.samples, whole[:, 100:])
 
 

@@ -23,7 +23,8 @@ myst_fence_as_directive = ["math"]
 myst_heading_anchors = 3
 suppress_warnings = [
     "misc.highlighting_failure",  # a console block may show anything
-    "ref.ref",  # docstrings that scikit-learn writes name pages of its own
+    "ref.ref",  # docstrings that scikit-learn writes name pages and terms of its own
+    "ref.term",
 ]
 
 autodoc_typehints = "none"  # numpydoc's Parameters say it
@@ -33,7 +34,7 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
 copybutton_prompt_text = "$ "
-highlight_language = "python"
+highlight_language = "text"  # of blocks that name none
 pygments_style = "friendly"
 pygments_dark_style = "native"
 

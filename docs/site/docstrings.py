@@ -14,6 +14,7 @@ CODE = re.compile(r"(`+[^`]*`+)")
 MARKS = re.compile(r"(?<!\\)\||(?<=\w)_(?!\w)|(?<![\w*])\*(?=[\s*])|\*(?=\w[^*]*$)")
 
 COLUMNS = re.compile(r"\S {2,}\S")
+ADDED = re.compile(r"[gs]et_\w*(_request|_routing)")
 SECTION = re.compile(r"\s*(>>>|-+$)")  # an example, or the line below a heading
 
 
@@ -46,8 +47,16 @@ def _process(_: "Sphinx", what: str, name: str, value: Any, options: Any, lines:
     lines[:] = plain(lines)
 
 
+def _skip(
+    _: "Sphinx", what: str, name: str, value: Any, skipped: bool, options: Any
+) -> bool | None:
+    """What scikit-learn adds to every estimator says nothing of ours."""
+    return True if ADDED.fullmatch(name) else None
+
+
 def setup(app: "Sphinx") -> dict[str, Any]:
     """Called by Sphinx."""
     app.setup_extension("sphinx.ext.autodoc")
     app.connect("autodoc-process-docstring", _process, priority=400)  # before numpydoc
+    app.connect("autodoc-skip-member", _skip)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,7 @@
 """Herds on binary lattices: member after member, in the order that each lane has of its own."""
 
 import math
+from functools import cache
 
 import numpy as np
 from naive.conditional import SCALAR
@@ -25,6 +26,7 @@ def naive_lane_bits(a, b, j):
     return z ^ z >> 15
 
 
+@cache
 def naive_place_order(column, live):
     """The places of a word in the order of column `column`: by random numbers, the least first."""
     key = naive_key(0, live, ORDERS)
@@ -42,7 +44,7 @@ def naive_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
     start_key = naive_key(seed, chain, 2)
     x = np.array(x0, dtype=int).reshape(members, height, width).tolist()
     tally = np.zeros((height, width), dtype=object)
-    phases, samples = {}, []
+    phases, samples, coarse = {}, [], cache(lambda *of: _coarse(model, *of))
     places = [
         (r, c)
         for colour in (0, 1)
@@ -61,7 +63,8 @@ def naive_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
                 phi = phases.get((r, c), [naive_draw(start_key, name) >> 57 for name in names])
             turns = naive_order(naive_draw(order_key, clock), lane, words, members)
             for turn, k in turns:
-                p = naive_rounded(_coarse(model, x[k], r, c), chance, turn)
+                around = _bits_around(x[k], r, c, model.periodic)
+                p = naive_rounded(coarse(r, c, *around), chance, turn)
                 tally[r, c] += p * SCALAR // ONE
                 x[k][r][c] = naive_carry(phi, p)
             phases[r, c] = phi
@@ -98,9 +101,8 @@ def naive_order(key, lane, words, members):
             yield turn, word * WORD + place
 
 
-def _coarse(model, x, r, c):
+def _coarse(model, r, c, *around):
     """P(x = 1 | neighbours) at scale 2^15, where only what is certain is 0 or 1."""
-    around = _bits_around(x, r, c, model.periodic)
     p = _lattice_conditional(model, r, c, around, model.counts_suffice)
     if 0 < p < SCALAR:
         return min(max(math.floor(p / COARSE + 0.5), 1), SCALAR // COARSE - 1)

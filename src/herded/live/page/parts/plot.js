@@ -83,7 +83,7 @@ export class LogPlot {
       canvas.text(words, LEFT - 7, at, { align: "right" });
     }
     canvas.text(this.across, width - RIGHT, height - BOTTOM - 10, { align: "right", size: 11 });
-    canvas.text(this.up, LEFT + 6, TOP + 6, { size: 11 });
+    canvas.text(this.up, width - RIGHT, TOP + 8, { align: "right", size: 11 });
   }
 
   marks() {

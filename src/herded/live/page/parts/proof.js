@@ -6,9 +6,9 @@ import { written } from "./link.js";
 export const NAMES = { herded: "Herded Gibbs", gibbs: "Gibbs", shared: "Shared weights", herd: "Herd of 16", mean: "Mean field" };
 
 export class Proof {
-  /** `command(words)` makes the words of a check: the settings that decide the bits. */
-  constructor(scene, command) {
-    Object.assign(this, { scene, command });
+  /** `command()` gives the words of a check, which decide the bits; `file()` a file that it needs. */
+  constructor(scene, command, file = () => "") {
+    Object.assign(this, { scene, command, file });
     this.list = make("ul", {});
     this.element = make(
       "section",
@@ -29,7 +29,7 @@ export class Proof {
 
   line({ method, sweeps, hash }) {
     const words = { ...this.command(), method, sweeps: String(sweeps) };
-    const file = this.scene === "model" ? " --model FILE" : "";
+    const name = this.file(), file = name ? ` --model '${name.replaceAll("'", "'\\''")}'` : "";
     const text = `herded live --check '${written(this.scene, words)}'${file}`;
     const button = make("button", { type: "button", "aria-label": `Copy the command that checks ${NAMES[method]}` }, "Copy check");
     const code = make("code", { "data-method": method, "data-sweeps": sweeps, "data-hash": hash, title: text }, hash);

@@ -18,7 +18,7 @@ export class Scene {
     for (const name of Object.keys(this.settings)) if (name in words) this.settings[name] = words[name];
     this.settings.speed = Number(this.settings.speed) || 30;
     this.mend();
-    this.proof = new Proof(plan.id, () => this.bits());
+    this.proof = new Proof(plan.id, () => this.bits(), plan.file);
     this.controls = new Controls(plan.story, this.settings, {
       change: () => (plan.changed ?? (() => this.restart()))(),
       pace: () => (this.player.speed = this.settings.speed),

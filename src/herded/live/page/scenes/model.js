@@ -7,7 +7,7 @@ import { Scene } from "../parts/scene.js";
 import { GARDEN } from "./garden.js";
 
 const TITLE = "Your model";
-const LEDE = "Drop a Bayes net or a Markov network (.bif, .uai, .xmlbif). Click on a state to observe it. Bars are the mean of independent Gibbs chains, black lines their 95 % intervals, red ticks one herded chain.";
+const LEDE = "Drop a Bayes net or a Markov network (.bif, .uai, .xmlbif). Click on a state to observe it. Bars are the mean of independent Gibbs chains, thin lines their 95 % intervals, red ticks one herded chain.";
 
 export function modelScene(words) {
   if (!served) return elsewhere(TITLE, LEDE);
@@ -17,7 +17,8 @@ export function modelScene(words) {
   const input = make("input", { type: "file", accept: ".uai,.bif,.xmlbif,.xml,.bifxml", hidden: true, "aria-label": "A model file" });
   const choose = make("button", { type: "button", onclick: () => input.click() }, "Choose a file");
   const forget = make("button", { type: "button", onclick: () => ((given = {}), load()) }, "Forget what is observed");
-  const stage = card("", title, make("div", { className: "row" }, choose, input, forget, make("span", { className: "note" }, "or drop a file here")), problem, variables);
+  const garden = make("a", { className: "button", download: "garden.bif", href: URL.createObjectURL(new Blob([GARDEN])) }, "Save garden.bif");
+  const stage = card("", title, make("div", { className: "row" }, choose, input, forget, garden, make("span", { className: "note" }, "or drop a file here")), problem, variables);
 
   function parsed(text) {
     return Object.fromEntries(text.split(",").filter(Boolean).map((pair) => pair.split(":").map(Number)));
@@ -42,6 +43,7 @@ export function modelScene(words) {
   }
 
   function build() {
+    garden.hidden = file.content !== GARDEN;
     title.textContent = `${file.name}: ${net.names.length} variables`;
     rows = [];
     variables.replaceChildren(
@@ -95,6 +97,7 @@ export function modelScene(words) {
       story: { label: "Independent chains", name: "chains", values: ["2", "4", "8", "16", "32"], show: (value) => `${value} chains` },
       defaults: { chains: "8", given: "", speed: 120 },
       bits: ["given"],
+      file: () => file.name,
       ready: false,
       stage: [stage],
       asked: (settings) => ({ seed: settings.seed, table: net.table }),
