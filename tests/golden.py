@@ -153,11 +153,12 @@ def cases() -> Iterator[tuple[str, Run]]:
 
 
 def tempered() -> list[tuple[str, Any, str | None, int]]:
-    """Ladders of every kernel: fields, factors, melted zeros, and herds rung by rung."""
+    """Ladders of every kernel: fields, tables, factors, melted zeros, and herds rung by rung."""
     alone, herd = hd.Tempered(hd.Gibbs(seed=4), rungs=4), hd.Tempered(hd.Gibbs(herd=5), rungs=3)
     names = ("binary graph", "binary graph with zeros", "mixed with evidence")
     runs: list[tuple[str, Any, str | None, int]] = [(name, alone, None, 2) for name in names]
-    return [*runs, ("binary graph", herd, None, 1)]
+    eight = hd.Tempered(hd.Gibbs(seed=4))
+    return [*runs, ("binary graph", herd, None, 1), ("binary graph", eight, None, 1)]
 
 
 def herds() -> list[tuple[str, Any, str | None, int]]:
