@@ -227,8 +227,9 @@ def test_the_same_without_the_compiler():
     chosen = "naive_twin or pools_split or checkerboard or probabilities or one_sweep or every_part"
     chosen += " or bits_of_their_twin"
     command = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", str(here)]
-    others = "test_layouts_agree.py", "test_hashing.py", "test_learn_visits.py"
-    command += [str(here.with_name(name)) for name in (*others, "test_learn_structure.py")]
+    learning = "selection", "mixture", "structure", "visits"
+    others = "layouts_agree", "hashing", *(f"learn_{name}" for name in learning)
+    command += [str(here.with_name(f"test_{name}.py")) for name in others]
     done = subprocess.run(
         [*command, "-k", chosen],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},

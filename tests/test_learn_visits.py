@@ -13,7 +13,7 @@ from strategies import models, seeds
 
 import herded as hd
 from herded.draws.together import orders
-from herded.learn.exact_moments import ExactMoments
+from herded.learn.exact_moments import ExactMoments, KnownRows
 from herded.learn.herd_moments import Herd, UnknownParts
 from herded.learn.lbfgs import climb
 from herded.learn.objectives import Known, Likelihood, PseudoLikelihood, Rows
@@ -184,3 +184,17 @@ def test_steps_find_the_maximum_of_a_bowl_with_and_without_a_kink():
     assert found.converged and 0 < zero.sum() < 6
     assert (np.abs(slope[zero]) <= 1.5).all()
     np.testing.assert_allclose(slope[~zero], 1.5 * np.sign(found.x[~zero]), atol=1e-5)
+
+
+@pytest.mark.parametrize("known", [0, 2])
+def test_rows_tell_of_variables_that_no_factor_ties_to_what_they_know(known):
+    rng = np.random.default_rng(0)
+    factors = [((0, 1), 2 * rng.normal(size=(2, 2))), ((1, 2), 2 * rng.normal(size=(2, 2)))]
+    graph = hd.FactorGraph([2, 2, 2], factors)
+    rows = np.full((2, 3), -1)
+    rows[:, known] = [0, 1]
+    for some in (rows, rows[1:]):
+        found = KnownRows(graph, some, np.ones(len(some)), 1e9).marginals(graph.log_tables)
+        for row, one in zip(some, found, strict=True):
+            truth = hd.infer(graph.given({known: int(row[known])}), hd.Exact()).marginals
+            np.testing.assert_allclose(one, np.delete(truth, known, axis=0), atol=1e-12)

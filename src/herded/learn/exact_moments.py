@@ -118,8 +118,11 @@ class KnownRows:
         """(rows, unknown, states) of the unknown variables, given what each row knows."""
         order, scopes, states = self.plan.order.tolist(), self.plan.scopes, self.graph.cardinalities
         last = self._row
-        beside = [(k, last) for k, scope in enumerate(scopes) if k != last and scope[-1] == last]
-        sums, _ = summed(retabled(self.graph, tables[self.entry]), self.plan, beside)
+        plan, beside = self.plan, list[Scope]()
+        if last >= 0:  # the row stays with every variable, also with those it tells of by others
+            tied = tuple(scope if scope[-1] == last else (*scope, last) for scope in scopes)
+            plan, beside = plan._replace(scopes=tied), [(k, last) for k in range(last)]
+        sums, _ = summed(retabled(self.graph, tables[self.entry]), plan, beside)
         self._go_back(sums)
         unknown = states[:-1]
         found = np.zeros((len(self.weight), len(unknown), int(unknown.max(initial=1))))
@@ -127,7 +130,7 @@ class KnownRows:
         for k, i in enumerate(order):
             if (k, last) in sums.joints:
                 found[:, i, : states[i]] = (sums.joints[k, last] / self.weight).T
-            elif k != last:  # no row tells anything of it
+            elif last < 0:
                 found[:, i, : states[i]] = sums.marginals[k]
         return found
 
