@@ -94,7 +94,8 @@ def check_rows(rows: Rows, penalty: Penalty, options: Options) -> None:
     found = family.gathered(rows.met)
     room = 1e-9 * (high - low)
     endless = ((found <= low + room) | (found >= high - room)) & (penalty.l1 + penalty.l2 == 0.0)
-    endless &= ~family.touching((rows.states < 0).any(axis=0))  # what is met there is not known
+    unknown: np.ndarray = (rows.states < 0).any(axis=0)  # in some row
+    endless &= ~family.touching(unknown)
     if endless.any():
         f = family.factor_of(int(np.argmax(endless)))
         names = ", ".join(called(family.model, int(i)) for i in family.graph.factor(f)[0])
