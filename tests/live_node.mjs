@@ -3,12 +3,12 @@
 import { readFileSync } from "node:fs";
 
 const { folder, question } = JSON.parse(readFileSync(0, "utf8"));
-const core = (name) => import(`${folder}/core/${name}.js`);
+const part = (name) => import(`${folder}/sampler/${name}.js`);
 
 const answers = {
   /** The hash of each run { scene, asked, method, sweeps }. */
   async hashes(runs) {
-    const { makeChain } = await core("runs"), { digest } = await core("digest");
+    const { makeChain } = await part("runs"), { digest } = await part("digest");
     return runs.map(({ scene, asked, method, sweeps }) => {
       const chain = makeChain(scene, asked, method);
       while (chain.sweeps < sweeps) chain.sweep();
@@ -18,7 +18,7 @@ const answers = {
 
   /** exp and log of numbers, as the 16 hexadecimal digits of doubles. */
   async functions(numbers) {
-    const { exp, log } = await core("exp");
+    const { exp, log } = await part("exp");
     const view = new DataView(new ArrayBuffer(8));
     const spelt = (x) => (view.setFloat64(0, x), view.getBigUint64(0).toString(16).padStart(16, "0"));
     return numbers.map((text) => [spelt(exp(Number(text))), spelt(log(Number(text)))]);
@@ -26,13 +26,13 @@ const answers = {
 
   /** Draws of streams [seed, chain, purpose, counter], as two words. */
   async draws(streams) {
-    const { draw, lowBits, streamKey } = await core("words");
+    const { draw, lowBits, streamKey } = await part("words");
     return streams.map(([seed, chain, purpose, counter]) => [draw(streamKey(seed, chain, purpose), counter), lowBits()]);
   },
 
   /** Pictures, encoded and decoded again; and SHA-256 of texts. */
   async pictures(pictures) {
-    const { decodePicture, encodePicture } = await core("coding");
+    const { decodePicture, encodePicture } = await part("coding");
     return pictures.map((bits) => {
       const text = encodePicture(Uint8Array.from(bits));
       return [text, Array.from(decodePicture(text, bits.length))];
@@ -40,13 +40,13 @@ const answers = {
   },
 
   async sha256(texts) {
-    const { sha256 } = await core("sha256");
+    const { sha256 } = await part("sha256");
     return texts.map((text) => sha256(new TextEncoder().encode(text)));
   },
 
   /** How alike neighbours are on small tori. */
   async tori(cases) {
-    const { alikeness } = await core("torus");
+    const { alikeness } = await part("torus");
     return cases.map(([side, coupling]) => alikeness(side, coupling));
   },
 };

@@ -1,8 +1,8 @@
 // node tests/live_speed.mjs: sweeps per second of processor time on a picture of 256 x 256 pixels.
 
 import { cpus } from "node:os";
-import { encodePicture } from "../src/herded/live/page/core/coding.js";
-import { makeChain } from "../src/herded/live/page/core/runs.js";
+import { encodePicture } from "../src/herded/live/page/sampler/coding.js";
+import { makeChain } from "../src/herded/live/page/sampler/runs.js";
 
 const SIDE = 256, SECONDS = 2;
 const ring = (i) => Math.abs(Math.hypot((i % SIDE) - 128, Math.floor(i / SIDE) - 128) - 70) < 24;

@@ -69,7 +69,7 @@ def test_the_page_and_its_headers(live):
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "no-referrer" and headers["Cache-Control"] == "no-store"
     assert "Access-Control-Allow-Origin" not in headers
-    status, headers, content = ask(live, "GET", "/secret-token/core/exp.js?x=1")
+    status, headers, content = ask(live, "GET", "/secret-token/sampler/exp.js?x=1")
     assert status == 200 and headers["Content-Type"].startswith("text/javascript")
     assert b"served = true" in ask(live, "GET", "/secret-token/served.js")[2]
 
@@ -88,12 +88,12 @@ def test_without_the_token_nothing_is_told(live, path):
     [
         "../server.py",
         "../../__init__.py",
-        "core/../../server.py",
+        "sampler/../../server.py",
         "%2e%2e/server.py",
         "..%2fserver.py",
         "/etc/passwd",
-        "core",
-        "core/",
+        "sampler",
+        "sampler/",
         "__pycache__",
         "C:/windows/win.ini",
         "served.js%00.html",
@@ -219,7 +219,7 @@ def test_the_page_asks_nothing_of_other_places():
 
 def test_imports_of_the_page_are_there():
     files = dict(page_files())
-    assert {"index.html", "style.css", "main.js", "worker.js", "core/grid.js"} <= files.keys()
+    assert {"index.html", "style.css", "main.js", "worker.js", "sampler/grid.js"} <= files.keys()
     for path, content in files.items():
         for target in re.findall(r'(?:from|import) "(\.[^"]+)"', content.decode("utf-8")):
             resolved = (Path("/") / path).parent.joinpath(target).resolve().relative_to("/")

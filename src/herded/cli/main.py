@@ -95,7 +95,7 @@ def parser(command: str | None = None) -> Parser:
         "one HTML page and CSV files: ours beside theirs.",
     )
     size = paper.add_mutually_exclusive_group()
-    size.add_argument("--quick", action="store_true", help="small sizes, in seconds")
+    size.add_argument("--quick", action="store_true", help="small sizes, in about a minute")
     size.add_argument("--full", action="store_true", help="the paper's own sizes and more")
     paper.add_argument(
         "--only", metavar="PART", help="herding, theory, two-variables, denoising or ner"

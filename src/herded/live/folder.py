@@ -22,7 +22,7 @@ POLICY = (
 
 
 def page_files(folder: Traversable | None = None, before: str = "") -> Iterator[tuple[str, bytes]]:
-    """Every file of the page by its path, such as "core/exp.js"."""
+    """Every file of the page by its path, such as "sampler/exp.js"."""
     for entry in (files("herded.live") / "page" if folder is None else folder).iterdir():
         if entry.is_dir():
             yield from page_files(entry, f"{before}{entry.name}/")

@@ -1,4 +1,4 @@
-"""Pictures of two levels as links spell them, and noise: what `page/core/picture.js` does."""
+"""Pictures of two levels as links spell them, and noise: what `page/sampler/picture.js` does."""
 
 import base64
 import binascii

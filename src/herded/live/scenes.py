@@ -1,6 +1,6 @@
 """The models and methods of the scenes, from the words of a link, and the hash of a run.
 
-The page has the same in `page/core/runs.js`. Both sides give the SHA-256 of the states after the
+The page has the same in `page/sampler/runs.js`. Both sides give the SHA-256 of the states after the
 last sweep, a byte each, member after member, and of how often each variable was in each of its
 states, as 64-bit whole numbers.
 """

@@ -214,8 +214,8 @@ def _rivals_verdict(found: Errors) -> Verdict:
         agrees = agrees and bool((ours == theirs).all())
     return Verdict(
         f"Mean field with D = 1 has a lower error than {' and than '.join(places)}.",
-        "Denoising: herded Gibbs outperforms mean field, but where there is little noise (table "
-        "2).",
+        "Denoising: herded Gibbs outperforms mean field, except where there is little noise "
+        "(table 2).",
         agrees,
     )
 

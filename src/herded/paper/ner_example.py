@@ -59,7 +59,7 @@ def skip_chain(recogniser: Recogniser) -> Figure:
         [_draw(words, kinds, batch.starts, next_mention(batch).edges)],
         "A skip-chain of two short sentences: each word has a label (circle), which depends on the "
         "labels beside it and, across the arcs, on that of the word's next mention. Red labels are "
-        "persons.",
+        "persons, green ones locations.",
     )
 
 

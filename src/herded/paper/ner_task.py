@@ -28,7 +28,7 @@ from herded.run.infer import infer
 from herded.system.stream import stream_key
 
 STANFORD = ("O", "ORGANIZATION", "PERSON", "LOCATION")  # the classes of the Stanford chains
-WHERE = "`pip install nltk && python -m nltk.downloader ieer`"
+WHERE = '"pip install nltk && python -m nltk.downloader ieer"'
 
 
 @dataclass(frozen=True)

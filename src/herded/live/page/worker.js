@@ -1,6 +1,6 @@
 // The thread that samples. It holds one watch: the chains of a scene, and what is measured of them.
 
-import { digest } from "./core/digest.js";
+import { digest } from "./sampler/digest.js";
 import { HerdWatch } from "./watch/herd.js";
 import { ModelWatch } from "./watch/model.js";
 import { PictureWatch } from "./watch/picture.js";

@@ -1,6 +1,6 @@
 // A picture: noise, and five ways to see through it.
 
-import { decodePicture, encodePicture } from "../core/coding.js";
+import { decodePicture, encodePicture } from "../sampler/coding.js";
 import { acceptDrops, make, short } from "../parts/dom.js";
 import { Drawing, sheep, sources } from "../parts/drawing.js";
 import { Pixels } from "../parts/pixels.js";

@@ -1,7 +1,7 @@
 // A torus of spins: a herd of sixteen beside single chains that make as many updates.
 
-import { makeChain, MEMBERS, SIDE } from "../core/runs.js";
-import { alikeIn, alikeness } from "../core/torus.js";
+import { makeChain, MEMBERS, SIDE } from "../sampler/runs.js";
+import { alikeIn, alikeness } from "../sampler/torus.js";
 
 const WARM = 20, PER_DECADE = 24; // sweeps of the herd that are not averaged
 export const METHODS = ["shared", "gibbs", "herd"];

@@ -1,7 +1,7 @@
 // A model from a file: independent Gibbs chains, what they think of each state, and how sure they
 // can be; and one herded chain beside them.
 
-import { makeChain } from "../core/runs.js";
+import { makeChain } from "../sampler/runs.js";
 
 const STUDENT = { 1: 12.706, 3: 3.182, 7: 2.365, 15: 2.131, 31: 2.04 }; // 97.5 % by chains - 1
 

@@ -1,8 +1,8 @@
 // Denoising: all methods sweep side by side; what each thinks of a pixel, and how wrong it is.
 
-import { decodePicture } from "../core/coding.js";
-import { noisyPicture } from "../core/picture.js";
-import { makeChain } from "../core/runs.js";
+import { decodePicture } from "../sampler/coding.js";
+import { noisyPicture } from "../sampler/picture.js";
+import { makeChain } from "../sampler/runs.js";
 
 export const METHODS = ["gibbs", "herded", "shared", "herd", "mean"];
 const PER_DECADE = 30;

@@ -1,7 +1,7 @@
 // The paper's two variables: sixteen runs of each method, their error together, and the first of
 // each as it moves.
 
-import { makeChain } from "../core/runs.js";
+import { makeChain } from "../sampler/runs.js";
 
 const RUNS = 16, PER_DECADE = 24, TRUTH = 0.75;
 

@@ -1,6 +1,6 @@
 // One variable: the herded chain's phase and count beside those of fair draws.
 
-import { makeChain } from "../core/runs.js";
+import { makeChain } from "../sampler/runs.js";
 
 const KEPT = 240; // visits that are drawn
 
