@@ -116,8 +116,8 @@ def parser(command: str | None = None) -> Parser:
         "two levels, or of one for every threshold of a grey picture. Noise, levels and coupling "
         "are estimated. Also writes OUT-before-after.png.",
     )
-    denoise.add_argument("picture", metavar="IN")
-    denoise.add_argument("--out", required=True, metavar="OUT")
+    denoise.add_argument("picture", metavar="IN", help="the noisy picture")
+    denoise.add_argument("--out", required=True, metavar="OUT", help="the clean picture")
     denoise.add_argument(
         "--sigma",
         type=float,

@@ -72,7 +72,7 @@ def _add_train(actions: "Commands") -> None:
     train.add_argument("--english", metavar="DIR", help="the corpora of the bundled model")
     train.add_argument("--dev", metavar="F", help="other documents, to see when to stop")
     _add_column(train, None)
-    train.add_argument("--out", required=True, metavar="MODEL")
+    train.add_argument("--out", required=True, metavar="MODEL", help="its file, such as my.npz")
     train.add_argument("--scheme", choices=["io", "bio"], help="of the labels inside the model")
     train.add_argument("--epochs", type=int, metavar="N")
     train.add_argument("--rate", type=float, metavar="R", help="of learning")

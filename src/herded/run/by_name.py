@@ -9,6 +9,7 @@ from herded.errors import MethodError
 from herded.layouts.state import State
 from herded.models.checks import edge_array
 from herded.models.joint_states import count_joint_states
+from herded.models.neighbours import neighbour_pairs
 from herded.models.protocol import Model
 from herded.run.keep import (
     MAX_JOINT,
@@ -16,7 +17,6 @@ from herded.run.keep import (
     Joint,
     Marginals,
     PairMarginals,
-    neighbour_pairs,
 )
 from herded.run.plan import Request, infer_planned, plan_run
 from herded.run.result import Result

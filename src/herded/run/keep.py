@@ -22,6 +22,7 @@ from herded.methods.options import is_whole
 from herded.models.checks import edge_array, number_array, shown, whole_array
 from herded.models.factor_graph import as_graph, has_factors
 from herded.models.joint_states import count_joint_states, told_states
+from herded.models.neighbours import neighbour_pairs
 from herded.models.protocol import Model
 from herded.run.sample_counts import (
     AT_HAND,
@@ -193,19 +194,6 @@ class PairRecorder(Recorder):
         """(E, K, K) frequencies."""
         k = self.layout.width
         return self.arrays["counts"].reshape(-1, k, k) / max(int(self.arrays["sweeps"][0]), 1)
-
-
-def neighbour_pairs(model: Model) -> np.ndarray:
-    """(E, 2) all pairs i < j that share a factor."""
-    if not has_factors(model):
-        lists = [model.neighbours(i) for i in range(model.n_variables)]
-        pairs = np.stack(
-            [np.repeat(np.arange(len(lists)), list(map(len, lists))), np.concatenate(lists)]
-        )
-        return np.unique(np.sort(pairs, axis=0), axis=1).T
-    start, members = as_graph(model).adjacency
-    owner = np.repeat(np.arange(model.n_variables), np.diff(start))
-    return np.stack([owner, members], axis=1)[owner < members]
 
 
 def _check_edges(layout: Layout, edges: ArrayLike) -> np.ndarray:
