@@ -94,7 +94,7 @@ def check_rows(rows: Rows, penalty: Penalty, options: Options) -> None:
     found = family.gathered(rows.met)
     room = 1e-9 * (high - low)
     endless = ((found <= low + room) | (found >= high - room)) & (penalty.l1 + penalty.l2 == 0.0)
-    unknown: np.ndarray = (rows.states < 0).any(axis=0)  # in some row
+    unknown = rows.states.min(axis=0) < 0  # in some row
     endless &= ~family.touching(unknown)
     if endless.any():
         f = family.factor_of(int(np.argmax(endless)))
