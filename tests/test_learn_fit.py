@@ -267,3 +267,14 @@ def test_other_refusals():
         hd.learn.fit(hd.FactorGraph([1], [((0,), [0.0])]), [[0], [0]])
     with pytest.raises(ModelError, match="expected a model, got"):
         hd.learn.fit("model", FEW)
+
+
+def test_rows_that_a_model_forbids_are_named_wherever_they_are():
+    """Also those that are held out, and by the places that they came in."""
+    never = hd.FactorGraph([2, 2], [((0, 1), [[0.0, 0.0], [0.0, -np.inf]])])
+    rows = [[0, 0], [0, 1], [1, 0]] * 4
+    with pytest.raises(ModelError, match="the model forbids row 1 of held_out"):
+        hd.learn.fit(never, rows, held_out=[[0, 0], [1, 1]])
+    for seed in range(3):
+        with pytest.raises(ModelError, match="the model forbids row 12 of data"):
+            hd.learn.fit(never, [*rows, [1, 1]], held_out=0.3, seed=seed)

@@ -142,13 +142,17 @@ def fit(
     family = log_linear(model, groups, weights)
     every = observed(model, data)
     check_enough(model, every)
+    Rows(family, every).check_possible()  # before rows change their places
     order = np.argsort(draws(stream_key(options.seed, 0, HELD), len(every)), kind="stable")
     learned, held = split_rows(model, every, held_out, order)
     rows = Rows(family, learned)
     penalty = Penalty(penalties(family, "l1", l1), penalties(family, "l2", l2))
     check_rows(rows, penalty, options)
+    others = None if held is None else Rows(family, held)
+    if others is not None:
+        others.check_possible("held_out")
     has_begun = checkpoint is not None and os.path.exists(checkpoint)
-    run = prepared(rows, None if held is None else Rows(family, held), penalty, options, has_begun)
+    run = prepared(rows, others, penalty, options, has_begun)
     run.identity = {
         "model": family.graph.content_hash,
         "parameters": digest(family.group, family.weight),

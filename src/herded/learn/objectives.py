@@ -61,15 +61,15 @@ class Rows:
         """Some of the rows."""
         return Rows(self.family, self.states[at])
 
-    def check_possible(self) -> None:
-        """Raise where a row is impossible in the model, whatever its parameters."""
+    def check_possible(self, name: str = "data") -> None:
+        """Raise where a row of `name` is impossible in the model, whatever its parameters."""
         hard = np.isneginf(self.family.fixed)
         if self.complete and (self.met[hard] > 0.0).any():
             scores = self.family.graph.log_score(self.states)
             r = int(np.argmax(np.isneginf(scores)))
             raise ModelError(
-                f"expected rows of positive probability, but the model forbids row {r} of data: "
-                "correct its hard constraints, or drop the row"
+                f"expected rows of positive probability, but the model forbids row {r} of "
+                f"{name}: correct its hard constraints, or drop the row"
             )
 
     def pseudo(self, parameters: np.ndarray) -> tuple[float, np.ndarray]:
