@@ -12,7 +12,7 @@ import herded as hd
 from herded.methods.elimination_order import elimination_order
 from herded.methods.elimination_plan import plan_elimination
 from herded.methods.schedule import is_annealed
-from herded.run.auto import LinearFrom, annealed, choose, exact_seconds, largest_blanket
+from herded.run.auto import LinearFrom, annealed, bridged, choose, exact_seconds, largest_blanket
 from herded.run.memory import run_memory
 from tests.cases import MODELS
 from tests.strategies import lattices, models
@@ -58,6 +58,24 @@ def test_without_elimination(task, name, kind):
     assert "needs more than" in choose(GRID, task, max_memory=small).reason
     assert "would take about" in choose(GRID, task, seconds=1e-6).reason
     assert "goes on" in choose(GRID, task, why_sample="it goes on").reason
+
+
+def test_log_z_by_belief_propagation_where_no_ladder_fits():
+    """An estimate without an interval is better than none."""
+    model = hd.ising_grid(RNG.normal(size=(30, 30)), 0.4)
+    ladder, solver = (
+        run_memory(model, bridged(), chains=4),
+        run_memory(model, hd.BeliefPropagation()),
+    )
+    between = (ladder + solver) / 2
+    for options in ({}, {"seconds": 100.0}):
+        chosen = choose(model, "pr", max_memory=between, **options)
+        assert chosen.name == "bp" and chosen.method == hd.BeliefPropagation()
+        assert "ladder of temperatures may need" in chosen.reason
+        assert choose(model, "pr", max_memory=solver / 2, **options).name == "tempered"
+    fewer = run_memory(model, bridged(), chains=2)
+    assert choose(model, "pr", max_memory=fewer, chains=2, why_sample="a test").name == "tempered"
+    assert choose(model, "pr", max_memory=fewer, chains=3, why_sample="a test").name == "bp"
 
 
 def test_the_largest_blanket():

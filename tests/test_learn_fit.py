@@ -27,6 +27,7 @@ def drawn(model, rows):
 
 DATA = drawn(TRUTH, 20_000)
 FEW = DATA[:: len(DATA) // 50]
+HOLED = np.where(np.arange(6) < 2, -FEW, FEW)  # two columns of which some states are unknown
 
 
 def couplings(fitted):
@@ -203,7 +204,12 @@ def test_batches_use_every_row_before_any_again():
         (np.where(FEW == 0, np.nan, FEW), "expected whole numbers in data, got NaN at"),
         (FEW + 1, r"expected states from 0 to 1 of variable .*, or -1 for an unknown one"),
         (FEW * [1, 1, 1, 0, 1, 1], r"expected data that vary, but .* factor 3 \(\(1, 0\)\) never"),
+        (
+            HOLED * [1, 1, 1, 0, 1, 1],
+            r"expected data that vary, but .* factor 3 \(\(1, 0\)\) never",
+        ),
         (np.empty((0, 6)), "expected rows in data, got none"),
+        (np.full((9, 6), -1), "expected rows that know some states, got -1"),
         ("spins", "expected numbers in data, got 'spins'"),
     ],
 )

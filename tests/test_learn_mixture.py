@@ -226,3 +226,8 @@ def test_bad_questions_are_sentences():
         found.predict([[2, 0, 0]])
     with pytest.raises(MethodError, match="expected rows as whole numbers from 0 to 7"):
         found.co_clustering([8])
+    near = mixture().fit(X9)
+    assert np.isfinite(near.score_samples([[1e149, -1e149]])).all()
+    for far in (1e155, 1e308):
+        with pytest.raises(ModelError, match="expected points within 1e\\+150 standard deviations"):
+            near.score_samples([[far, 0.0]])

@@ -18,7 +18,6 @@ from herded.run.begun import MOST, Begun
 from herded.run.memory import run_memory
 from herded.run.plan import Plan, Request, plan_run
 from herded.run.result import Result
-from herded.run.sampling import SPARE
 from herded.system import memory
 
 SAMPLERS_ONLY = (
@@ -218,10 +217,15 @@ def _memory(
         need = 0.0  # of another package: it refuses for itself
     elif isinstance(method, Sampler):
         proposal = method.propose(model, max_memory=max_memory)
-        need = run_memory(model, method, chains=chains, max_memory=max_memory, proposal=proposal)
+        need = run_memory(
+            model,
+            method,
+            chains=chains,
+            max_memory=max_memory,
+            proposal=proposal,
+            by_clock=options.seconds is not None,
+        )
         proposal.check()  # says which variable is to blame
-        if options.seconds is not None:
-            need += min(chains * proposal.chain_memory, SPARE)
         _refuse(need, limit)
         return need, lambda: replace(proposal.build(), method=method)
     elif need is None:

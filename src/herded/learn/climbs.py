@@ -84,18 +84,18 @@ class Penalty:
 def check_rows(rows: Rows, penalty: Penalty, options: Options) -> None:
     """Raise where rows cannot be learned from."""
     rows.check_possible()
-    if not rows.complete:
-        if options.objective == "pseudo":
-            raise MethodError(
-                "expected rows without unknown states (-1) for the pseudo-likelihood, got some: "
-                'use objective="likelihood"'
-            )
-        return
+    if options.objective == "pseudo" and not rows.complete:
+        raise MethodError(
+            "expected rows without unknown states (-1) for the pseudo-likelihood, got some: use "
+            'objective="likelihood"'
+        )
     family = rows.family
     low, high = family.extremes()
     found = family.gathered(rows.met)
     room = 1e-9 * (high - low)
     endless = ((found <= low + room) | (found >= high - room)) & (penalty.l1 + penalty.l2 == 0.0)
+    unknown = rows.states.min(axis=0) < 0  # in some row
+    endless &= ~family.touching(unknown)
     if endless.any():
         f = family.factor_of(int(np.argmax(endless)))
         names = ", ".join(called(family.model, int(i)) for i in family.graph.factor(f)[0])

@@ -12,6 +12,7 @@ from herded.models.checks import shown
 
 FAMILIES = ("gaussian", "categorical")
 MOST_VALUES = 2**16  # of a categorical column
+FARTHEST = 1e150  # whose square is still a number
 
 
 class Scaling(NamedTuple):
@@ -82,8 +83,8 @@ def whole_values(table: np.ndarray) -> np.ndarray:
     """Categorical values: whole numbers from 0."""
     if (table != np.floor(table)).any() or table.min() < 0 or table.max() >= MOST_VALUES:
         raise ModelError(
-            "expected whole numbers from 0 as the values of categorical columns, got others: "
-            "use scikit-learn's OrdinalEncoder"
+            f"expected whole numbers from 0 to {MOST_VALUES - 1} as the values of categorical "
+            "columns, got others: use scikit-learn's OrdinalEncoder"
         )
     return table.astype(np.int64)
 
@@ -99,7 +100,13 @@ def laid_out(table: np.ndarray, scale: Scaling, prior: dict[str, Any]) -> Data:
                 f"in fit, got {values[:, column].max()}"
             )
         return categorical_data(values, scale.categories, prior["alpha"], prior["pseudo"])
-    points = (table[:, scale.varies] - scale.means) / scale.deviations
+    with np.errstate(over="ignore"):  # which is told below
+        points = (table[:, scale.varies] - scale.means) / scale.deviations
+    if not (np.abs(points) <= FARTHEST).all():
+        raise ModelError(
+            f"expected points within {FARTHEST:g} standard deviations of those of fit, got some "
+            "farther away"
+        )
     nu = prior["nu"] if prior["nu"] is not None else len(scale.varies) + 2.0
     wished = prior["within"] * max(nu - len(scale.varies) - 1.0, 1.0)  # its mean is `within`
     return gaussian_data(points, prior["alpha"], prior["kappa"], nu, wished)

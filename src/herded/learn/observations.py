@@ -49,6 +49,8 @@ def check_enough(model: Model, rows: np.ndarray) -> None:
     """One row says nothing, and variables of one state have nothing to learn."""
     if len(rows) < 2:
         raise ModelError(f"expected two rows of data or more, got {len(rows)}")
+    if (rows == UNKNOWN).all():
+        raise ModelError("expected rows that know some states, got -1, an unknown one, alone")
     if int(model.cardinalities.max()) < 2:
         raise ModelError("expected a variable of two states or more, got one state for each")
     if int(model.cardinalities.max()) > MOST_STATES:

@@ -2,8 +2,8 @@
 
 Exact where elimination fits in memory and is soon done; else what `recommend` says: a herd, or
 chains that herd in time. For the most probable state it anneals, and for log Z it bridges a ladder
-of temperatures. What fits and what is soon are fixed numbers: neither the free memory of the moment
-nor its load decides how a model is answered.
+of temperatures, or propagates beliefs where no ladder fits. What fits and what is soon are fixed
+numbers: neither the free memory of the moment nor its load decides how a model is answered.
 """
 
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ import numpy as np
 from herded.errors import MemoryLimitError
 from herded.layouts.factor_arrays import compile_factors, count_rows
 from herded.layouts.protocol import Layout
+from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_plan import EliminationPlan
 from herded.methods.exact import Exact
 from herded.methods.gibbs import Gibbs
@@ -22,6 +23,7 @@ from herded.methods.schedule import linear
 from herded.methods.tempered import Tempered
 from herded.models.factor_graph import FactorGraph, as_graph, has_factors
 from herded.models.protocol import Model
+from herded.run.memory import run_memory
 from herded.run.recommend import UPDATES, recommend
 from herded.system import memory
 from herded.system.memory import Size
@@ -30,6 +32,7 @@ ROOM = 2.0**32  # bytes that exact inference may take where no limit was given
 PATIENCE = 10.0  # seconds that it may take where none were given
 PASSES = {"mar": 1.0, "map": 0.7, "pr": 0.35}  # of the work of marginals
 BRIDGES = 17  # rungs of a ladder for log Z
+CHAINS = 4
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ def choose(
     task: str = "mar",
     *,
     updates: int = UPDATES,
+    chains: int = CHAINS,
     seconds: float | None = None,
     max_memory: Size | None = None,
     seed: int = 0,
@@ -59,8 +63,9 @@ def choose(
 ) -> Choice:
     """The method for marginals ("mar"), the best state ("map") or log Z ("pr") of `model`.
 
-    `updates` are those of each variable that a sampler may take, `seconds` is the time there is,
-    `max_memory` the memory in bytes; `why_sample` says why elimination would not do, if so.
+    `updates` are those of each variable that a sampler may take, `chains` those of a ladder,
+    `seconds` is the time there is, `max_memory` the memory in bytes; `why_sample` says why
+    elimination would not do, if so.
     """
     why_not = why_sample
     if not why_sample and not has_factors(model):
@@ -79,8 +84,7 @@ def choose(
         except MemoryLimitError:
             why_not = f"elimination needs more than {memory.readable(limit)}"
     if task == "pr":
-        reason = f"{why_not}; a ladder of temperatures gives log Z with an interval"
-        return Choice("tempered", bridged(seed), reason)
+        return _log_z(model, why_not, seed, chains, seconds, max_memory)
     if task == "map":
         return Choice("herded", annealed(model, seed), why_not)
     found = recommend(model, sweeps=updates, seed=seed, max_memory=max_memory)
@@ -93,6 +97,30 @@ def choose(
         chains=found.chains,
         doubt=found.doubt,
     )
+
+
+def _log_z(
+    model: Model,
+    why_not: str,
+    seed: int,
+    chains: int,
+    seconds: float | None,
+    max_memory: Size | None,
+) -> Choice:
+    """A ladder, or Bethe's estimate where that fits and the ladder does not."""
+    ladder, solver = bridged(seed), BeliefPropagation()
+    reason = f"{why_not}; a ladder of temperatures gives log Z with an interval"
+    limit = ROOM if max_memory is None else memory.limit(max_memory)
+    if has_factors(model):
+        by_clock = seconds is not None
+        need = run_memory(model, ladder, chains=chains, max_memory=limit, by_clock=by_clock)
+        if need > limit >= run_memory(model, solver, max_memory=limit):
+            reason = (
+                f"{why_not}, and a ladder of temperatures may need {memory.readable(need)}; belief "
+                "propagation gives an estimate of log Z without an interval"
+            )
+            return Choice("bp", solver, reason)
+    return Choice("tempered", ladder, reason)
 
 
 def sampler_name(method: Gibbs | HerdedGibbs) -> str:

@@ -18,7 +18,7 @@ from herded.methods.protocol import Method, Sampler
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
 from herded.run.control import HERDS, MEMBERS
-from herded.run.sampling import BLOCK
+from herded.run.sampling import BLOCK, SPARE
 from herded.system.memory import Size
 
 SMALL_THINGS = 2.0**20
@@ -33,10 +33,12 @@ def run_memory(
     chains: int = 1,
     max_memory: Size | None = None,
     proposal: Proposal | None = None,
+    by_clock: bool = False,
 ) -> float:
     """Bytes that `infer(model, method, chains=chains)` takes at most.
 
-    `proposal` is what the method's `propose` gave, if somebody has asked already. For `Exact` this
+    `proposal` is what the method's `propose` gave, if somebody has asked already; a run `by_clock`
+    copies its chains to compile with. For `Exact` this
     finds an order of elimination, and raises `MemoryLimitError` where none fits.
     """
     if isinstance(method, Exact):
@@ -46,6 +48,8 @@ def run_memory(
     if isinstance(method, Sampler):
         found = proposal or cast(Any, method).propose(model, max_memory=max_memory)
         weights, block = _weights(model, method, chains, found), _block(found, graph)
+        if by_clock:
+            weights += min(chains * found.chain_memory, SPARE)
         return fixed + weights + _factors(graph) + chains * (3 * block + 8 * table)
     messages = NUMBER * len(graph.factor_variables) * int(graph.cardinalities.max())
     tables = 3 * NUMBER * len(graph.log_tables) + _pairs(graph)

@@ -19,7 +19,7 @@ from herded.methods.schedule import is_annealed
 from herded.methods.tempered import Tempered
 from herded.methods.weights_rule import SLACK, suited_weights
 from herded.models.protocol import Model
-from herded.run.auto import Choice, annealed, bridged, choose, sampler_name
+from herded.run.auto import CHAINS, Choice, annealed, bridged, choose, sampler_name
 from herded.run.begun import Begun, read_begun, read_method
 from herded.run.climb import Rung, beside_bethe, better_of, climb, ladder
 from herded.run.infer import infer, issue
@@ -29,7 +29,7 @@ from herded.run.rounds import anneal_in_rounds
 from herded.system.atomic import FilePath
 from herded.system.memory import Size
 
-SWEEPS, MOST_BURN_IN, CHAINS = 10_000, 1000, 4
+SWEEPS, MOST_BURN_IN = 10_000, 1000
 SOLVER_SWEEPS = 1000
 BURN_IN_OF_SECONDS = 100
 BEGUN = "a run that has begun goes on"
@@ -132,6 +132,7 @@ def _chosen(model: Model, asked: Request, begun: Begun | None) -> Choice:
         model,
         asked.task,
         updates=_updates(asked),
+        chains=asked.chains or CHAINS,
         seconds=asked.seconds,
         max_memory=asked.max_memory,
         seed=asked.seed,
