@@ -34,7 +34,7 @@ SECTIONS: dict[str, list[str]] = {
     "Reference": ["reference/index", "architecture", "contributing", "changelog"],
 }
 LABELS = {  # where the title of a page is long
-    "scale": "Clusters, many models, large lattices",
+    "scale": "Many machines, many models, large lattices",
     "qubo": "Quadratic problems (QUBO)",
     "hard-models": "Hard models",
     "blocks": "Blocks",

@@ -88,7 +88,7 @@ export function weightScene() {
   return {
     id: "weight",
     title: "One weight",
-    lede: "A fair coin forgets. Herding remembers: it adds p to a weight, says 1 when the weight is above 0, and takes 1 off. Nothing is random, and the count of ones is never off by more than one.",
+    lede: "A coin forgets. Herding remembers: it adds p to a weight, says 1 when the weight is above 0, and takes 1 off. Nothing is random, and the count of ones is never off by more than one.",
     story: {
       label: "Probability of a 1",
       name: "p",
