@@ -14,6 +14,7 @@ from herded.methods.elimination_plan import plan_elimination
 from herded.methods.schedule import is_annealed
 from herded.run.auto import LinearFrom, annealed, bridged, choose, exact_seconds, largest_blanket
 from herded.run.memory import run_memory
+from herded.run.plan import Request, plan_run
 from tests.cases import MODELS
 from tests.strategies import lattices, models
 
@@ -60,7 +61,7 @@ def test_without_elimination(task, name, kind):
     assert "goes on" in choose(GRID, task, why_sample="it goes on").reason
 
 
-def test_log_z_by_belief_propagation_where_no_ladder_fits():
+def test_log_z_by_belief_propagation_where_no_ladder_fits(tmp_path):
     """An estimate without an interval is better than none."""
     model = hd.ising_grid(RNG.normal(size=(30, 30)), 0.4)
     ladder, solver = (
@@ -73,6 +74,10 @@ def test_log_z_by_belief_propagation_where_no_ladder_fits():
         assert chosen.name == "bp" and chosen.method == hd.BeliefPropagation()
         assert "ladder of temperatures may need" in chosen.reason
         assert choose(model, "pr", max_memory=solver / 2, **options).name == "tempered"
+    begun = tmp_path / "run.npz"
+    hd.infer(GRID, bridged(), sweeps=2, checkpoint=begun)
+    asked = Request("pr", max_memory=between, checkpoint=begun)
+    assert plan_run(model, "auto", asked).name == "tempered"  # it is not taken for another
     fewer = run_memory(model, bridged(), chains=2)
     assert choose(model, "pr", max_memory=fewer, chains=2, why_sample="a test").name == "tempered"
     assert choose(model, "pr", max_memory=fewer, chains=3, why_sample="a test").name == "bp"

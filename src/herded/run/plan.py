@@ -138,6 +138,8 @@ def _chosen(model: Model, asked: Request, begun: Begun | None) -> Choice:
         seed=asked.seed,
         why_sample=BEGUN if searches else asked.why_sample,
     )
+    if searches and choice.name == "bp":  # a ladder goes on, or is refused for its memory
+        return Choice("tempered", bridged(asked.seed), BEGUN)
     if begun is None or searches or choice.method == read_method(begun.method):
         return choice
     return _resumed(model, asked, begun)
