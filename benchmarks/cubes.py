@@ -65,7 +65,7 @@ def works(size: int, sweeps: int) -> dict[str, Callable[[], None]]:
 def ours(model: Any, method: Any, kind: str, sweeps: int) -> Callable[[], None]:
     """Sweeps that leave the last state, as the experts' do."""
     layout = method.compile(model, kind=kind, max_memory=8 * 2**30)
-    members = (HERD,) if layout.together else ()
+    members = (HERD,) if layout.is_herd else ()
     state = method.init(layout, np.zeros((*members, model.n_variables), np.uint8))
     block = np.zeros((sweeps, 0 if layout.counts else layout.n_stored), layout.sample_type)
     return lambda: method.advance(layout, state, block)

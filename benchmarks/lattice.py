@@ -73,7 +73,7 @@ def herded_work(
     with the experts. Lattices of more states write samples down.
     """
     layout = method.compile(model, kind="grid", max_memory=8 * 2**30)
-    members = (HERD,) if layout.together else ()
+    members = (HERD,) if layout.is_herd else ()
     state = method.init(layout, np.zeros((*members, model.n_variables), np.uint8))
     state.sweep = sweep
     if counted:

@@ -31,6 +31,7 @@ from herded.layouts.protocol import Layout, Proposal, Task
 from herded.layouts.scan import Scan
 from herded.layouts.site_herd import FactorHerdLayout, TableHerdLayout
 from herded.layouts.table import TableLayout
+from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
 from herded.system.memory import Size
 from herded.system.spelling import did_you_mean
@@ -80,7 +81,9 @@ def propose_layout(
     able = [c for c in LAYOUTS if c.is_herd == herd and c.cools >= cools]
     candidates = [layout for layout in able if kind in (None, layout.kind)]
     if not candidates:
-        kinds = " or ".join(dict.fromkeys(layout.kind for layout in able))
+        of_factors = has_factors(model)
+        fitting = [layout for layout in able if (layout.kind != "function") == of_factors]
+        kinds = " or ".join(dict.fromkeys(layout.kind for layout in fitting))
         what = (" with a schedule" if cools else "") + (" for a herd" if herd else "")
         raise MethodError(f"expected a {kinds} layout{what}, got {kind!r}: drop layout=")
     for layout in candidates:

@@ -125,15 +125,15 @@ class Exact(Options):
 def beside(graph: FactorGraph) -> float:
     """Bytes that exact inference takes beside messages: factors laid out, and the answer."""
     states = graph.cardinalities
-    pairs = len(graph.adjacency[1]) // 2
+    start, members = graph.adjacency
+    owner_states = np.repeat(states.astype(float), np.diff(start))
+    pair_entries = float(owner_states @ states[members]) / 2
     size = math.prod(states.tolist())
     return (
         2.0**20
-        + OBJECT * (2 * graph.n_variables + 2 * graph.n_factors + pairs)
-        + 3.0 * ENTRY * len(graph.log_tables)
-        + ENTRY
-        * float(states.max())
-        * (3.0 * graph.n_variables + 3.0 * pairs * float(states.max()))
+        + OBJECT * (2 * graph.n_variables + 2 * graph.n_factors + len(members) // 2)
+        + 3.0 * ENTRY * (len(graph.log_tables) + float(states.max()) * graph.n_variables)
+        + 3.0 * ENTRY * pair_entries
         + (3.0 * ENTRY * size if size <= MAX_JOINT and len(states) <= MAX_AXES else 0.0)
     )
 
