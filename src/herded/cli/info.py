@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from herded.cli import models
 from herded.cli.infer_arguments import WEIGHTS
-from herded.cli.printing import after_info, columns, facts, finite, say
+from herded.cli.printing import PASSED, after_info, columns, facts, finite, say
 from herded.errors import HerdedError, InfeasibleError, MemoryLimitError
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.scan import components
@@ -73,7 +73,7 @@ def info(options: argparse.Namespace) -> int:
     say(*facts(_lines(options, model, facts_of_it, plan)), "")
     say(*columns([("method", "can run", "memory", ""), *map(_row, verdicts)], left=4), "")
     say(*facts([("auto", f"{name}: {reason}" if name else reason)]))
-    if name:
+    if name and not options.model.startswith(PASSED):
         say(*facts([("next", after_info(options))]))
     return 0
 
