@@ -33,8 +33,8 @@ def test_a_method_that_was_given_has_no_reason():
     ("options", "why"),
     [
         ({"keep": [hd.Samples()]}, "only samplers keep Samples"),
-        ({"keep": [hd.ErrorCurve(np.full((20, 2), 0.5))]}, "ErrorCurve asks"),
-        ({"keep": [hd.PairMarginals([(0, 19)])]}, "PairMarginals asks"),
+        ({"keep": [hd.ErrorCurve(np.full((20, 2), 0.5))]}, "only samplers keep ErrorCurve"),
+        ({"keep": [hd.PairMarginals([(0, 19)])]}, "only samplers keep PairMarginals"),
         ({"start": np.zeros(20, int)}, "a start is for a sampler"),
     ],
 )

@@ -118,7 +118,8 @@ def _beside(odd: np.ndarray) -> int:
 
 def _far(noisy: np.ndarray) -> np.ndarray:
     """Which pixels are far from the median of their neighbours."""
-    return np.abs(noisy - local_median(noisy)) > ODD * float(np.ptp(noisy))
+    far: np.ndarray = np.abs(noisy - local_median(noisy)) > ODD * float(np.ptp(noisy))
+    return far
 
 
 def best_coupling(picture: Grey, run: Run) -> float:
