@@ -15,9 +15,9 @@ from herded.learn.observations import check_enough, observed, split_rows
 from herded.learn.parameters import LogLinear, log_linear
 from herded.models.checks import number_array, shown
 from herded.models.protocol import Model
+from herded.run.training import shuffled
 from herded.system import memory
 from herded.system.memory import Size
-from herded.system.stream import draws, stream_key
 
 HELD = 13  # purpose of a stream
 
@@ -143,7 +143,7 @@ def fit(
     every = observed(model, data)
     check_enough(model, every)
     Rows(family, every).check_possible()  # before rows change their places
-    order = np.argsort(draws(stream_key(options.seed, 0, HELD), len(every)), kind="stable")
+    order = shuffled(len(every), options.seed, 0, HELD)
     learned, held = split_rows(model, every, held_out, order)
     rows = Rows(family, learned)
     penalty = Penalty(penalties(family, "l1", l1), penalties(family, "l2", l2))
