@@ -12,7 +12,7 @@ from herded.learn.observations import MOST_STATES
 from herded.methods.options import check_herd, check_seed, is_between, is_whole
 from herded.models.checks import shown, whole_array
 from herded.models.factor_graph import FactorGraph
-from herded.run.training import diverged, shuffled
+from herded.run.training import diverged, shuffled, watched
 from herded.system.stream import draws, stream_key
 
 try:
@@ -116,7 +116,7 @@ class RBM(TransformerMixin, BaseEstimator):
         each = rows // batch
         total, averaged = self.epochs * each, 0
         sums = [np.zeros_like(one) for one in _learned(training.layers)]
-        with training(self.progress, self.epochs, "RBM", "epochs") as (bar, stop):
+        with watched(self.progress, self.epochs, "RBM", "epochs") as (bar, stop):
             for epoch in range(self.epochs):
                 order = shuffled(rows, self.seed, epoch, ORDER)
                 for s in range(each):

@@ -9,7 +9,7 @@ import numpy as np
 
 from herded.errors import CheckpointError
 from herded.run import checkpoint_file as checkpoints
-from herded.run.training import Patience, training
+from herded.run.training import Patience, watched
 from herded.system import atomic
 from herded.system.atomic import FilePath
 
@@ -88,7 +88,7 @@ class Steps:
     def run(self, checkpoint: FilePath | None, every: float, progress: bool | None) -> None:
         """All steps that are left; Ctrl-C ends them after the present one."""
         saved = time.perf_counter()
-        with training(progress, self.total, "fit", "steps") as (bar, stop):
+        with watched(progress, self.total, "fit", "steps") as (bar, stop):
             while not self.is_finished and not stop.is_set():
                 self.advance()
                 value, slope, held = self.history[-1]

@@ -22,7 +22,7 @@ from herded.methods.options import check_seed, is_between, is_whole
 from herded.models.checks import number_array, shown
 from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import pairwise_model
-from herded.run.training import shuffled, training
+from herded.run.training import shuffled, watched
 from herded.system.exp import exp_array, log_array
 
 HELD = 21  # purpose of a stream
@@ -150,7 +150,7 @@ def find_structure(
     tried = _penalties(penalties, learned)
     points: list[PathPoint] = []
     best, best_score = np.zeros(learned.count), np.inf
-    with training(progress, len(tried), "structure", "penalties") as (bar, stop):
+    with watched(progress, len(tried), "structure", "penalties") as (bar, stop):
         for penalty, x in _along(learned, tried):
             fresh = learned.refitted(x)
             edges = int((x[learned.n :] != 0.0).sum())

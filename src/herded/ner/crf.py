@@ -18,7 +18,7 @@ from herded.ner.scoring import score
 from herded.ner.store import load_chain, save_chain
 from herded.ner.training import Learner
 from herded.ner.words import Vocabulary
-from herded.run.training import Patience, diverged, training
+from herded.run.training import Patience, diverged, watched
 
 Pair = tuple[Texts, Sequence[Labels]]
 SCHEMES = {"io": to_io, "bio": to_bio}
@@ -197,7 +197,7 @@ class CRF:
         self.history_: list[dict[str, float]] = []
         patience = Patience(self.patience)
         total = self.epochs * (len(learner.batch.starts) - 1)
-        with training(self.progress, total, "CRF", "sentences") as (bar, stop):
+        with watched(self.progress, total, "CRF", "sentences") as (bar, stop):
 
             def watch(sentences: int) -> bool:
                 facts = self.history_[-1] if self.history_ else {}

@@ -1,5 +1,6 @@
 """What all that learns has in common: a loop that can be watched and ended, and when it ends."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -14,9 +15,9 @@ from herded.system.stream import draws, stream_key
 
 
 @contextmanager
-def training(
+def watched(
     progress: bool | None, total: int, name: str, unit: str
-) -> Iterator[tuple[Progress, Any]]:
+) -> Iterator[tuple[Progress, threading.Event]]:
     """A bar for `total` units of work, and an event that Ctrl-C sets, to be looked at."""
     bar = Progress(progress, total, name, unit)
     bar.expect_compilers()

@@ -54,14 +54,12 @@ def reading(*values: Any) -> tuple[Any, str]:
     Whoever reads must be sure that values of just these types were placed there.
     """
     numba = _numba()
-    from numba.core import types
     from numba.np.arrayobj import populate_array
     from numba.np.numpy_support import as_dtype
 
-    whole = numba.typeof(values)
+    types, whole = numba.core.types, numba.typeof(values)
 
-    @numba.extending.intrinsic
-    def read(context: Any, address: Any) -> Any:
+    def read(typing: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             word = context.get_value_type(types.int64)
             first, taken = builder.inttoptr(arguments[0], word.as_pointer()), [0]
@@ -96,4 +94,4 @@ def reading(*values: Any) -> tuple[Any, str]:
 
         return whole(address), generate
 
-    return read, str(whole)
+    return numba.extending.intrinsic(read), str(whole)
