@@ -216,7 +216,8 @@ class OwnCalls:
         kept, old = self.build(x, self.plain), np.zeros(1, np.int64)
         try:
             read, kinds = reading(*placed_values(model, x, kept, old, np.empty((1, self.width))))
-            calls, key = self._calls(inlined, read), self._key(kinds)
+            key = self._key(kinds)
+            calls = self._calls(lambda function: inlined(function, key), read)
             visit = first_class(calls.visit, (0, 0), key)
             follow = build = None
             if calls.follow is not None:
@@ -237,7 +238,7 @@ class OwnCalls:
     def _compiled_build(self, seen: np.ndarray, key: str) -> Callable[..., Any]:
         """`statistics` compiled where that gives the same; it is called seldom."""
         assert self.model.statistics is not None
-        function = inlined(self.model.statistics).py_func
+        function = inlined(self.model.statistics, key).py_func
         x, plain = seen if self.model.vectorised else seen[0], self.model.statistics
         try:
             built = first_class(function, (x, self.model.data), key)
