@@ -87,8 +87,11 @@ class Visit:
 
 
 TOO_WIDE = """() => {
-  const wide = [...document.querySelectorAll("body *")].filter(
-    (e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest("pre, .hidden, .skip"));
+  const scrolls = (e) => e && (["auto", "scroll"].includes(getComputedStyle(e).overflowX)
+    || scrolls(e.parentElement));
+  const wide = [...document.querySelectorAll("body *")].filter((e) => e.getClientRects().length
+    && e.getBoundingClientRect().right > innerWidth + 1 && !e.closest("pre, .hidden, .skip")
+    && getComputedStyle(e).position !== "fixed" && !scrolls(e.parentElement));
   const page = document.documentElement;
   const all = page.scrollWidth > innerWidth ? ["the page"] : [];
   return [...wide.map((e) => e.outerHTML.slice(0, 80)), ...all];
@@ -98,7 +101,9 @@ NAMELESS = """() => {
   const name = (e) => (e.getAttribute("aria-label") || e.labels?.[0]?.textContent || e.textContent
     || e.getAttribute("alt") || e.title || "").trim();
   const all = "a, button, input, select, textarea, [role=img], [role=application]";
-  const nameless = [...document.querySelectorAll(all)].filter((e) => !name(e));
+  const hidden = (e) => e.type === "hidden" || e.closest("[aria-hidden=true]");
+  const nameless = [...document.querySelectorAll(all)].filter((e) => !name(e) && !hidden(e));
+  nameless.push(...[...document.images].filter((e) => !e.hasAttribute("alt")));
   return nameless.map((e) => e.outerHTML.slice(0, 80));
 }"""
 
