@@ -123,15 +123,14 @@ FAINT = """() => {
   const faint = new Map();
   for (const e of document.querySelectorAll("body *")) {
     const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
-    if (!own || e.closest(".hidden, .skip, option") || !e.getClientRects().length) continue;
+    if (!own || e.closest(".hidden, .skip, option, svg") || !e.getClientRects().length) continue;
     const style = getComputedStyle(e), alpha = Number(style.opacity), back = behind(e);
-    const colour = e.closest("svg") ? style.fill : style.color; // texts of a picture are filled
-    const ink = numbers(colour).slice(0, 3).map((v, i) => v * alpha + back[i] * (1 - alpha));
+    const ink = numbers(style.color).slice(0, 3).map((v, i) => v * alpha + back[i] * (1 - alpha));
     const [a, b] = [light(ink), light(back)].sort((x, y) => y - x);
     const size = parseFloat(style.fontSize), bold = style.fontWeight >= 700;
     const least = size >= 24 || (size >= 18.66 && bold) ? 3 : 4.5;
     const words = e.textContent.slice(0, 40);
-    const colours = `${colour} on ${back}`; // the first text of each
+    const colours = `${style.color} on ${back}`; // the first text of each
     if ((a + 0.05) / (b + 0.05) < least) faint.set(colours, faint.get(colours) ?? words);
   }
   return [...faint].map(([colours, words]) => `${words}: ${colours}`);
