@@ -29,8 +29,8 @@ from herded.run.result import Result
 TITLE = "# Models of the UAI competitions"
 QUICK_UPDATES = 4_000
 ROOM = 2**31  # bytes of exact inference
-PATIENCE = 100.0  # seconds that it may take by its own estimate
-SECONDS, QUICK_SECONDS = 20.0, 2.0  # of CPU for log Z
+PATIENCE = 30.0  # seconds that it may take by its own estimate
+SECONDS, QUICK_SECONDS = 10.0, 2.0  # of CPU for log Z
 CHAINS = 4
 WIDTH = 100
 NARROW = 0.1  # nat, to each side

@@ -57,7 +57,7 @@ def choose(
     task: str = "mar",
     *,
     updates: int = UPDATES,
-    chains: int = CHAINS,
+    chains: int | None = None,
     seconds: float | None = None,
     max_memory: Size | None = None,
     seed: int = 0,
@@ -86,7 +86,7 @@ def choose(
         except MemoryLimitError:
             why_not = f"elimination needs more than {memory.readable(limit)}"
     if task == "pr":
-        return _log_z(model, why_not, seed, updates, seconds, max_memory)
+        return _log_z(model, why_not, seed, updates, chains or LADDERS, seconds, max_memory)
     if task == "map":
         return Choice("herded", annealed(model, seed), why_not)
     found = recommend(model, sweeps=updates, seconds=seconds, seed=seed, max_memory=max_memory)
@@ -106,6 +106,7 @@ def _log_z(
     why_not: str,
     seed: int,
     updates: int,
+    ladders: int,
     seconds: float | None,
     max_memory: Size | None,
 ) -> Choice:
@@ -115,15 +116,15 @@ def _log_z(
     limit = ROOM if max_memory is None else memory.limit(max_memory)
     if has_factors(model):
         by_clock = seconds is not None
-        need = run_memory(model, ladder, chains=LADDERS, max_memory=limit, by_clock=by_clock)
+        need = run_memory(model, ladder, chains=ladders, max_memory=limit, by_clock=by_clock)
         if need > limit >= run_memory(model, solver, max_memory=limit):
             reason = (
                 f"{why_not}, and a ladder of temperatures may need {memory.readable(need)}; belief "
                 "propagation gives an estimate of log Z without an interval"
             )
             return Choice("bp", solver, reason)
-    burn_in = None if seconds is not None else updates // LADDERS // LADDER_BURN_IN
-    return Choice("tempered", ladder, reason, burn_in=burn_in, chains=LADDERS)
+    burn_in = None if seconds is not None else updates // ladders // LADDER_BURN_IN
+    return Choice("tempered", ladder, reason, burn_in=burn_in, chains=ladders)
 
 
 def sampler_name(method: Gibbs | HerdedGibbs) -> str:

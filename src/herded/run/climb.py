@@ -113,7 +113,8 @@ def climb(
 def _spent(began: float, tried: list[Tried]) -> float:
     """Seconds since `began`, but for those in which kernels were compiled."""
     results = [one.result for one in tried if one.result is not None]
-    return time.perf_counter() - began - sum(r.provenance["compiling"] for r in results)
+    compiling = sum(float(result.provenance["compiling"]) for result in results)
+    return time.perf_counter() - began - compiling
 
 
 def rungs_above(model: Model, first: Rung, updates: int, *, by_clock: bool) -> Iterator[Rung]:

@@ -133,7 +133,7 @@ def _chosen(model: Model, asked: Request, begun: Begun | None) -> Choice:
         model,
         asked.task,
         updates=_updates(asked),
-        chains=asked.chains or CHAINS,
+        chains=asked.chains,
         seconds=asked.seconds,
         max_memory=asked.max_memory,
         seed=asked.seed,
