@@ -81,7 +81,8 @@ def elimination_order(
             propose(costs)
         except MemoryLimitError as error:
             refusal = refusal or error
-            hopeless = hopeless or len(around) - len(costs.clusters) > FAR * costs.width
+            if tried == 0:  # by min-fill: would other ties do?
+                hopeless = len(around) - len(costs.clusters) > FAR * costs.width
         except _TooMuch:
             continue
         else:
