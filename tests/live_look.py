@@ -89,8 +89,8 @@ def look(visit: Visit, scene: str) -> float:
 
 def longest_task(events: list[dict[str, Any]], link: str) -> float:
     """Milliseconds of the processor, whatever else the machine and the browser itself do."""
-    opened = [e for e in events if e["name"] == "CommitLoad"]
-    own = {e["pid"] for e in opened if e["args"]["data"]["url"].startswith(link)}
+    opened = [e for e in events if e["name"] in ("CommitLoad", "ParseHTML", "v8.compileModule")]
+    own = {e["pid"] for e in opened if link in json.dumps(e["args"])}
     names = [e for e in events if e["name"] == "thread_name" and e["pid"] in own]
     mains = {(e["pid"], e["tid"]) for e in names if e["args"]["name"] == "CrRendererMain"}
     if not mains:

@@ -7,8 +7,8 @@ import zlib
 import pytest
 
 from herded.errors import FileError, MemoryLimitError, MethodError
-from herded.io import files
-from herded.io.files import EXPANSION, read_bytes, write_bytes
+from herded.system import atomic as files
+from herded.system.atomic import EXPANSION, read_bytes, write_bytes
 
 CONTENT = bytes(range(256)) * 20
 
