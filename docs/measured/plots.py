@@ -1,10 +1,10 @@
-"""The pictures of docs/benchmarks.md, each drawn from tables of docs/tables.md."""
+"""The pictures of docs/benchmarks.md and docs/herds.md, each drawn from tables of a page."""
 
 from collections.abc import Callable
 from textwrap import wrap
 from typing import Any
 
-from docs.measured.tables import REACH, Row, best_of_each, goal, number, tables
+from docs.measured.tables import REACH, TABLES, Row, best_of_each, goal, number, tables
 from herded.system.plot import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots, svg
 
 WIDTH = 5.4  # inches, of all pictures
@@ -183,27 +183,58 @@ def cuts(found: Tables) -> Any:
     return figure
 
 
-# Of each picture the headings of its tables, and how it is drawn.
-PLOTS: dict[str, tuple[tuple[str, ...], Callable[[Tables], Any]]] = {
-    "reach": (tuple(f"{work}, to accuracy" for work in REACH), reach),
-    "beside": (BESIDE, beside),
-    "speed": (("With AVX2 only",), speed),
-    "growth": (("How cost grows",), growth),
-    "accuracy": (("Accuracy on sparse graphs",), accuracy),
-    "complete": (("Theorem 2 on complete graphs",), complete),
-    "weights": (("Which weights",), weights),
-    "goals": (("Herds: goals", "With AVX2 only"), goals),
-    "denoising": (("Denoising",), denoising),
-    "cuts": (("Minima of quadratic models",), cuts),
+def orders(found: Tables) -> Any:
+    rows = found[1]
+    figure, axis = subplots(1, 1, width=WIDTH, height=3.8)
+    names = [f"{row['model']}, J, h = {row['J, h']}, {row['members']} members" for row in rows]
+    for order, colour in (("shuffled", GIBBS), ("sorted", SHARED), ("two phases", HERDED)):
+        ratios = [number(row[f"{order}: energy"]) for row in rows]
+        axis.plot(ratios, names, "o", color=colour, label=order)
+    axis.axvline(1, color="#1d2127", linewidth=1)
+    axis.invert_yaxis()
+    axis.set(xlabel="variance of the energy over that of independent chains (the line)")
+    _below(figure, axis)
+    return figure
+
+
+def methods(found: Tables) -> Any:
+    _, *both = found
+    figure, axis = subplots(1, 1, width=WIDTH, height=3.2)
+    for rows, label, colour in zip(both, ("10,000", "100,000"), (SHARED, HERDED), strict=True):
+        ratios, names = [number(row["ratio"]) for row in rows], [row[""] for row in rows]
+        axis.plot(ratios, names, "o", color=colour, label=f"{label} updates")
+    axis.axvline(1, color=GIBBS)
+    axis.invert_yaxis()
+    axis.set(xlabel="error over that of Gibbs sampling (the line)", xlim=(0, 1.15))
+    _below(figure, axis)
+    return figure
+
+
+# Of each picture the page and the headings of its tables, and how it is drawn.
+PLOTS: dict[str, tuple[str, tuple[str, ...], Callable[[Tables], Any]]] = {
+    "reach": ("tables", tuple(f"{work}, to accuracy" for work in REACH), reach),
+    "beside": ("tables", BESIDE, beside),
+    "speed": ("tables", ("With AVX2 only",), speed),
+    "growth": ("tables", ("How cost grows",), growth),
+    "accuracy": ("tables", ("Accuracy on sparse graphs",), accuracy),
+    "complete": ("tables", ("Theorem 2 on complete graphs",), complete),
+    "weights": ("tables", ("Which weights",), weights),
+    "goals": ("tables", ("Herds: goals", "With AVX2 only"), goals),
+    "denoising": ("tables", ("Denoising",), denoising),
+    "cuts": ("tables", ("Minima of quadratic models",), cuts),
+    "orders": ("herds", ("The order of members",), orders),
+    "methods": ("herds", ("Herds of one size, and other ways",), methods),
 }
 
 
-def data(name: str, text: str) -> Tables:
+def data(name: str) -> Tables:
     """The tables that a picture is drawn from."""
-    return [rows for heading in PLOTS[name][0] for rows in tables(text, heading)]
+    page, headings, _ = PLOTS[name]
+    text = TABLES.with_name(f"{page}.md").read_text(encoding="utf-8")
+    return [rows for heading in headings for rows in tables(text, heading)]
 
 
 @in_style
-def drawn(name: str, text: str) -> str:
+def drawn(name: str) -> str:
     """The picture as SVG."""
-    return svg(PLOTS[name][1](data(name, text)))
+    return svg(PLOTS[name][2](data(name)))

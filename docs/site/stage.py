@@ -39,9 +39,9 @@ def stage(folder: Path, kept: Path) -> None:
 
 def _measure(folder: Path) -> None:
     """Pictures and leaderboard of the tables as they are now."""
-    text, page = measured.TABLES.read_text(encoding="utf-8"), folder / measured.PAGE.name
-    measured.write(folder / "pictures" / "measured", text)
-    page.write_text(measured.with_board(page.read_text(encoding="utf-8"), text), encoding="utf-8")
+    page = folder / measured.PAGE.name
+    measured.write(folder / "pictures" / "measured")
+    page.write_text(measured.with_board(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def _offer(page: Path, notebook: str) -> None:

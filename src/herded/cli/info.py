@@ -9,17 +9,16 @@ from typing import Any, cast
 
 from herded.cli import models
 from herded.cli.infer_arguments import WEIGHTS
-from herded.cli.printing import after_info, columns, facts, finite, say
+from herded.cli.printing import PASSED, after_info, columns, facts, finite, say
 from herded.errors import HerdedError, InfeasibleError, MemoryLimitError
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.scan import components
-from herded.methods.belief_propagation import BeliefPropagation
+from herded.methods.elimination_order import EliminationOrder, elimination_order
 from herded.methods.elimination_plan import EliminationPlan
 from herded.methods.exact import Exact
-from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Method
+from herded.methods.registry import method_named
 from herded.models import summary
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
@@ -30,6 +29,8 @@ from herded.run.memory import run_memory
 from herded.system import memory
 from herded.system.memory import Size
 from herded.system.stream import stream_key
+
+SAMPLERS, SOLVERS = ("gibbs", "herd", "blocks", "tempered"), ("bp", "mean-field")
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,11 @@ def info(options: argparse.Namespace) -> int:
     """Read, look, print."""
     model = models.read(options)
     with interrupted_afterwards():
-        plan = _plan(model)
+        order = _order(model)
+        plan = _plan(model, order, math.inf)
         facts_of_it = _features(model)
-        verdicts = list(_verdicts(model, memory.limit(options.max_memory)))
+        limit = memory.limit(options.max_memory)
+        verdicts = list(_verdicts(model, _plan(model, order, limit), limit))
         name, reason = _auto(model, options.max_memory)
     if options.json:
         say(
@@ -73,7 +76,7 @@ def info(options: argparse.Namespace) -> int:
     say(*facts(_lines(options, model, facts_of_it, plan)), "")
     say(*columns([("method", "can run", "memory", ""), *map(_row, verdicts)], left=4), "")
     say(*facts([("auto", f"{name}: {reason}" if name else reason)]))
-    if name:
+    if name and not options.model.startswith(PASSED):
         say(*facts([("next", after_info(options))]))
     return 0
 
@@ -99,10 +102,22 @@ def _features(model: Model) -> dict[str, Any]:
     }
 
 
-def _plan(model: Model) -> EliminationPlan | None:
-    """An elimination, whatever its memory; none where clusters outgrow any array, or all time."""
+def _order(model: Model) -> EliminationOrder | None:
+    """An order of elimination, whatever its memory; none where clusters outgrow any array."""
     try:
-        return cast(EliminationPlan, Exact().compile(model, max_memory=math.inf).arrays)
+        return elimination_order(model)
+    except MemoryLimitError:
+        return None
+
+
+def _plan(
+    model: Model, order: EliminationOrder | None, max_memory: float
+) -> EliminationPlan | None:
+    """The elimination in that order; none where it takes more memory, or all time."""
+    if order is None:
+        return None
+    try:
+        return cast(EliminationPlan, Exact().in_order(model, order, max_memory).arrays)
     except MemoryLimitError:
         return None
 
@@ -125,27 +140,27 @@ def _lines(
         )
 
 
-def _verdicts(model: Model, limit: float) -> Iterator[Verdict]:
+def _verdicts(model: Model, plan: EliminationPlan | None, limit: float) -> Iterator[Verdict]:
     try:
         check_support(model)
     except InfeasibleError as error:  # nobody can do anything
-        for name in ("exact", *(f"herded, {w}" for w in WEIGHTS), "gibbs", "bp", "mean-field"):
+        for name in ("exact", *SAMPLERS, *(f"herded, {w}" for w in WEIGHTS), *SOLVERS):
             yield Verdict(name, False, None, str(error))
         return
-    yield _exact(model, limit)
-    samplers = {f"herded, {weights}": HerdedGibbs(weights=weights) for weights in WEIGHTS}
+    yield _exact(plan, limit)
+    samplers = {name: method_named(name) for name in SAMPLERS}
+    samplers |= {f"herded, {weights}": HerdedGibbs(weights=weights) for weights in WEIGHTS}
     start = _why_no_start(model)
-    for name, method in {**samplers, "gibbs": Gibbs()}.items():
+    for name, method in samplers.items():
         yield Verdict(name, False, None, start) if start else _judged(name, model, method, limit)
-    yield _judged("bp", model, BeliefPropagation(), limit)
     hard = "a heuristic where there are zeros" if model.has_hard_zeros else ""
-    yield _judged("mean-field", model, MeanField(), limit, hard)
+    for name in SOLVERS:
+        remark = hard if name == "mean-field" else ""
+        yield _judged(name, model, method_named(name), limit, remark)
 
 
-def _exact(model: Model, limit: float) -> Verdict:
-    try:
-        plan = cast(EliminationPlan, Exact().compile(model, max_memory=limit).arrays)
-    except MemoryLimitError:
+def _exact(plan: EliminationPlan | None, limit: float) -> Verdict:
+    if plan is None:
         return Verdict(
             "exact", False, None, f"more than {memory.readable(limit)}, however it is cut"
         )
@@ -168,7 +183,10 @@ def _weights_memory(model: Model, weights: str, max_memory: Size | None) -> floa
 
 
 def _judged(name: str, model: Model, method: Method, limit: float, remark: str = "") -> Verdict:
-    need = run_memory(model, method, max_memory=limit)
+    try:
+        need = run_memory(model, method, max_memory=limit)
+    except HerdedError as error:
+        return Verdict(name, False, None, str(error))
     if need > limit:
         return Verdict(name, False, need, f"more than {memory.readable(limit)}")
     return Verdict(name, True, need, remark)

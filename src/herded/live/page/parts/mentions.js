@@ -3,7 +3,7 @@
 import { make } from "./dom.js";
 
 const MOST = 12, AROUND = 3; // mentions shown, words around them
-const ROWS = { alone: "alone, exactly", herded: "herded", gibbs: "Gibbs" };
+const ROWS = { alone: "alone", herded: "herded", gibbs: "Gibbs" };
 
 export class Mentions {
   constructor() {

@@ -12,7 +12,7 @@ export class Variables {
     this.element = make("div", { className: "variables" });
     this.cards = [];
     this.near = new Set();
-    this.watcher = new IntersectionObserver((entries) => entries.forEach((entry) => this.pass(entry)), { rootMargin: "600px" });
+    this.watcher = new IntersectionObserver((entries) => entries.forEach((entry) => this.pass(entry)), { rootMargin: "2000px" });
   }
 
   /** The names and states of another model. */
