@@ -3,9 +3,9 @@
 Print the tables of the docs. `--peers` adds the same work done by other packages, as far as they
 are installed (pip install ".[peers]"). `--only peers` is the comparison alone, and `--only
 speed`, `many`, `reach` or `growth` one section of it; without `--peers` these compare with samplers
-written by hand. `--out DIR` also writes DIR/benchmarks.md, where the
+written by hand. `--out DIR` also writes DIR/tables.md, where the
 sections that were not run stay as they are, and DIR/peers.csv. No number here is a promise;
-`python -m benchmarks --out docs` makes that page, and
+`python -m benchmarks --out docs` makes that page, `python -m docs.measured` the pictures of it, and
 `python -m benchmarks --only uai --models DIR > docs/models.md` the one on models from files.
 `--updates`, `--rows`, `--every`, `--scores` and `--others` are for `--only herds`, which says more.
 """
@@ -100,7 +100,7 @@ def header(only: str | None) -> list[str]:
     if only in APART:
         return [APART[only].TITLE, "", where]
     return [
-        "# What was measured",
+        "# All tables",
         "",
         f"{where} Times are CPU times of one thread, medians of",
         "alternating repeats, and meant as ratios: machines are noisy.",
@@ -147,7 +147,7 @@ def main() -> None:
     options.add_argument("--every", type=int, default=1, help="every so many-th model")
     options.add_argument("--scores", metavar="FILE", help="scores of runs, to go on from")
     options.add_argument("--others", type=int, default=0, help="another set of models: 1, 2, ..")
-    options.add_argument("--out", metavar="DIR", help="where to write benchmarks.md, peers.csv")
+    options.add_argument("--out", metavar="DIR", help="where to write tables.md, peers.csv")
     chosen = options.parse_args()
     if chosen.models:
         os.environ["HERDED_UAI"] = chosen.models

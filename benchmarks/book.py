@@ -84,11 +84,11 @@ def _sections(page: str) -> dict[str, str]:
 
 
 def write(folder: str | os.PathLike[str], lines: Iterable[str], book: Book) -> None:
-    """benchmarks.md, where sections that were not run stay as they are, and peers.csv."""
+    """tables.md, where sections that were not run stay as they are, and peers.csv."""
     home = Path(folder)
     try:
         home.mkdir(parents=True, exist_ok=True)
-        page = home / "benchmarks.md"
+        page = home / "tables.md"
         before = page.read_text("utf-8") if page.exists() else ""
     except OSError as problem:
         raise HerdedError(

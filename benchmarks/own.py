@@ -9,9 +9,12 @@ from numba import njit
 
 import herded as hd
 from benchmarks.timing import best_sweeps
-from herded.layouts.function_arrays import own_arrays
+from herded.layouts.function_arrays import kept_by
 from herded.layouts.function_herd_sweeps import function_herd
+from herded.layouts.function_sweeps import OwnArrays
+from herded.models.own_calls import Members, placed_values
 from herded.system.first_class import entry, first_class, inlined
+from herded.system.placed import reading
 
 TITLE = "## Conditionals of one's own"
 COLUMNS, SPINS, HERD = 12, 100, 64
@@ -184,11 +187,51 @@ def spins() -> tuple[Work, Work]:
     )
 
 
+# -- states: more than two of them ----------------------------------------------------------------
+
+
+def ring_conditional(i, x, statistics, data, out):
+    field, coupling = data
+    before, after = x[i - 1], x[i + 1 - len(x)]
+    for k in range(len(out)):
+        out[k] = field[i, k]
+    out[before] += coupling
+    out[after] += coupling
+
+
+@njit
+def ring_by_hand(x, data, sweeps, seed):
+    np.random.seed(seed)  # noqa: NPY002  the one generator that Numba seeds
+    field, coupling = data
+    n, states = field.shape
+    counts, p = np.zeros((n, states), np.int64), np.empty(states)
+    for _ in range(sweeps):
+        for i in range(n):
+            before, after = x[i - 1], x[i + 1 - n]
+            total = 0.0
+            for k in range(states):
+                p[k] = np.exp(field[i, k] + coupling * ((before == k) + (after == k)))
+                total += p[k]
+            left, new = np.random.random() * total, 0  # noqa: NPY002
+            while left >= p[new] and new < states - 1:
+                left -= p[new]
+                new += 1
+            x[i] = new
+            counts[i, new] += 1
+    return counts
+
+
+def ring() -> Work:
+    data = np.random.default_rng(1).normal(size=(SPINS, 4)), 0.7
+    model = hd.ConditionalModel([4] * SPINS, ring_conditional, data=data)
+    return Work("ring of 100 variables of 4 states, nothing kept", model, ring_by_hand, data)
+
+
 # -- tables ---------------------------------------------------------------------------------------
 
 
 def works() -> tuple[Work, ...]:
-    return spike_and_slab(), *spins()
+    return spike_and_slab(), *spins(), ring()
 
 
 def lines(quick: bool) -> Iterator[str]:
@@ -262,27 +305,33 @@ def compiled(model: Any, kernel: Any, by_address: bool) -> tuple[float, float, C
     layout = method.compile(model)
     state = method.init(layout, np.zeros((HERD, model.n_variables), np.int64), tally=False)
     x = state.x.reshape(HERD, -1)
-    own, together, data = own_arrays(model, x, state), layout._together(state), model.data
-    calls = model.calls._calls(inlined)
+    members, together = Members(model, x, kept_by(state)), layout._together(state)
+    own = OwnArrays(
+        members.place(model.calls.best), True, x, members.out, members.old, np.zeros(3, np.int64)
+    )
     began = time.process_time()
-    visit, follow = calls.visit, calls.follow
-    if by_address:
-        visit = first_class(visit, (0, 2, own.seen, own.read, data, own.logits), "")
-        follow = first_class(follow, (0, own.old, own.seen, own.kept, data), "")
-    else:
-        visit, follow = njit(nogil=True)(visit), njit(nogil=True)(follow)
+    read, _ = reading(*placed_values(model, x, members.kept, members.old, members.out))
+    calls = model.calls._calls(inlined, read)
+    made = [
+        first_class(one, (0, 0), "") if by_address else njit(nogil=True)(one)
+        for one in (calls.visit, calls.follow)
+    ]
     functions, began = time.process_time() - began, time.process_time()
 
     def arguments(sweeps: int) -> tuple[Any, ...]:
         block = np.zeros((sweeps, 0), np.uint8)
         step = method.draw.step(0, 0)
-        return visit, follow, data, own, together, layout.scan, step, np.ones(sweeps), block
+        return *made, own, together, layout.scan, step, np.ones(sweeps), block
 
     call: Callable[..., Any] = kernel
     if by_address:
         call = entry(_Kernel(kernel), arguments(1))
     call(*arguments(1))
-    return functions, time.process_time() - began, lambda sweeps: call(*arguments(sweeps))
+
+    def run(sweeps: int, alive: Members = members) -> Any:
+        return call(*arguments(sweeps))
+
+    return functions, time.process_time() - began, run
 
 
 class _Kernel(NamedTuple):

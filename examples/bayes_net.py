@@ -1,7 +1,4 @@
-"""A Bayes net with evidence by name: exact marginals beside a herd of Gibbs chains.
-
-Clouds make rain likely and the sprinkler unlikely, and either wets the grass: which?
-"""
+"""A Bayes net with evidence by name: was it rain or the sprinkler that wet the grass?"""
 
 import numpy as np
 

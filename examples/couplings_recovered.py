@@ -1,7 +1,6 @@
 """Couplings recovered: how well do samples of a spin glass tell the couplings it has?
 
-5,000 samples of an 8 x 8 Ising model, whose fields and couplings are then learned by exact maximum
-likelihood, and by pseudo-likelihood, which neither sums nor samples a model.
+By exact maximum likelihood, and by pseudo-likelihood, which neither sums nor samples a model.
 """
 
 import matplotlib.pyplot as plt
@@ -10,7 +9,6 @@ import numpy as np
 import herded as hd
 
 SIDE, ROWS = 8, 5_000
-
 rng = np.random.default_rng(0)
 right, down = rng.normal(0, 0.4, (SIDE, SIDE - 1)), rng.normal(0, 0.4, (SIDE - 1, SIDE))
 truth = hd.ising_grid(rng.normal(0, 0.2, (SIDE, SIDE)), (right, down))

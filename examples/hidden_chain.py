@@ -1,8 +1,7 @@
 """A hidden Markov chain: which die was thrown? Exact probabilities, and the best guess of all.
 
-A cheat now and then changes to a loaded die, which shows six more than half of the time. Throws are
-seen, the die is not. Sums along the chain give the probability of each moment, Viterbi the best
-whole story.
+A cheat now and then changes to a loaded die, which shows six more than half of the time. Sums
+along the chain give the probability of each moment, Viterbi the best whole story.
 """
 
 import matplotlib.pyplot as plt

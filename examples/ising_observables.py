@@ -1,8 +1,7 @@
 """Energy, magnetisation and correlations of Ising models in two and three dimensions.
 
-Spins on a ring of rows (and of planes) without a field, a little above the temperature at which
-they order. Four independent herds of 64 Gibbs chains give means and 95 % intervals; any function
-of the states can be averaged the same way, here the square of the magnetisation.
+Four herds of 64 Gibbs chains give means and 95 % intervals, a little above the temperature at
+which spins order; any function of the states will do, here the square of the magnetisation.
 """
 
 import numpy as np

@@ -1,7 +1,6 @@
 """A long run that is stopped and resumed, to the bits of one that never was.
 
-With `checkpoint=` a run is saved as it goes; the same call goes on from the file. A callback sees
-the states as the run goes on, and here stops the first run as Ctrl-C would.
+With `checkpoint=` a run is saved, and the same call goes on. The callback stops it as Ctrl-C would.
 """
 
 import signal

@@ -1,9 +1,6 @@
 """MAX-CUT by annealing: cut a random graph into two parts with as many edges between as possible.
 
-Each node is a variable of two states, the part it lies in. An edge between different parts has
-log-potential STRENGTH, so that a state of high probability is a large cut. The temperature falls
-from 1 to 0, and `BestState` keeps the best state that any chain has met. For a
-`dimod.BinaryQuadraticModel` there is `hd.qubo.HerdedSampler`.
+Edges that are cut have log-potential STRENGTH. For dimod there is `hd.qubo.HerdedSampler`.
 """
 
 import matplotlib.pyplot as plt
@@ -12,7 +9,6 @@ import numpy as np
 import herded as hd
 
 NODES, EDGES, STRENGTH = 200, 800, 4.0
-
 pairs = np.stack(np.triu_indices(NODES, k=1), axis=1)
 edges = pairs[np.random.default_rng(0).choice(len(pairs), EDGES, replace=False)]
 model = hd.pairwise_model(np.zeros((NODES, 2)), edges, STRENGTH * (1 - np.eye(2)))

@@ -12,7 +12,7 @@ import herded as hd
 
 
 @dataclass(frozen=True)
-class TreeGibbs:
+class TreeGibbs(hd.Sampler):
     """Gibbs sampling that draws whole forests of variables: strong couplings do not hold it up."""
 
     seed: int = 0
@@ -33,12 +33,6 @@ class TreeGibbs:
                 near[j][i] = near[j].get(i, 0) + table.T
         return hd.Layout(model=model, method=self, arrays=(alone, near, forests(model, near)))
 
-    def init(self, layout, x, *, chain, tally, total):
-        """A chain at the state x."""
-        if tally:
-            raise hd.MethodError("expected Marginals() without rao_blackwell for TreeGibbs")
-        return hd.State(layout.store(x), chain=chain, total=total)
-
     def advance(self, layout, state, block, pool=None):
         """Draw every forest once in each sweep; the draws depend on the sweep's number alone."""
         for sample in block:
@@ -50,49 +44,36 @@ class TreeGibbs:
 
 
 def draw_forest(layout, forest, x, rng):
-    """Draw the variables of `forest`, pairs (variable, parent) from the roots on."""
+    """Draw the variables of `forest`, in which parents come before their children."""
     alone, near, _ = layout.arrays
-    parents, logs = dict(forest), {}
-    for i, _ in forest:
-        others = (j for j in near[i] if j not in parents)
+    logs = {}
+    for i in forest:
+        others = (j for j in near[i] if j not in forest)
         logs[i] = alone[i] + sum(near[i][j][:, x[j]] for j in others)
-    for i, parent in reversed(forest):  # sum every variable out, leaves first
+    for i, parent in reversed(forest.items()):  # sum every variable out, leaves first
         if parent is not None:
             table = logs[i] + near[parent][i]
             logs[parent] = logs[parent] + np.logaddexp.reduce(table, axis=1)
-    for i, parent in forest:  # draw, roots first
+    for i, parent in forest.items():  # draw, roots first
         log = logs[i] if parent is None else logs[i] + near[i][parent][:, x[parent]]
         p = np.exp(log - log.max()).cumsum()
         x[i] = np.searchsorted(p, rng.random() * p[-1], side="right")
 
 
 def forests(model, near):
-    """Sets of variables without loops, as pairs (variable, parent); each variable is in one."""
-    left, found = [int(i) for i in np.flatnonzero(model.evidence < 0)], []
+    """Sets of variables without loops, {variable: parent or None}; each variable is in one."""
+    left, found = np.flatnonzero(model.evidence < 0).tolist(), []
     while left:
-        tree_of, rest = {}, []
+        forest, rest = {}, []
         for i in left:
-            touched = [tree_of[j] for j in near[i] if j in tree_of]
-            if len(set(touched)) < len(touched):
-                rest.append(i)  # it would close a loop
-                continue
-            tree_of = {j: i if tree in touched else tree for j, tree in tree_of.items()} | {i: i}
-        found.append(rooted(tree_of, near))
+            inside = [j for j in near[i] if j in forest]
+            if len(inside) > 1:
+                rest.append(i)  # it might close a loop
+            else:
+                forest[i] = inside[0] if inside else None
+        found.append(forest)
         left = rest
     return found
-
-
-def rooted(members, near):
-    """The members of a forest, parents before children."""
-    order, seen = [], set()
-    for root in members:
-        stack = [] if root in seen else [(root, None)]
-        while stack:
-            i, parent = stack.pop()
-            seen.add(i)
-            order.append((i, parent))
-            stack += [(j, i) for j in near[i] if j in members and j not in seen]
-    return order
 
 
 if __name__ == "__main__":

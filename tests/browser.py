@@ -87,8 +87,12 @@ class Visit:
 
 
 TOO_WIDE = """() => {
-  const wide = [...document.querySelectorAll("body *")].filter(
-    (e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest("pre, .hidden, .skip"));
+  const scrolls = (e) => e && (["auto", "scroll"].includes(getComputedStyle(e).overflowX)
+    || scrolls(e.parentElement));
+  const drawer = (e) => e && (getComputedStyle(e).position === "fixed" || drawer(e.parentElement));
+  const wide = [...document.querySelectorAll("body *")].filter((e) => e.getClientRects().length
+    && e.getBoundingClientRect().right > innerWidth + 1 && !e.closest("pre, .hidden, .skip")
+    && !scrolls(e.parentElement) && !drawer(e));
   const page = document.documentElement;
   const all = page.scrollWidth > innerWidth ? ["the page"] : [];
   return [...wide.map((e) => e.outerHTML.slice(0, 80)), ...all];
@@ -98,7 +102,9 @@ NAMELESS = """() => {
   const name = (e) => (e.getAttribute("aria-label") || e.labels?.[0]?.textContent || e.textContent
     || e.getAttribute("alt") || e.title || "").trim();
   const all = "a, button, input, select, textarea, [role=img], [role=application]";
-  const nameless = [...document.querySelectorAll(all)].filter((e) => !name(e));
+  const hidden = (e) => e.type === "hidden" || e.closest("[aria-hidden=true]");
+  const nameless = [...document.querySelectorAll(all)].filter((e) => !name(e) && !hidden(e));
+  nameless.push(...[...document.images].filter((e) => !e.hasAttribute("alt")));
   return nameless.map((e) => e.outerHTML.slice(0, 80));
 }"""
 
@@ -114,17 +120,18 @@ FAINT = """() => {
     }
     return [255, 255, 255];
   };
-  const faint = [];
+  const faint = new Map();
   for (const e of document.querySelectorAll("body *")) {
     const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
-    if (!own || e.closest(".hidden, .skip, option") || !e.getClientRects().length) continue;
+    if (!own || e.closest(".hidden, .skip, option, svg") || !e.getClientRects().length) continue;
     const style = getComputedStyle(e), alpha = Number(style.opacity), back = behind(e);
     const ink = numbers(style.color).slice(0, 3).map((v, i) => v * alpha + back[i] * (1 - alpha));
     const [a, b] = [light(ink), light(back)].sort((x, y) => y - x);
     const size = parseFloat(style.fontSize), bold = style.fontWeight >= 700;
     const least = size >= 24 || (size >= 18.66 && bold) ? 3 : 4.5;
     const words = e.textContent.slice(0, 40);
-    if ((a + 0.05) / (b + 0.05) < least) faint.push(`${words}: ${style.color} on ${back}`);
+    const colours = `${style.color} on ${back}`; // the first text of each
+    if ((a + 0.05) / (b + 0.05) < least) faint.set(colours, faint.get(colours) ?? words);
   }
-  return faint;
+  return [...faint].map(([colours, words]) => `${words}: ${colours}`);
 }"""

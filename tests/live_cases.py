@@ -17,6 +17,8 @@ RING = (
     "FgsUCxYLFAsWCxQMFAwUDBQMFQsUCxYMEgwWDRANFw0ODRgODA4ZEAYQGiYbJB0iHiIfICEeJBonGCoULhAzCp0E"
 )
 PICTURE = f"picture?size=64&noise=2&p={RING}&seed=5"
+TEXT = "Jackson+met+reporters+in+Jackson,+Mississippi.%0AThen+Jackson+flew+to+Paris."
+NAMES = f"names?ties=2&text={TEXT}&seed=4"
 DIGITS = 32  # of a hash, which has 64
 HASHES = {
     "weight?p=0.30&seed=0&method=herded&sweeps=1000": "a0b58e52b0ed3a9b7bdf158441538be9",
@@ -28,6 +30,8 @@ HASHES = {
     f"{PICTURE}&method=herd&sweeps=1000": "c73c876844d520806c0b46a2f6c0f334",
     "herd?coupling=0.30&seed=5&method=shared&sweeps=16000": "b0234cc8900be0d8d56b3fb44acbcf2e",
     "herd?coupling=0.30&seed=5&method=herd&sweeps=1000": "efe361e4ab3b5dfa4fffbc4cc8e45829",
+    f"{NAMES}&method=herded&sweeps=1000": "d4f2bbbff1eb726e85fabba4e5e4d143",
+    f"{NAMES}&method=gibbs&sweeps=1000": "5a3022c14fd2e87542cf88dfa854e471",
     "model?given=&seed=2&method=herded&sweeps=1000": "9abed00c9e1009280971f8168a5cf0e9",
     "model?given=&seed=2&method=gibbs&sweeps=1000": "7591e275834fe3344b84eb7006bf710b",
     "model?given=2:1&seed=2&method=gibbs&sweeps=1000": "8f7e84a34ed8e5df53501516053f6f0d",

@@ -215,9 +215,9 @@ def test_files(tmp_path):
     noted = book.Book()
     noted.note("speed", "a, b", "me", "ns", 1.25)
     noted.note("many", "c", "me", "us", 3)
-    (tmp_path / "benchmarks.md").write_text(PAGE)
+    (tmp_path / "tables.md").write_text(PAGE)
     book.write(tmp_path, ["## Two", "", "new"], noted)
-    assert (tmp_path / "benchmarks.md").read_text() == PAGE.replace("b\n", "new\n")
+    assert (tmp_path / "tables.md").read_text() == PAGE.replace("b\n", "new\n")
     again = book.read(tmp_path)
     assert again.rows == noted.rows
     again.forget("speed")
@@ -309,5 +309,5 @@ def test_the_command_writes_what_it_prints(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(beside, "lines", lines)
     chosen = argparse.Namespace(quick=True, peers=True, only="many", out=str(tmp_path))
     command.run(chosen)
-    assert capsys.readouterr().out == (tmp_path / "benchmarks.md").read_text()
+    assert capsys.readouterr().out == (tmp_path / "tables.md").read_text()
     assert (tmp_path / "peers.csv").read_text().splitlines()[1] == "many,w,me,us,2"

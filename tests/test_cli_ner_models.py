@@ -209,10 +209,16 @@ def test_compare(capsys, monkeypatch):
     from herded.paper import ner as experiment
 
     asked = []
-    monkeypatch.setattr(experiment, "compare", lambda *a: asked.append(a) or f"{a[1]}/index.html")
+
+    def compare(corpus, out, size, tell, command):
+        tell("reading")  # a spinner on a terminal, and nothing here
+        asked.append((corpus, out, size, command))
+        return f"{out}/index.html"
+
+    monkeypatch.setattr(experiment, "compare", compare)
     assert said(capsys, "compare") == "wrote herded-ner/index.html\n"
     said(capsys, "compare", "ieer", "--out", "there", "--quick")
     assert asked == [
-        (None, "herded-ner", False, "herded ner compare"),
-        ("ieer", "there", True, "herded ner compare ieer --out there --quick"),
+        (None, "herded-ner", "default", "herded ner compare"),
+        ("ieer", "there", "quick", "herded ner compare ieer --out there --quick"),
     ]

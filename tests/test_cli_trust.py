@@ -300,6 +300,19 @@ def test_progress_at_a_terminal():
     assert "best log-score" in shown and "seconds" in shown
 
 
+@pytest.mark.parametrize(
+    ("command", "place", "more"), [("info", "/dev/stdin", ""), ("infer", "-", " --out model.csv")]
+)
+def test_a_model_from_standard_input(command, place, more):
+    words = [sys.executable, "-m", "herded", command, place, "--given", "0=1"]
+    with open("grid.uai") as file:
+        done = subprocess.run(
+            words, stdin=file, capture_output=True, text=True, env=environment(), check=True
+        )
+    assert f"model      {place}: 16 variables" in done.stdout
+    assert done.stdout.endswith(f"next       herded infer {place} --given 0=1{more}\n")
+
+
 def test_nothing_but_the_answer_in_a_pipe():
     left = impatient(subprocess.PIPE, *SAMPLE, "--json")
     assert left.stderr == b"" and json.loads(left.stdout)["sweeps"] == 600

@@ -114,12 +114,12 @@ def test_the_list_of_suites_is_current():
 
 
 def test_readme_quotes_what_was_measured():
-    """Both times of a row are in rows of that work on the benchmarks' page; ratios are theirs."""
+    """Both times of a row are in rows of that work in the tables; ratios are theirs."""
     readme = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
     assert len(readme.splitlines()) <= 120
     section = readme.split("## What it is best at", 1)[1].split("\n## ", 1)[0]
     rows = [line for line in section.splitlines() if line.startswith("| ")][1:]
-    measured = (FOLDER / "benchmarks.md").read_text(encoding="utf-8").splitlines()
+    measured = (FOLDER / "tables.md").read_text(encoding="utf-8").splitlines()
     assert len(rows) > 5
     for row in rows:
         work, ours, peer, ratio = (cell.strip() for cell in row.strip("|").split("|"))

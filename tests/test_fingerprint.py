@@ -128,3 +128,36 @@ def test_compiled_functions_are_kept_for_the_next_process(tmp_path):
     assert run(0.5) == [first, 0, 0]
     assert run(0.5) == [first, 1, 1]
     assert run(1.5) == [pytest.approx(1 / (1 + math.exp(-3.0)), abs=1e-6), 0, 1]
+
+
+SEVERAL = """
+import sys
+import numpy as np
+import herded as hd
+def made(slope):
+    def conditional(i, x, statistics, data, out):
+        out[0], out[1] = 0.0, slope * i
+    return hd.ConditionalModel([2] * 3, conditional)
+for slope in map(float, sys.argv[1:]):
+    method, keep = hd.Gibbs(), [hd.Marginals(rao_blackwell=True)]
+    print(float(hd.infer(made(slope), method, sweeps=4, keep=keep).marginals[2, 1].round(6)))
+"""
+
+
+def test_functions_of_one_name_from_several_processes_are_told_apart(tmp_path):
+    """Each process would number its own in the same way."""
+
+    def run(*slopes):
+        done = subprocess.run(
+            [sys.executable, "-c", SEVERAL, *map(str, slopes)],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return [float(word) for word in done.stdout.split()]
+
+    expected = [pytest.approx(1 / (1 + math.exp(-2 * slope)), abs=1e-6) for slope in (0.5, -1.5)]
+    assert run(0.5) == expected[:1] and run(-1.5) == expected[1:]
+    assert run(0.5, -1.5, 0.5) == [*expected, expected[0]]

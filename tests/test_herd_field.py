@@ -256,7 +256,7 @@ def test_a_sweep_at_temperature_0_takes_the_better_state():
         samples, _, _ = run(layout, draw, np.zeros((40, 5), int), 9, betas=np.full(9, np.inf))
         means = samples.mean(axis=1)
         assert (means[:, [0, 1, 3, 4]] == [1.0, 0.0, 1.0, 1.0]).all()
-        assert (np.abs(samples[:, :, 2].sum(axis=1) - 20) <= 1).all()
+        assert set(samples[:, :, 2].sum(axis=1).tolist()) <= {19, 20, 21}
 
 
 @pytest.mark.parametrize(

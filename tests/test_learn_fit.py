@@ -1,5 +1,7 @@
 """fit: parameters of small models, hidden variables, penalties, resumed bits, and refusals."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -278,3 +280,28 @@ def test_rows_that_a_model_forbids_are_named_wherever_they_are():
     for seed in range(3):
         with pytest.raises(ModelError, match="the model forbids row 12 of data"):
             hd.learn.fit(never, [*rows, [1, 1]], held_out=0.3, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("rows", "wrong"), [([[0, 0, -1], [0, 0, 1], [1, 1, -1]], 2), ([[0, -1, 0], [-1, 1, 0]], 1)]
+)
+def test_rows_that_are_impossible_whatever_is_unknown_of_them_are_named(rows, wrong):
+    never = hd.FactorGraph(
+        [2, 2, 2],
+        [((0, 1), [[0.0, 0.0], [0.0, -np.inf]]), ((1, 2), [[0.0, 0.0], [-np.inf, -np.inf]])],
+    )
+    with pytest.raises(ModelError, match=f"the model forbids row {wrong} of data"):
+        hd.learn.fit(never, rows)
+    with pytest.raises(ModelError, match=f"the model forbids row {wrong} of held_out"):
+        hd.learn.fit(never, [[0, 0, 0], [1, 0, 1]], held_out=rows, l2=0.1)
+
+
+def test_a_parameter_on_its_way_to_infinity_has_not_converged():
+    """Of hidden columns nothing may be known that would hold a coupling back; a penalty does."""
+    data = DATA[np.random.default_rng(0).choice(len(DATA), 100)]
+    data[:, [1, 4]] = -1
+    fitted = hd.learn.fit(GRID, data)
+    assert not fitted.converged and "give a penalty for it (l2=)" in fitted.convergence
+    assert re.match(r"not converged in \d+ steps: a parameter of factor", fitted.convergence)
+    held = hd.learn.fit(GRID, data, l2=np.full(13, 0.01))
+    assert held.converged and np.abs(held.parameters).max() < 8

@@ -95,6 +95,71 @@ def test_members_visit_partitions_by_their_posterior(family, most):
     assert min(kept.moves[1], kept.moves[3]) > 10  # splits and merges are part of it
 
 
+def textbook(X, options):
+    """The log posterior of every partition, by determinants and gamma functions alone."""
+    n, d = X.shape
+    points, alpha = (X - X.mean(0)) / X.std(0), options["alpha"]
+    nu = options.get("nu") or d + 2.0
+    scale = options.get("within", 0.2) * max(nu - d - 1.0, 1.0)
+
+    def log_gammas(a):
+        return sum(math.lgamma(a - j / 2) for j in range(d))
+
+    def marginal(rows):
+        k, kappa = len(rows), options.get("kappa", 0.25)
+        if "pseudo" in options:
+            counts = [np.bincount(X[rows, j], minlength=X[:, j].max() + 1) for j in range(d)]
+            pseudo, total = options["pseudo"], 0.0
+            for column in counts:
+                total += math.lgamma(pseudo * len(column)) - math.lgamma(pseudo * len(column) + k)
+                total += sum(math.lgamma(pseudo + c) - math.lgamma(pseudo) for c in column)
+            return total
+        mean = points[rows].mean(0)
+        spread = points[rows] - mean
+        after = scale * np.eye(d) + spread.T @ spread
+        after += kappa * k / (kappa + k) * np.outer(mean, mean)
+        found = log_gammas((nu + k) / 2) - log_gammas(nu / 2) - k * d / 2 * math.log(math.pi)
+        found += d / 2 * (nu * math.log(scale) + math.log(kappa / (kappa + k)))
+        return found - (nu + k) / 2 * np.linalg.slogdet(after)[1]
+
+    scores = {}
+    for part in all_partitions(n):
+        clusters = [np.flatnonzero(np.equal(part, c)) for c in set(part)]
+        score = math.lgamma(alpha) - math.lgamma(alpha + n) + len(clusters) * math.log(alpha)
+        scores[part] = score + sum(math.lgamma(len(c)) + marginal(c) for c in clusters)
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("columns", "options"),
+    [
+        (1, {"alpha": 1.0, "herd": 1}),
+        (3, {"alpha": 0.3, "kappa": 1.5, "nu": 3.0, "within": 0.6, "herd": 3}),
+        (2, {"alpha": 4.0, "family": "categorical", "pseudo": 0.3, "herd": 8}),
+    ],
+)
+def test_answers_are_those_of_all_partitions(columns, options):
+    """Six points, 203 partitions: co-clustering, numbers of clusters, the best one, the trace."""
+    rng = np.random.default_rng(columns)
+    X = rng.normal(size=(6, columns)) + 2.0 * rng.integers(0, 2, (6, 1))
+    if "pseudo" in options:
+        X = rng.integers(0, [3, 4], (6, 2))
+    scores = textbook(X, options)
+    values, parts = np.array(list(scores.values())), np.array(list(scores))
+    share = np.exp(values - values.max())
+    share /= share.sum()
+    together = np.einsum("p,pij->ij", share, parts[:, :, None] == parts[:, None])
+    counts = np.bincount(parts.max(axis=1) + 1, share, minlength=7)
+    lengths = {"sweeps": 3000, "burn_in": 100, "chains": 4, "keep": 3000}
+    found = hd.learn.DirichletMixture(**options, **lengths, progress=False).fit(X)
+    assert found.co_clustering(range(6)).probability == pytest.approx(together, abs=0.02)
+    most = len(found.cluster_counts_)
+    assert found.cluster_counts_ == pytest.approx(counts[:most], abs=0.02)
+    assert counts[most:].sum() < 0.01
+    assert found.log_posterior_ == pytest.approx(values.max(), abs=1e-9)
+    assert found.trace_[:, :, 100:].mean() == pytest.approx(share @ values, abs=0.05)
+
+
 def test_bits_do_not_depend_on_blocks_and_do_on_seeds():
     data, _ = gaussian()
     one, other = sampled(data, 3, 70, 10, 9)[1], sampled(data, 3, 70, 10, 9, cuts=(1, 13, 64))[1]

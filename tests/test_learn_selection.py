@@ -27,12 +27,12 @@ def problem(prior, table=X, inclusion=0.4):
     return problem_of(columns, PRIORS[prior], inclusion=inclusion, largest=p)
 
 
-def sampled(given, members, sweeps, seed=1, cuts=()):
+def sampled(given, members, sweeps, seed=1, cuts=(), in_time=False):
     """The members and sums of a run, in blocks that end at `cuts`."""
     p = len(given.with_y)
-    herd, sums, table = empty_herd(members, p, p), empty_sums(p, 4), orders(members)
+    herd, sums, table = empty_herd(members, p, p, in_time), empty_sums(p, 4), orders(members)
     keys = np.array([stream_key(seed, 0, part) for part in (PHASES, ORDERS, 6)], np.uint64)
-    start_members(herd, given, stream_key(seed, 0, 3))
+    start_members(herd, given, stream_key(seed, 0, 3), keys[0])
     for a, b in itertools.pairwise([0, *cuts, sweeps]):
         sweep_columns(herd, given, sums, table.ravel(), len(table), keys, a, b - a, 0)
     return herd, sums
@@ -114,6 +114,38 @@ def test_models_are_those_of_the_naive_twin(prior, members):
     assert kept.included.tolist() == pytest.approx(sums, abs=4 * members)  # the last of 2^31
 
 
+def test_models_herded_in_time_are_those_of_the_naive_twin():
+    """Over sweep 128, where pooled weights split."""
+    given = problem("g")
+    models, sums = naive_selection(given, members=2, sweeps=140, seed=3, in_time=True)
+    for sweeps in (5, 140):
+        herd, kept = sampled(given, 2, sweeps, seed=3, cuts=(4,), in_time=True)
+        assert [np.flatnonzero(row != OUT).tolist() for row in herd.place] == models[sweeps - 1]
+    assert kept.included.tolist() == pytest.approx(sums, abs=280)  # the last of 2^31
+
+
+def test_herding_in_time_beats_drawing_and_may_be_resumed(tmp_path):
+    """Less error than drawn chains of as many sweeps, which exchange columns, too."""
+    rng = np.random.default_rng(11)
+    table = rng.normal(size=(60, 9)) + 0.7 * rng.normal(size=(60, 1))
+    y = table[:, :4] @ [0.5, -0.4, 0.3, 0.2] + rng.normal(size=60)
+    truth = hd.learn.select_variables(table, y).inclusion
+    options = {"sweeps": 1000, "burn_in": 100, "chains": 4}
+
+    def errors(**how):
+        found = [hd.learn.select_variables(table, y, **options, **how, seed=s) for s in range(5)]
+        return np.mean([abs(one.inclusion - truth).mean() for one in found])
+
+    assert errors(method="herded") < 0.75 * errors(method="herd", herd=1)
+    whole = run(method="herded", sweeps=200)
+    assert whole.method == "herded" and (whole.interval[:, 0] < whole.interval[:, 1]).all()
+    path = tmp_path / "run.ckpt"
+    assert np.array_equal(run(path, method="herded", sweeps=200).inclusion, whole.inclusion)
+    assert np.array_equal(run(path, method="herded", sweeps=200).inclusion, whole.inclusion)
+    with pytest.raises(CheckpointError, match=r"^expected a checkpoint with options"):
+        run(path, sweeps=200, herd=1)
+
+
 @pytest.mark.parametrize("prior", PRIORS)
 def test_herds_agree_with_all_models(prior):
     truth = hd.learn.select_variables(X, Y, prior)
@@ -188,6 +220,9 @@ def test_us_crime():
     assert told[["Ineq", "Ed", "Prob", "M"]].round(4).tolist() == [0.9975, 0.9776, 0.8963, 0.8504]
     herds = hd.learn.select_variables(columns, y, method="herd", sweeps=250, chains=2)
     assert abs(herds.inclusion - found.inclusion).mean() < 6.7e-3 / 3
+    options = {"method": "herded", "sweeps": 900, "burn_in": 100, "chains": 1}
+    alone = [hd.learn.select_variables(columns, y, **options, seed=s) for s in range(8)]
+    assert np.mean([abs(one.inclusion - found.inclusion).mean() for one in alone]) < 6.7e-3 / 3
 
 
 def test_few_true_columns_among_many():
@@ -248,7 +283,7 @@ BAD = {
     "slab": ((X, Y), {"slab": -1}, MethodError, "expected slab"),
     "inclusion": ((X, Y), {"inclusion": 1.0}, MethodError, "expected inclusion as a probability"),
     "pair": ((X, Y), {"inclusion": (1, -1)}, MethodError, "expected inclusion as a probability"),
-    "method": ((X, Y), {"method": "gibbs"}, MethodError, 'expected method "exact" or "herd"'),
+    "method": ((X, Y), {"method": "gibbs"}, MethodError, 'expected method "exact", "herd" or "her'),
     "sweeps": ((X, Y), {"sweeps": 0}, MethodError, "expected sweeps as a whole number"),
     "burn-in": ((X, Y), {"burn_in": -1}, MethodError, "expected burn_in as a whole number"),
     "herd": ((X, Y), {"herd": 0}, MethodError, "expected a herd of 1 to"),

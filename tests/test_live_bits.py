@@ -1,5 +1,6 @@
 """The live page's sampler, under Node where there is one, gives Python's hashes, bit for bit."""
 
+import base64
 import contextlib
 import hashlib
 import json
@@ -7,6 +8,7 @@ import math
 import shutil
 import struct
 import subprocess
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +21,7 @@ from naive.stream import naive_draw, naive_key
 
 import herded as hd
 from herded.errors import HerdedError, ModelError
-from herded.live import nets, pictures
+from herded.live import answers, nets, pictures
 from herded.live.links import read_link
 from herded.live.scenes import digest_of, scene_of
 from herded.system.exp import exp, log
@@ -59,7 +61,11 @@ def test_the_page_has_the_hashes(net):
         asked = dict(link.words)
         if link.scene == "model":
             graph = nets.observed(hd.read_model(net), link.words["given"])
-            asked["table"] = nets.tables(graph, 3, int(link.words["seed"]))
+            starts = nets.dispersed(graph, 3, int(link.words["seed"]))
+            asked["table"] = nets.tables(graph, starts)
+        elif link.scene == "names":
+            request = {"text": link.words["text"], "ties": float(link.words["ties"])}
+            asked |= answers.names(request)
         sweeps = int(asked.pop("sweeps"))
         method = asked.pop("method")
         runs.append({"scene": link.scene, "asked": asked, "method": method, "sweeps": sweeps})
@@ -73,6 +79,16 @@ def test_a_hash_is_that_of_states_and_counts():
     counts = [np.bincount(samples[:, i], minlength=2) for i in (0, 1)]
     bytes_of_both = samples[-1].astype(np.uint8).tobytes() + np.array(counts, "<u8").tobytes()
     assert digest_of(scene) == hashlib.sha256(bytes_of_both).hexdigest()
+
+
+def test_a_link_may_have_the_file_in_it(net):
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    packed = packer.compress(net.read_bytes()) + packer.flush()
+    word = base64.urlsafe_b64encode(packed).decode().rstrip("=")
+    for link, expected in HASHES.items():
+        if link.startswith("model?"):
+            whole = read_link(f"{link}&file=weather.bif&z={word}")
+            assert digest_of(scene_of(whole))[:DIGITS] == expected
 
 
 @needs_node
@@ -171,7 +187,11 @@ def test_the_exact_energy_of_a_torus():
         ("two?eps=0.01&seed=0&method=mean&sweeps=1", "method= as one of"),
         ("two?eps=0.01&seed=0&method=gibbs&sweeps=1e99", "sweeps= as a number"),
         (f"picture?size=63&noise=1&p={RING}&seed=0&method=gibbs&sweeps=1", "p= as a picture"),
+        ("names?ties=1&seed=0&method=gibbs&sweeps=1", "text=... in the link"),
+        ("names?ties=99&text=x&seed=0&method=gibbs&sweeps=1", "ties= as a number"),
         ("model?seed=0&method=gibbs&sweeps=1", "the model's file"),
+        ("model?file=a.bif&z=%21&seed=0&method=gibbs&sweeps=1", "z= as a file"),
+        ("model?file=a.bif&z=AAAA&seed=0&method=gibbs&sweeps=1", "z= as a file"),
     ],
 )
 def test_links_that_make_no_sense(link, why):

@@ -1,6 +1,7 @@
 """The live page in a real browser, where there is one: scenes, hashes, no errors, for everyone."""
 
 import functools
+import shlex
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
@@ -15,7 +16,8 @@ from herded.live.links import read_link
 from herded.live.pictures import decode_picture
 from herded.live.server import LiveServer
 from tests.browser import Visit, chromium, why_no_browser
-from tests.live_cases import DIGITS, HASHES, PICTURE, write_net
+from tests.command import run
+from tests.live_cases import DIGITS, HASHES, PICTURE, TEXT, write_net
 
 pytestmark = [
     pytest.mark.skipif(bool(why_no_browser()), reason=why_no_browser() or "there is a browser"),
@@ -60,20 +62,13 @@ def wait_for_hash(page, sweeps):
     )
 
 
-def wait_for_scene(page, scene):
-    if scene == "names":
-        page.wait_for_selector("mark")
-    else:
-        wait_for_hash(page, 10)
-
-
 @pytest.mark.parametrize("scene", SCENES)
 def test_a_scene_runs_and_is_for_everyone(browser, live, scene):
     """It starts by itself and runs; every width, light and dark."""
     visit = Visit(browser, live.link)
     visit.page.set_default_timeout(PATIENCE)
     visit.go(f"{scene}{'&' if '?' in scene else '?'}speed=300")
-    wait_for_scene(visit.page, scene)
+    wait_for_hash(visit.page, 10)
     assert visit.nameless() == []
     for scheme in ("light", "dark"):
         visit.page.emulate_media(color_scheme=scheme)
@@ -120,31 +115,50 @@ def test_the_hash_of_a_model(visit, link, tmp_path):
     page.wait_for_selector(shown, state="attached")
 
 
-def test_pause_step_seed_and_link(visit):
+@pytest.mark.parametrize("scene", SCENES)
+def test_every_scene_has_speed_pause_step_seed_and_a_link(visit, scene):
+    """Stepped to its third sweep, its link leads there, and to the same hashes."""
     page = visit.page
-    visit.go("two?eps=0.02&seed=7&sweeps=25")
-    wait_for_hash(page, 25)
-    page.get_by_role("button", name="Step").click()
-    wait_for_hash(page, 26)
-    shown = visit.hashes()
-    assert shown["herded"][0] == shown["gibbs"][0] == 26
-    page.get_by_role("button", name="Copy link").click()
-    page.wait_for_function("() => location.hash.includes('sweeps=26')")
-    link = page.url.rpartition("#")[2]
-    assert "eps=0.02" in link and "seed=7" in link
-    visit.go(link)
-    wait_for_hash(page, 26)
-    assert visit.hashes() == shown
-    page.get_by_label("Seed").fill("8")
-    page.get_by_label("Seed").press("Enter")
-    for _ in range(26):
+    visit.go(f"{scene}{'&' if '?' in scene else '?'}seed=7&sweeps=2")
+    wait_for_hash(page, 2)
+    for control in ("Speed", "Seed"):
+        assert page.get_by_label(control, exact=True).is_visible()
+    values = [page.locator("#story").get_attribute("aria-valuetext")]
+    page.locator("#story").focus()
+    page.keyboard.press("ArrowLeft")
+    values.append(page.locator("#story").get_attribute("aria-valuetext"))
+    assert values[0] != values[1]  # one slider, which changes the story
+    page.wait_for_function("() => document.querySelectorAll('[data-hash]').length === 0")
+    page.wait_for_selector("text=0 sweeps")
+    for _ in range(3):
         page.get_by_role("button", name="Step").click()
-    wait_for_hash(page, 26)
-    assert visit.hashes()["gibbs"][1] != shown["gibbs"][1]
+    wait_for_hash(page, 3)
+    shown = visit.hashes()
+    page.get_by_role("button", name="Copy link").click()
+    page.wait_for_function("() => location.hash.includes('sweeps=3')")
+    link = page.url.rpartition("#")[2]
+    assert "seed=7" in link
+    visit.go(link)
+    wait_for_hash(page, 3)
+    assert visit.hashes() == shown
+    assert page.locator("#story").get_attribute("aria-valuetext") == values[1]
+    page.get_by_label("Seed", exact=True).fill("8")
+    page.get_by_label("Seed", exact=True).press("Enter")
+    page.wait_for_selector("text=0 sweeps")
     page.get_by_role("button", name="Run").click()
-    wait_for_hash(page, 100)
     page.get_by_role("button", name="Pause").click()
     page.wait_for_selector("button:text-is('Run')")
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_the_copied_command_prints_the_hash(visit, scene, capsys):
+    """The command as it is, without any file beside it."""
+    visit.go(f"{scene}{'&' if '?' in scene else '?'}sweeps=10")
+    wait_for_hash(visit.page, 10)
+    for code in visit.page.query_selector_all("[data-hash]"):
+        program, *arguments = shlex.split(code.get_attribute("title"))
+        assert program == "herded"
+        assert run(capsys, *arguments)[:2] == (0, code.get_attribute("data-hash") + "\n")
 
 
 def test_keys_move_the_slider_and_draw(visit):
@@ -180,18 +194,28 @@ def test_a_picture_from_a_file(visit, tmp_path):
     assert bits[:, :31].all() and not bits[:, 33:].any()
 
 
-def test_ties_and_the_slider_of_names(visit):
+SECOND = ".mentions li:nth-child(2) .stacked:nth-of-type({row}) .said"
+
+
+def test_ties_between_mentions_change_names(visit):
+    """The second Jackson is a town by itself, and a person beside the others."""
     page = visit.page
-    visit.go("names")
-    page.wait_for_selector("mark")
-    ties = page.get_by_role("button", name="Ties between mentions")
-    assert ties.get_attribute("aria-pressed") == "true"
-    ties.click()
-    assert ties.get_attribute("aria-pressed") == "false"
-    page.locator("#story").fill("100")
-    page.wait_for_function(
-        "() => [...document.querySelectorAll('mark small')].every(e => +e.textContent === 1)"
-    )
+    for ties, kind in ((0, "location"), (4, "person")):
+        visit.go(f"names?ties={ties}&text={TEXT}&seed=4&sweeps=1000")
+        wait_for_hash(page, 1000)
+        assert page.locator(SECOND.format(row=1)).text_content().startswith("location")
+        assert page.locator(SECOND.format(row=2)).text_content().startswith(kind)
+        assert page.locator("mark.PERSON").count() == (3 if kind == "person" else 2)
+
+
+def test_another_text(visit):
+    page = visit.page
+    visit.go("names?speed=1000")
+    page.get_by_label("Your text").fill("<b>Amsterdam</b> \U0001f600 and Amsterdam")
+    page.wait_for_function("() => document.querySelectorAll('mark').length === 2")
+    assert page.locator(".text b").count() == 0
+    page.get_by_label("Your text").fill(" ")
+    page.wait_for_selector("[role=alert]:has-text('no word')")
 
 
 def test_who_wants_no_motion_gets_none(browser, live):

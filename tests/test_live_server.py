@@ -7,10 +7,11 @@ import signal
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import herded as hd
-from herded.live import answers, server
+from herded.live import answers, server, texts
 from herded.live.folder import page_files, write_page
 from herded.live.server import HOST, LiveServer
 from tests.command import environment, fails, run, start, weather
@@ -140,6 +141,10 @@ def test_bodies_that_are_refused(live, monkeypatch):
         ("names", {}, "text as a text"),
         ("names", {"text": 3}, "text as a text"),
         ("names", {"text": "x" * 20_001}, "at most 20,000 characters"),
+        ("names", {"text": " "}, "a text with a word in it"),
+        ("names", {"text": "x", "ties": "2"}, "ties as a number from 0 to 16"),
+        ("names", {"text": "x", "ties": 17}, "ties as a number from 0 to 16"),
+        ("names", {"text": "x", "ties": float("nan")}, "ties as a number from 0 to 16"),
         ("model", {"name": "a.npz", "content": "", "given": ""}, "a .uai, .bif or .xmlbif file"),
         ("model", {"name": "a.py", "content": "import os", "given": ""}, ".bif"),
         ("model", {"name": "a.uai", "content": "import os", "given": ""}, "a.uai"),
@@ -147,8 +152,24 @@ def test_bodies_that_are_refused(live, monkeypatch):
     ],
 )
 def test_questions_that_make_no_sense(live, question, request_, why):
-    status, found = post(live, question, {"chains": 2, "seed": 0, **request_})
+    status, found = post(live, question, {"chains": 2, "seed": 0, "ties": 1, **request_})
     assert status == 422 and found["error"].startswith("expected ") and why in found["error"]
+
+
+def test_a_text_that_was_pasted(live):
+    """Ties of strength 0 leave every sentence to itself: elimination gives what the chain says."""
+    text = "Jackson met reporters in Jackson. \U0001f600 Then Jackson flew."
+    status, found = post(live, "names", {"text": text, "ties": 0})
+    assert status == 200 and found["kinds"] == ["O", "LOCATION", "ORGANIZATION", "PERSON"]
+    words = [text[a : a + n] for a, n in zip(found["starts"], found["lengths"], strict=True)]
+    assert words[:2] == ["Jackson", "met"] and words.count("Jackson") == 3
+    assert [[words[a], words[b]] for a, b in found["ties"]] == [["Jackson"] * 2] * 2
+    assert found["sentences"][0] == 0 and found["sentences"][-1] == len(words)
+    alone = np.reshape(found["alone"], (len(words), 4))
+    for strength, near in ((0.0, True), (4.0, False)):
+        model = texts.text_model(texts.read_text(text), strength)
+        marginals = hd.infer(model, "exact").marginals
+        assert np.allclose(marginals, alone, atol=6e-5) == near
 
 
 def weather_file(tmp_path):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from naive.herd import naive_herd
 from naive.joint import naive_joint
 from naive.samplers import naive_annealed_gibbs, naive_gibbs, naive_herded_gibbs
-from own_models import as_functions
+from own_models import arrays_of, as_functions, changed, conditional, statistics
 from pages import transcripts
 from strategies import seeds
 
@@ -103,6 +103,52 @@ def test_herds_equal_to_the_naive_twin(rule, data):
     method = (hd.HerdedGibbs if kept else hd.Gibbs)(herd=members, scan=scan, seed=seed)
     expected = naive_herd(model, kept=kept, scan=scan, seed=seed, x0=x0, sweeps=18, kind="factor")
     assert_equal(herd_samples(method, own, x0, 18), expected)
+
+
+def looped_conditionals(i, x, statistics, data, out):
+    """For all members, in loops that Numba compiles; of a tuple of statistics the first counts."""
+    for k in range(len(x)):
+        conditional(i, x[k], statistics[0][k], data, out[k])
+
+
+def looped_statistics(x, data):
+    places = np.zeros((len(x), len(data[3])), np.int64)
+    for k in range(len(x)):
+        places[k] = statistics(x[k], data)
+    return places, 2.0 * places
+
+
+def looped_changed(i, old, new, x, statistics, data):
+    for k in range(len(x)):
+        if new[k] != old[k]:
+            changed(i, old[k], new[k], x[k], statistics[0][k], data)
+            statistics[1][k] = 2.0 * statistics[0][k]
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="compiled or not is the matter")
+@pytest.mark.parametrize("compiled", [None, False])
+@pytest.mark.parametrize("follows", [True, False])
+def test_functions_of_all_members_at_once_are_those_of_one(compiled, follows):
+    """Chains, herds and ladders; mixed cardinalities, known states, tuples, rebuilt statistics."""
+    graph = GRAPH.given({2: 1})
+    whole = hd.ConditionalModel(
+        graph.cardinalities,
+        looped_conditionals,
+        data=arrays_of(graph),
+        statistics=looped_statistics,
+        changed=looped_changed if follows else None,
+        vectorised=True,
+        compiled=compiled,
+    ).given({2: 1})
+    assert (whole.calls.fast is None) == (compiled is False)
+    keep = [hd.Samples(), hd.Marginals(rao_blackwell=True)]
+    for method in (hd.Gibbs(), hd.Gibbs(herd=6), hd.Tempered(hd.Gibbs(), rungs=3)):
+        options = {"sweeps": 150 if compiled is None else 20, "chains": 2, "keep": keep}
+        one, all_at_once = (hd.infer(m, method, **options) for m in (as_functions(graph), whole))
+        np.testing.assert_array_equal(one.samples, all_at_once.samples)
+        np.testing.assert_array_equal(one.marginals, all_at_once.marginals)
+    states = np.indices(GRAPH.cardinalities).reshape(4, -1).T
+    np.testing.assert_array_equal(whole.log_score(states), as_functions(graph).log_score(states))
 
 
 def test_temperatures_fall_as_the_twin_says():

@@ -92,3 +92,12 @@ def test_a_text_is_marked_whole():
     assert "".join(piece for piece, _ in passage.pieces) == ner_example.TEXT
     assert {kind for _, kind in passage.pieces} == {None, "PERSON", "LOCATION", "ORGANIZATION"}
     assert verdict.claim and verdict.holds
+
+
+def test_the_first_picture_opens_the_page():
+    """Before the contents, and only there; without pictures there is none."""
+    first, second = Figure(["<svg id='one'/>"], "first"), Figure(["<svg id='two'/>"], "second")
+    text = shown(first, second)
+    assert text.count("id='one'") == 1
+    assert text.index("id='one'") < text.index("<nav") < text.index("id='two'")
+    assert "<figure>" not in shown()[: shown().index("<nav")]

@@ -32,9 +32,9 @@ def test_a_method_that_was_given_has_no_reason():
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"keep": [hd.Samples()]}, "Samples asks for a sampler"),
-        ({"keep": [hd.ErrorCurve(np.full((20, 2), 0.5))]}, "ErrorCurve asks"),
-        ({"keep": [hd.PairMarginals([(0, 19)])]}, "PairMarginals asks"),
+        ({"keep": [hd.Samples()]}, "only samplers keep Samples"),
+        ({"keep": [hd.ErrorCurve(np.full((20, 2), 0.5))]}, "only samplers keep ErrorCurve"),
+        ({"keep": [hd.PairMarginals([(0, 19)])]}, "only samplers keep PairMarginals"),
         ({"start": np.zeros(20, int)}, "a start is for a sampler"),
     ],
 )

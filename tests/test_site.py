@@ -6,8 +6,10 @@ import re
 import pytest
 
 from docs import transcripts
+from docs.measured import __main__ as measured
+from docs.measured import tables
 from docs.notebooks import notebook
-from docs.site import docstrings, gallery, leaderboard, navigation
+from docs.site import docstrings, gallery, navigation
 from tests.pages import DOCS
 from tests.pages import transcripts as run
 
@@ -76,10 +78,10 @@ PAGE = """# A page
 
 
 def test_tables_are_read():
-    [[row]] = leaderboard.tables(PAGE, "One")
+    [[row]] = tables.tables(PAGE, "One")
     assert row == {"a": "x, y", "ratio": "1", "b": "2.50 (384)", "ratio1": "-"}
-    assert leaderboard.number(row["b"]) == 2.5 and math.isnan(leaderboard.number("-"))
-    assert leaderboard.number("9.2e-05") == 9.2e-05 and leaderboard.number("1,024 s") == 1024
+    assert tables.number(row["b"]) == 2.5 and math.isnan(tables.number("-"))
+    assert tables.number("9.2e-05") == 9.2e-05 and tables.number("1,024 s") == 1024
 
 
 def test_the_best_setting_of_a_package_counts():
@@ -89,7 +91,7 @@ def test_the_best_setting_of_a_package_counts():
         {"sampler": "herded, pooled, averages", "0.01": "0.5 (24)"},
         {"sampler": "herded, Gibbs, visits", "0.01": "2.0 (9)"},
     ]
-    assert leaderboard.best_of_each(rows, "0.01") == [
+    assert tables.best_of_each(rows, "0.01") == [
         ("herded: herded Gibbs", "0.5 (24)"),
         ("herded: Gibbs", "2.0 (9)"),
         ("PyMC", "-"),
@@ -98,10 +100,26 @@ def test_the_best_setting_of_a_package_counts():
 
 def test_the_leaderboard_has_every_package():
     """Of the tables as they are: a row that nobody knows is an error."""
-    text = leaderboard.BENCHMARKS.read_text(encoding="utf-8")
-    board = "\n".join(leaderboard._boards(text))
-    assert board.count("| 1 |") == len(leaderboard.REACH)
-    assert all(name in board for name in set(leaderboard.PACKAGES.values()))
+    text = tables.TABLES.read_text(encoding="utf-8")
+    board = "\n".join(tables.boards(text))
+    assert board.count("| 1 |") == len(tables.REACH)
+    assert all(name in board for name in set(tables.PACKAGES.values()) - {"mcising"})
+
+
+def test_pictures_and_leaderboard_are_as_old_as_their_tables():
+    """If not: python -m docs.measured"""
+    page = measured.PAGE.read_text(encoding="utf-8")
+    assert page == measured.with_board(page)
+    pages = page + (DOCS / "herds.md").read_text(encoding="utf-8")
+    for name in measured.PLOTS:
+        picture = (measured.FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+        assert picture.endswith(measured.mark(name)), name
+        assert f"(pictures/measured/{name}.svg)" in pages
+
+
+def test_goals_are_read():
+    cells = ("1/5 of the error", "2/3", "1.1 of the error", "at most 3", "no slower")
+    assert [tables.goal(cell) for cell in cells] == [0.2, 2 / 3, 1.1, 3.0, 1.0]
 
 
 @pytest.mark.parametrize(

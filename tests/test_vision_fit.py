@@ -9,7 +9,7 @@ import pytest
 import herded as hd
 from herded.vision import fit
 from herded.vision.leave_one_out import neighbour_shares, predictions
-from herded.vision.level_sets import Grey, grey_levels, odd_ends, posterior_mean
+from herded.vision.level_sets import Grey, grey_levels, is_salted, odd_ends, posterior_mean
 from herded.vision.noise import Flip, Gauss, ends
 from herded.vision.normal import hazard, log_below, log_odds_above
 from herded.vision.starts import flip_rate, local_mean, local_median, local_sigma
@@ -133,3 +133,44 @@ def test_salt_and_pepper_are_told_from_black_and_white_regions():
     picture[25, 5:35:3] = 1.0
     low, high = odd_ends(picture)
     assert low == 0 and high == 1
+
+
+def slopes_and_disc(side=80):
+    row, column = np.mgrid[:side, :side] / side
+    disc = (row - 0.5) ** 2 + (column - 0.4) ** 2 < 0.05
+    return 0.2 + 0.5 * column * row + 0.25 * disc
+
+
+def rounded(picture):
+    return np.round(255 * np.clip(picture, 0, 1)) / 255
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.4])
+@pytest.mark.parametrize("sigma", [0.0, 0.03])
+def test_salt_and_pepper_are_seen_in_a_grey_picture(share, sigma):
+    picture, chance = slopes_and_disc(), RNG(3).random((80, 80))
+    picture = picture + sigma * RNG(4).normal(size=picture.shape)
+    both = np.where(chance < share / 2, 0.0, np.where(chance > 1 - share / 2, 1.0, picture))
+    assert is_salted(rounded(both))
+    assert is_salted(rounded(np.where(chance < share / 2, 1.0, picture)))  # salt alone
+
+
+def test_what_is_not_salt_and_pepper():
+    clean = slopes_and_disc()
+    assert not is_salted(clean) and not is_salted(np.full((9, 9), 0.5))
+    for sigma in (0.02, 0.1, 0.3, 0.8):  # much of it is cut off
+        assert not is_salted(rounded(clean + sigma * RNG(5).normal(size=clean.shape)))
+    strokes = clean.copy()
+    strokes[10:70:6, 5:70] = 0.0  # thin lines
+    strokes[5:70, 20:75:9] = 1.0
+    assert not is_salted(strokes)
+    assert not is_salted((RNG(6).random((50, 50)) < 0.1).astype(float))  # two levels, not grey
+
+
+def test_pixels_that_are_salt_and_pepper_do_not_weaken_the_coupling():
+    """What a smooth picture loses to salt and pepper comes back from neighbours."""
+    clean, chance = rounded(slopes_and_disc(32)), RNG(7).random((32, 32))
+    noisy = np.where(chance < 0.05, 0.0, np.where(chance > 0.95, 1.0, clean))
+    found = hd.vision.restore(noisy, levels="grey")
+    assert found.noise == "flip" and found.coupling >= 0.6
+    assert np.abs(found.image - clean).max() < 0.2 and ((found.image - clean) ** 2).mean() < 4e-4

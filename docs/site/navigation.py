@@ -30,7 +30,7 @@ SECTIONS: dict[str, list[str]] = {
         "files",
     ],
     "Theory": ["theory", "herds", "paper-map"],
-    "Measured": ["leaderboard", "which-method", "models", "benchmarks"],
+    "Measured": ["benchmarks", "which-method", "models", "tables"],
     "Reference": ["reference/index", "architecture", "contributing", "changelog"],
 }
 LABELS = {  # where the title of a page is long
@@ -43,11 +43,11 @@ LABELS = {  # where the title of a page is long
     "files": "Files",
     "theory": "Theory",
     "herds": "Herds",
-    "leaderboard": "Speed and accuracy",
-    "benchmarks": "All tables",
+    "benchmarks": "Speed and accuracy",
+    "tables": "All tables",
     "architecture": "Architecture",
 }
-MADE = {"gallery", "leaderboard", "reference/index", "contributing", "changelog"}  # not in docs/
+MADE = {"gallery", "reference/index", "contributing", "changelog"}  # not in docs/
 FIRST = "index"
 
 

@@ -5,7 +5,8 @@ import shutil
 from pathlib import Path
 
 from docs import notebooks
-from docs.site import gallery, leaderboard, navigation, reference
+from docs.measured import __main__ as measured
+from docs.site import gallery, navigation, reference
 
 DOCS = Path(__file__).parents[1]
 ROOT = DOCS.parent
@@ -32,8 +33,15 @@ def stage(folder: Path, kept: Path) -> None:
     with open(folder / "index.md", "a", encoding="utf-8") as index:
         index.write("\n" + navigation.toctrees())
     gallery.write(folder, kept)
-    leaderboard.write(folder)
+    _measure(folder)
     reference.write(folder / "reference")
+
+
+def _measure(folder: Path) -> None:
+    """Pictures and leaderboard of the tables as they are now."""
+    page = folder / measured.PAGE.name
+    measured.write(folder / "pictures" / "measured")
+    page.write_text(measured.with_board(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def _offer(page: Path, notebook: str) -> None:

@@ -4,6 +4,7 @@ import itertools
 
 from naive.herd import naive_orders, two_sides
 from naive.stream import naive_draw, naive_key
+from naive.weights import FIRST_SPLIT
 
 from herded.system.exp import exp, log
 
@@ -43,24 +44,32 @@ def chance(problem, model, j):
     return int(ONE / (1.0 + exp(-odds)) + 0.5)
 
 
-def naive_selection(problem, *, members, sweeps, seed, chain=0):
+def naive_selection(problem, *, members, sweeps, seed, chain=0, in_time=False):
     """The models of all members after each sweep, and the sums of all probabilities."""
     p = len(problem.with_y)
     phases, orders, exchanges = (naive_key(seed, chain, part) for part in (4, 5, 6))
     table, states = naive_orders(members), naive_starts(problem, members, seed, chain)
     sums, found = [0] * p, []
+    pools = [
+        {(j, 0): naive_draw((phases + m) % 2**64, j) >> 33 for j in range(p)}
+        for m in range(members)
+    ]
     for sweep in range(sweeps):
+        pools = [split(pool, sweep) for pool in pools]
         for j in range(p):
             clock = sweep * p + j
             chances = [chance(problem, set(state), j) for state in states]
             sums[j] += sum(chances)
-            taken = together(chances, phases, clock, naive_draw(orders, clock), table)
+            if in_time:
+                taken = [alone(pool, j, c, sweep) for pool, c in zip(pools, chances, strict=True)]
+            else:
+                taken = together(chances, phases, clock, naive_draw(orders, clock), table)
             for state, is_in in zip(states, taken, strict=True):
                 if is_in and j not in state:
                     state.append(j)
                 elif not is_in and j in state:
                     leave(state, j)
-        for m, state in enumerate(states):
+        for m, state in enumerate([] if in_time else states):
             exchange(problem, state, exchanges, 2 * (sweep * members + m))
         found.append([sorted(state) for state in states])
     return found, sums
@@ -94,6 +103,25 @@ def together(chances, key, clock, bits, table):
         phase += chances[k]
         taken[k], phase = phase >> 31, phase % ONE
     return taken
+
+
+def bins(sweep):
+    """1 until sweep 128, then twice as many whenever the run is 4 times as long."""
+    return 2 ** len([t for t in range(5) if sweep >= FIRST_SPLIT * 4**t])
+
+
+def split(pool, sweep):
+    """Both halves of a bin inherit its phase, where there are more bins than a sweep before."""
+    if bins(sweep) == bins(sweep - 1):
+        return pool
+    return {(j, 2 * b + half): phase for (j, b), phase in pool.items() for half in (0, 1)}
+
+
+def alone(pool, j, chance, sweep):
+    """The carry of a member's own phase, one for each column and bin of chances."""
+    at = j, min(chance * bins(sweep) // ONE, bins(sweep) - 1)
+    carry, pool[at] = divmod(pool[at] + chance, ONE)
+    return carry
 
 
 def leave(state, j):

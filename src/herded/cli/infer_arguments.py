@@ -159,7 +159,9 @@ def _add(
         epilog=exit_codes,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("model", metavar="MODEL", help="a file, gzipped or not")
+    parser.add_argument(
+        "model", metavar="MODEL", help="a file, gzipped or not; - is standard input"
+    )
     parser.add_argument("--evidence", metavar="F", help="a UAI .evid file")
     parser.add_argument(
         "--sample", type=int, metavar="N", help="which, if that file has several; from 0"

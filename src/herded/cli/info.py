@@ -9,17 +9,15 @@ from typing import Any, cast
 
 from herded.cli import models
 from herded.cli.infer_arguments import WEIGHTS
-from herded.cli.printing import after_info, columns, facts, finite, say
+from herded.cli.printing import PASSED, after_info, columns, facts, finite, say
 from herded.errors import HerdedError, InfeasibleError, MemoryLimitError
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.scan import components
-from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.elimination_plan import EliminationPlan
 from herded.methods.exact import Exact
-from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.mean_field import MeanField
 from herded.methods.protocol import Method
+from herded.methods.registry import method_named
 from herded.models import summary
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
@@ -30,6 +28,8 @@ from herded.run.memory import run_memory
 from herded.system import memory
 from herded.system.memory import Size
 from herded.system.stream import stream_key
+
+SAMPLERS, SOLVERS = ("gibbs", "herd", "blocks", "tempered"), ("bp", "mean-field")
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def info(options: argparse.Namespace) -> int:
     say(*facts(_lines(options, model, facts_of_it, plan)), "")
     say(*columns([("method", "can run", "memory", ""), *map(_row, verdicts)], left=4), "")
     say(*facts([("auto", f"{name}: {reason}" if name else reason)]))
-    if name:
+    if name and not options.model.startswith(PASSED):
         say(*facts([("next", after_info(options))]))
     return 0
 
@@ -129,17 +129,19 @@ def _verdicts(model: Model, limit: float) -> Iterator[Verdict]:
     try:
         check_support(model)
     except InfeasibleError as error:  # nobody can do anything
-        for name in ("exact", *(f"herded, {w}" for w in WEIGHTS), "gibbs", "bp", "mean-field"):
+        for name in ("exact", *SAMPLERS, *(f"herded, {w}" for w in WEIGHTS), *SOLVERS):
             yield Verdict(name, False, None, str(error))
         return
     yield _exact(model, limit)
-    samplers = {f"herded, {weights}": HerdedGibbs(weights=weights) for weights in WEIGHTS}
+    samplers = {name: method_named(name) for name in SAMPLERS}
+    samplers |= {f"herded, {weights}": HerdedGibbs(weights=weights) for weights in WEIGHTS}
     start = _why_no_start(model)
-    for name, method in {**samplers, "gibbs": Gibbs()}.items():
+    for name, method in samplers.items():
         yield Verdict(name, False, None, start) if start else _judged(name, model, method, limit)
-    yield _judged("bp", model, BeliefPropagation(), limit)
     hard = "a heuristic where there are zeros" if model.has_hard_zeros else ""
-    yield _judged("mean-field", model, MeanField(), limit, hard)
+    for name in SOLVERS:
+        remark = hard if name == "mean-field" else ""
+        yield _judged(name, model, method_named(name), limit, remark)
 
 
 def _exact(model: Model, limit: float) -> Verdict:
@@ -168,7 +170,10 @@ def _weights_memory(model: Model, weights: str, max_memory: Size | None) -> floa
 
 
 def _judged(name: str, model: Model, method: Method, limit: float, remark: str = "") -> Verdict:
-    need = run_memory(model, method, max_memory=limit)
+    try:
+        need = run_memory(model, method, max_memory=limit)
+    except HerdedError as error:
+        return Verdict(name, False, None, str(error))
     if need > limit:
         return Verdict(name, False, need, f"more than {memory.readable(limit)}")
     return Verdict(name, True, need, remark)

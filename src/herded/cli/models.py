@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.cli.printing import safe
+from herded.cli.printing import STANDARD, safe
 from herded.errors import FileError, ModelError
 from herded.io.models import read_model
 from herded.io.uai_evidence import read_evidences
@@ -14,10 +14,13 @@ from herded.models.evidence import index_of, state_index
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
 
+STANDARD_INPUT = "/dev/stdin"
+
 
 def read(options: argparse.Namespace) -> Model:
     """MODEL with --evidence and --given."""
-    model = read_model(options.model, max_memory=options.max_memory)
+    path = STANDARD_INPUT if options.model == STANDARD else options.model
+    model = read_model(path, max_memory=options.max_memory)
     if options.sample is not None and options.evidence is None:
         raise ModelError("expected --evidence with --sample, got none: name the evidence file")
     if options.evidence is not None:

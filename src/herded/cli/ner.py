@@ -215,8 +215,10 @@ def _story(facts: dict[str, Any]) -> str:
 
 def compare(options: argparse.Namespace) -> None:
     """Compare the decoders, as the paper does."""
+    from herded.cli.paper import Teller, size_of
     from herded.paper import ner as experiment
 
-    with interrupted_together():
-        page = experiment.compare(options.corpus, options.out, options.quick, options.command_line)
+    size = size_of(options)
+    with Teller() as tell, interrupted_together():
+        page = experiment.compare(options.corpus, options.out, size, tell, options.command_line)
     print(f"wrote {page}")

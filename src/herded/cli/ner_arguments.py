@@ -93,7 +93,11 @@ def _add_compare(actions: "Commands") -> None:
         "corpus", nargs="?", metavar="CORPUS", help="default: our sample, and IE-ER if found"
     )
     compare.add_argument("--out", default="herded-ner", metavar="DIR", help="default: %(default)s")
-    compare.add_argument("--quick", action="store_true", help="small sizes, in seconds")
+    size = compare.add_mutually_exclusive_group()
+    size.add_argument(
+        "--quick", action="store_true", help="two random starts; no IE-ER if not given"
+    )
+    size.add_argument("--full", action="store_true", help="five starts, and 800 sweeps as well")
 
 
 def _add_column(parser: argparse.ArgumentParser, default: int | None) -> None:

@@ -25,11 +25,11 @@ def paper(options: argparse.Namespace) -> int:
     if options.only is not None and options.only not in PARTS:
         raise MethodError(f"expected --only {' or '.join(PARTS)}, got {options.only!r}")
     names = [options.only] if options.only else list(PARTS)
-    size = "quick" if options.quick else "full" if options.full else "default"
+    size = size_of(options)
     prepare(Path(options.out))
     began = time.perf_counter()
     sections = []
-    with _Teller() as tell, interrupted_together():
+    with Teller() as tell, interrupted_together():
         for name in names:
             start = time.perf_counter()
             extra = (options.corpus,) if name == "ner" else ()
@@ -44,7 +44,12 @@ def paper(options: argparse.Namespace) -> int:
     return 0
 
 
-class _Teller:
+def size_of(options: argparse.Namespace) -> str:
+    """Of experiments, by --quick and --full."""
+    return "quick" if options.quick else "full" if options.full else "default"
+
+
+class Teller:
     """Says what is being done: a spinner on a terminal, nothing in a pipe."""
 
     def __enter__(self) -> Any:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from herded.cli.answer import Answered
 
 LONGEST_NAME = 40
+STANDARD = "-"  # standard input as a model
+PASSED = "/dev/fd/"  # of a process substitution, which is gone by the time one reads of it
 MORE = 10  # times as many sweeps
 SWEEPS = 10_000  # where none are asked for
 
@@ -105,13 +107,16 @@ def after_infer(options: argparse.Namespace, found: "Answered") -> str:
     """
     if options.out is not None or options.task != "mar" or found.interrupted:
         return ""
+    if options.model.startswith(PASSED):
+        return ""
     if any("cannot reach" in text or "fall apart" in text for text in found.warnings):
         return again(options)  # no number of sweeps helps
     if found.setup.samples:
         return _longer(options)
     if found.setup.choice.name != "exact":
         return again(options)  # what these approximate
-    name = os.path.splitext(os.path.basename(options.model).removesuffix(".gz"))[0]
+    file = "model" if options.model == STANDARD else os.path.basename(options.model)
+    name = os.path.splitext(file.removesuffix(".gz"))[0]
     return again(options, "--out", f"{name}.csv")
 
 

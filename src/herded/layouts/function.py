@@ -13,7 +13,6 @@ from herded.layouts.function_arrays import (
     keep,
     neighbour_arrays,
     order_of,
-    own_arrays,
     suited_weights,
 )
 from herded.layouts.function_checks import doubts, pieces
@@ -116,10 +115,9 @@ class FunctionLayout(SiteLayout):
         room: Any = None if self.scalar else np.empty(self.width, np.int32)
         done, whole = np.zeros(1, np.int64), np.zeros(1, np.uint64)
         while done[0] < len(block):
-            own, m = own_arrays(self.model, state.x[None], state), self.chain_arrays(state)
             call(
-                own, self.contexts, self.factors, self.scan, step, betas, m, room, whole, block,
-                done,
+                state.x[None], state, self.contexts, self.factors, self.scan, step, betas,
+                self.chain_arrays(state), room, whole, block, done,
             )  # fmt: skip
             if done[0] < len(block):
                 state.own.update(grown(state.own, np.zeros(1, np.int64)))

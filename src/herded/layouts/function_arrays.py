@@ -13,7 +13,7 @@ from herded.layouts.scan import JACOBI, Scan, ScanArrays, compile_scan
 from herded.layouts.state import State
 from herded.models.conditional import ConditionalModel
 from herded.models.evidence import called
-from herded.models.own_calls import raised, read_only
+from herded.models.own_calls import Members, raised
 from herded.system.arrays import lock
 from herded.system.first_class import entry
 
@@ -98,20 +98,6 @@ def keep(model: ConditionalModel, x: np.ndarray) -> dict[str, np.ndarray]:
         return {f"{KEPT}{a}": part for a, part in enumerate(model.calls.build(x))}
 
 
-def own_arrays(model: ConditionalModel, x: np.ndarray, state: State) -> OwnArrays:
-    """What the functions of a model read and write; `x` (members, N) is the chain's own."""
-    kept = kept_by(state)
-    return OwnArrays(
-        seen=read_only(x),
-        x=x,
-        read=tuple(map(read_only, kept)),
-        kept=kept,
-        logits=np.zeros((len(x), model.calls.width)),
-        old=np.zeros(len(x), np.int64),
-        alarm=np.zeros(3, np.int64),
-    )
-
-
 class Caller:
     """Calls a kernel with a model's functions: compiled, or as plain Python if these are.
 
@@ -124,16 +110,23 @@ class Caller:
         if model.calls.fast is None:
             self.found = getattr(kernel, "py_func", kernel)
 
-    def __call__(self, own: OwnArrays, *others: Any) -> None:
+    def __call__(self, x: np.ndarray, state: State, *others: Any) -> None:
+        """Run it on a chain whose own `x` (members, N) and statistics are written in place."""
         model, calls = self.model, self.model.calls.best
-        arguments = calls.visit, calls.follow, model.data, own, *others
+        members, alarm = Members(model, x, kept_by(state)), np.zeros(3, np.int64)
+        follow = calls.follow
+        own = OwnArrays(
+            members.place(calls), follow is not None, x, members.out, members.old, alarm
+        )
+        # Where nothing is kept nobody follows, and any function does as an argument.
+        arguments = calls.visit, follow or calls.visit, own, *others
         with reporting("the model's functions"):
             if self.found is None:
                 self.found = entry(self.kernel, arguments)
             self.found(*arguments)
-        if own.alarm[0]:
-            _, i, k = own.alarm.tolist()
-            raise no_distribution(model, i, own.logits[k, : model.cardinalities[i]])
+        if alarm[0]:
+            _, i, k = alarm.tolist()
+            raise no_distribution(model, i, members.out[k, : model.cardinalities[i]])
 
 
 class reporting:  # noqa: N801  used like a function

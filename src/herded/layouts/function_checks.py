@@ -14,7 +14,7 @@ from herded.layouts.function_arrays import kept_by, no_distribution, reporting
 from herded.layouts.state import State
 from herded.models.conditional import ConditionalModel
 from herded.models.evidence import called
-from herded.models.own_calls import Calls, read_only
+from herded.models.own_calls import Calls, Members
 from herded.system.stream import draws, stream_key
 
 EARLY, SWEEPS, UPDATES = (0, 16, 128), 1024, 2**17  # between two looks
@@ -181,15 +181,15 @@ class Member:
 
     def __init__(self, model: ConditionalModel, x: np.ndarray, calls: Calls) -> None:
         self.model, self.calls, self.x = model, calls, np.array(x, order="C")
-        self.kept = model.calls.build(self.x, calls)
-        self.out = np.zeros((1, model.calls.width))
+        self.members = Members(model, self.x, model.calls.build(self.x, calls))
+        self.place = self.members.place(calls)
 
     def logits(self, i: int) -> np.ndarray:
         """What conditional writes for variable i; NaN where it writes nothing."""
-        states, read = int(self.model.cardinalities[i]), tuple(map(read_only, self.kept))
-        self.out[:] = np.nan
-        self.calls.visit(i, states, read_only(self.x), read, self.model.data, self.out)
-        found = self.out[0, :states].copy()
+        states, out = int(self.model.cardinalities[i]), self.members.out
+        out[:] = np.nan
+        self.calls.visit(i, self.place)
+        found = out[0, :states].copy()
         if np.isposinf(found).any():
             raise no_distribution(self.model, i, found)
         if np.isnan(found).any():
@@ -211,10 +211,11 @@ class Member:
 
     def move(self, i: int, value: int) -> None:
         """Set variable i."""
-        old = self.x[:, i].copy()
+        old = self.members.old
+        old[:] = self.x[:, i]
         self.x[:, i] = value
         if self.calls.follow is not None and old[0] != value:
-            self.calls.follow(i, old, read_only(self.x), self.kept, self.model.data)
+            self.calls.follow(i, self.place)
 
 
 def _gap(first: np.ndarray, now: np.ndarray | None) -> float:

@@ -16,7 +16,6 @@ from herded.layouts.function_arrays import (
     keep,
     neighbour_arrays,
     order_of,
-    own_arrays,
 )
 from herded.layouts.function_checks import doubts, pieces
 from herded.layouts.function_herd_sweeps import TogetherArrays, function_herd
@@ -113,7 +112,8 @@ class FunctionHerdLayout(HerdLayout):
         x, call = self._rows(state), Caller(self.model, function_herd)
         for first, last in pieces(self.model, x, state, len(block)):
             call(
-                own_arrays(self.model, x, state),
+                x,
+                state,
                 self._together(state),
                 self.scan,
                 step._replace(sweep=state.sweep),

@@ -37,9 +37,9 @@ class TogetherArrays(NamedTuple):
 
 
 @jit
-def function_herd(visit, follow, data, own, h, scan, run, betas, block):
+def function_herd(visit, follow, own, h, scan, run, betas, block):
     """A herd."""
-    seen, read, kept, logits, old = own.seen, own.read, own.kept, own.logits, own.old
+    place, keeps, logits, old = own.place, own.keeps, own.logits, own.old
     x, alarm, variables, cards = own.x, own.alarm, scan.order, h.cardinalities
     order = variables.copy()
     for s in range(len(block)):
@@ -48,7 +48,7 @@ def function_herd(visit, follow, data, own, h, scan, run, betas, block):
             shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
         for o in range(len(order)):
             i = order[o]
-            visit(i, cards[i], seen, read, data, logits)
+            visit(i, place)
             if is_wrong(logits, cards[i], i, alarm):
                 return
             if len(h.upto):
@@ -56,8 +56,8 @@ def function_herd(visit, follow, data, own, h, scan, run, betas, block):
             else:
                 draw_scalars(h, run, logits, i, s, betas[s])
             has_changed = take(h, x, old, block, i, s)
-            if follow is not None and has_changed:
-                follow(i, old, seen, kept, data)
+            if keeps and has_changed:
+                follow(i, place)
 
 
 @jit

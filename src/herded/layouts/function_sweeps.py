@@ -1,14 +1,15 @@
 """Sweeps of models whose conditionals are functions of one's own (layout "function").
 
 `visit` writes the logits of a variable for all members, `follow` updates what they keep after a
-change: both are values that a kernel takes, and calls by their addresses. Where Numba cannot
+change: both are values that a kernel takes, and calls by their addresses; what they read is at
+`place`, so that one kernel is there for all models. Where Numba cannot
 compile them, the same loops run as plain Python (`py_func`), and all that is between two calls is
 compiled all the same, so that the bits are the same.
 
 Loops end where a conditional is no distribution, and say where in `alarm`: (1, variable, member).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,22 +43,22 @@ from herded.system.stream import draw
 class OwnArrays(NamedTuple):
     """What the functions read and write, for all members."""
 
-    seen: np.ndarray  # (members, N) the states, read-only
-    x: np.ndarray  # the same, to be written
-    read: tuple[np.ndarray, ...]  # what members keep, read-only
-    kept: tuple[np.ndarray, ...]  # the same, to be written
+    place: Any  # what they are told: the address of all that they read
+    keeps: bool  # whether something follows changes
+    x: np.ndarray  # (members, N)
     logits: np.ndarray  # (members, K)
     old: np.ndarray  # (members,) states before a visit
     alarm: np.ndarray  # (3,)
 
 
 @jit
-def function_sweeps(visit, follow, data, own, c, f, scan, run, betas, m, p, whole, block, done):
+def function_sweeps(visit, follow, own, c, f, scan, run, betas, m, p, whole, block, done):
     """One chain. `p` is room for a conditional by the vector rule, None by the scalar one.
 
-    Arrays are taken out of their tuples above the loops: within them Numba would count references.
+    Arrays are taken out of their tuples above the loops, and few are handed on within them: Numba
+    would count references, which takes as long as a draw.
     """
-    seen, read, kept, logits, old = own.seen, own.read, own.kept, own.logits, own.old
+    place, keeps, logits, old = own.place, own.keeps, own.logits, own.old
     x, alarm, variables, cards, states_of = own.x, own.alarm, scan.order, f.cardinalities, m.x
     w, keys, tally, filled, first_slot, slots = (
         m.w,
@@ -68,37 +69,53 @@ def function_sweeps(visit, follow, data, own, c, f, scan, run, betas, m, p, whol
         m.slots,
     )
     near_start, near, pool_start, mode = f.neighbour_start, f.neighbour, c.pool_start, c.mode
-    order, plane = variables.copy(), c.size // MAX_BINS
+    order, plane, row = variables.copy(), c.size // MAX_BINS, logits[0]
     for s in range(done[0], len(block)):
         is_plain = len(mode) == DRAW and scan.policy[0] != RANDOM
         if not (is_plain or begin_sweep(c, run, m, scan.policy, variables, order, whole, s)):
             return
         for o in range(len(order)):
             i = order[o]
-            visit(i, cards[i], seen, read, data, logits)
-            if is_wrong(logits, cards[i], i, alarm):
-                return
+            visit(i, place)
             old[0] = x[0, i]
             key, at, met = np.uint64(0), 0, False
             if len(mode) >= LAZY:
                 key, at, met = find_weight(
                     mode, near_start, near, keys, first_slot, slots, filled, states_of, whole, i
                 )
-            hashed, place = (np.uint64(key), at, met), (i, s, len(cards))
+            hashed = np.uint64(key), at, met
             if p is None:
-                new = settle_scalar(mode, run, logits, betas[s], w, hashed, plane, tally, place)
+                zero, one = logits[0, 0], logits[0, 1]
+                if not (zero < np.inf and one < np.inf and (zero > -np.inf or one > -np.inf)):
+                    alarm[0], alarm[1], alarm[2] = 1, i, 0
+                    return
+                chance = fixed_scalar(zero, one, betas[s])
+                if len(tally):
+                    tally[i] += chance
+                if len(mode) == DRAW:
+                    new = random_scalar(run.key, run.sweep + s, len(cards), i, chance)
+                else:
+                    new = settle_scalar(mode, run, chance, w, hashed, plane, i, s)
             else:
-                new = settle_vector(
-                    mode, run, logits, betas[s], p, cards[i], w, hashed, pool_start, plane, tally,
-                    place,
-                )  # fmt: skip
+                if is_wrong(logits, cards[i], i, alarm):
+                    return
+                mean = fixed_vector(row, betas[s], cards[i], p, 0)
+                if len(tally):
+                    for k in range(cards[i]):
+                        tally[i * len(row) + k] += p[k]
+                if len(mode) == DRAW:
+                    new = random_vector(run.key, run.sweep + s, len(cards), i, p, cards[i])
+                else:
+                    new = settle_vector(
+                        mode, run, p, cards, mean, len(row), w, hashed, pool_start, plane, i, s
+                    )
             block[s, i] = new
             if new != old[0]:
                 if len(mode) == FULL:
                     follow_hash(whole, i, old[0], new)
                 x[0, i] = new
-                if follow is not None:
-                    follow(i, old, seen, kept, data)
+                if keeps:
+                    follow(i, place)
         done[0] = s + 1
 
 
@@ -133,18 +150,30 @@ def is_wrong(logits, states, i, alarm):
 
 
 @jit
-def settle_scalar(mode, run, logits, beta, w, hashed, plane, tally, place):
-    """The next state of a binary variable, by the scalar rule.
+def draw_bits(key, sweep, n, i):
+    """The random bits of variable i of n in a sweep."""
+    return draw(key, np.uint64(sweep) * np.uint64(n) + np.uint64(i))
 
-    `hashed` is what `find_weight` gives, `place` (variable, sweep of the block, all variables).
+
+@jit
+def random_scalar(key, sweep, n, i, p):
+    """The state of binary variable i, drawn."""
+    return np.int64(draw_scalar(draw_bits(key, sweep, n, i), p))
+
+
+@jit
+def random_vector(key, sweep, n, i, p, states):
+    """The state of a variable of any cardinality, drawn."""
+    return np.int64(draw_vector(draw_bits(key, sweep, n, i), p, 0, states))
+
+
+@jit
+def settle_scalar(mode, run, p, w, hashed, plane, i, s):
+    """The state of binary variable i in sweep s of a block, herded by the scalar rule.
+
+    `hashed` is what `find_weight` gives.
     """
-    (key, at, met), (i, s, n) = hashed, place
-    clock = np.uint64(run.sweep + s) * np.uint64(n) + np.uint64(i)
-    p = fixed_scalar(logits[0, 0], logits[0, 1], beta)
-    if len(tally):
-        tally[i] += p
-    if len(mode) == DRAW:
-        return np.int64(draw_scalar(draw(run.key, clock), p))
+    key, at, met = hashed
     if len(mode) == POOLED:
         at = i + bin_scalar(p, bin_shift(bins_at(run.sweep + s))) * plane
     elif met:
@@ -153,16 +182,9 @@ def settle_scalar(mode, run, logits, beta, w, hashed, plane, tally, place):
 
 
 @jit
-def settle_vector(mode, run, logits, beta, p, states, w, hashed, pool_start, plane, tally, place):
-    """The next state of a variable of any cardinality, by the vector rule."""
-    (key, at, met), (i, s, n) = hashed, place
-    clock, widest = np.uint64(run.sweep + s) * np.uint64(n) + np.uint64(i), logits.shape[1]
-    mean = fixed_vector(logits[0], beta, states, p, 0)
-    if len(tally):
-        for k in range(states):
-            tally[i * widest + k] += p[k]
-    if len(mode) == DRAW:
-        return np.int64(draw_vector(draw(run.key, clock), p, 0, states))
+def settle_vector(mode, run, p, cards, mean, widest, w, hashed, pool_start, plane, i, s):
+    """The state of a variable of any cardinality, herded by the vector rule."""
+    (key, at, met), states = hashed, cards[i]
     if len(mode) == POOLED:
         at = np.int64(pool_start[i] + bin_vector(mean, states, bins_at(run.sweep + s)) * plane)
     else:
@@ -171,7 +193,8 @@ def settle_vector(mode, run, logits, beta, p, states, w, hashed, pool_start, pla
             start_vector(w, at, states, run.random_phases, run.phase_key, key)
     if run.slack == 0:
         return np.int64(herd_vector(w, at, p, 0, states))
-    return np.int64(slack_vector(w, at, p, 0, states, run.slack, draw(run.key, clock)))
+    bits = draw_bits(run.key, run.sweep + s, len(cards), i)
+    return np.int64(slack_vector(w, at, p, 0, states, run.slack, bits))
 
 
 @jit

@@ -15,6 +15,7 @@ from herded.learn.steps import Steps
 from herded.learn.stochastic import Averaged
 from herded.methods.options import check_herd, check_seed, is_between, is_whole
 from herded.models.evidence import called
+from herded.run.training import Patience, penalised, shuffled
 from herded.system import memory
 from herded.system.stream import draws, stream_key
 
@@ -74,11 +75,7 @@ class Penalty:
     def smooth(self, function: Callable[..., tuple[float, np.ndarray]]) -> Any:
         """The function less the penalty that has a gradient."""
 
-        def penalised(x: np.ndarray) -> tuple[float, np.ndarray]:
-            value, gradient = function(x)
-            return value - float((self.l2 * x * x).sum()) / 2.0, gradient - self.l2 * x
-
-        return penalised
+        return lambda x: penalised(*function(x), x, self.l2)
 
 
 def check_rows(rows: Rows, penalty: Penalty, options: Options) -> None:
@@ -130,7 +127,7 @@ def prepared(
     score = None if held is None else scoring(held, objective, options)
     if options.batch is None and not parts:
         smooth = QuasiNewton(penalty.smooth(objective), start, penalty.l1)
-        return Steps(smooth, options.steps, True, score, 1, options.patience, parts)
+        return Steps(smooth, options.steps, True, score, 1, Patience(options.patience), parts)
     batches = Batches(len(rows.states), options.batch, options.seed)
     noisy = Averaged(
         lambda x, step: objective(x, batches.of(step))[1],
@@ -141,7 +138,7 @@ def prepared(
         rate=options.rate,
         steps=options.steps,
     )
-    return Steps(noisy, options.steps, False, score, SCORED, options.patience, parts)
+    return Steps(noisy, options.steps, False, score, SCORED, Patience(options.patience), parts)
 
 
 def first_parameters(rows: Rows, penalty: Penalty, options: Options, has_begun: bool) -> np.ndarray:
@@ -212,6 +209,5 @@ class Batches:
             return None
         each = -(-self.rows // self.size)
         epoch, part = divmod(step, each)
-        bits = draws(stream_key(self.seed, epoch, BATCHES), self.rows)
-        order = np.argsort(bits, kind="stable")
+        order = shuffled(self.rows, self.seed, epoch, BATCHES)
         return np.sort(order[part * self.size : (part + 1) * self.size])

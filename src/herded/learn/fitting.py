@@ -14,12 +14,14 @@ from herded.learn.objectives import Rows
 from herded.learn.observations import check_enough, observed, split_rows
 from herded.learn.parameters import LogLinear, log_linear
 from herded.models.checks import number_array, shown
+from herded.models.evidence import called
 from herded.models.protocol import Model
+from herded.run.training import shuffled
 from herded.system import memory
 from herded.system.memory import Size
-from herded.system.stream import draws, stream_key
 
 HELD = 13  # purpose of a stream
+FAR = 10.0  # beyond log(rows): log-odds that no rows of data speak for
 
 
 def fit(
@@ -143,7 +145,7 @@ def fit(
     every = observed(model, data)
     check_enough(model, every)
     Rows(family, every).check_possible()  # before rows change their places
-    order = np.argsort(draws(stream_key(options.seed, 0, HELD), len(every)), kind="stable")
+    order = shuffled(len(every), options.seed, 0, HELD)
     learned, held = split_rows(model, every, held_out, order)
     rows = Rows(family, learned)
     penalty = Penalty(penalties(family, "l1", l1), penalties(family, "l2", l2))
@@ -164,15 +166,35 @@ def fit(
         run.resume(checkpoint)
     run.run(checkpoint, checkpoint_every, progress)
     found = run.answer
+    endless = sentence_on_endless(family, penalty, found, len(learned))
     return Fitted(
         model=family.rebuilt(found),
         parameters=found.copy(),
         groups=family.group,
         history=run.columns(),
-        converged=run.climber.converged,
-        convergence=run.sentence(),
+        converged=run.climber.converged and not endless,
+        convergence=f"not converged in {run.done} steps: {endless}" if endless else run.sentence(),
         interrupted=run.interrupted,
         steps=run.done,
+    )
+
+
+def sentence_on_endless(family: LogLinear, penalty: Penalty, found: np.ndarray, rows: int) -> str:
+    """On a parameter beyond what so many rows can tell from infinity, if there is one.
+
+    Rows with unknown states, or states that never meet, may have no best parameters: climbing
+    ends where the slope is lost in rounding.
+    """
+    free = penalty.l1 + penalty.l2 == 0.0
+    odds = np.where(free & (np.abs(found) > np.abs(family.start)), family.span * np.abs(found), 0.0)
+    worst = int(np.argmax(odds))
+    if not odds[worst] > FAR + np.log(rows):
+        return ""
+    f = family.factor_of(worst)
+    names = ", ".join(called(family.model, int(i)) for i in family.graph.factor(f)[0])
+    return (
+        f"a parameter of factor {f} ({names}) is {found[worst]:.3g}, odds that {rows} rows cannot "
+        "show: it may have no best value, so give a penalty for it (l2=)"
     )
 
 

@@ -20,6 +20,7 @@ from herded.learn.visits import (
     pseudo_likelihood,
     squared_statistics,
 )
+from herded.models.support import is_impossible
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,13 +64,18 @@ class Rows:
 
     def check_possible(self, name: str = "data") -> None:
         """Raise where a row of `name` is impossible in the model, whatever its parameters."""
-        hard = np.isneginf(self.family.fixed)
-        if self.complete and (self.met[hard] > 0.0).any():
-            scores = self.family.graph.log_score(self.states)
-            r = int(np.argmax(np.isneginf(scores)))
+        graph, hard = self.family.graph, np.isneginf(self.family.fixed)
+        if not hard.any():
+            return
+        if self.complete:
+            wrong = np.flatnonzero(np.isneginf(graph.log_score(self.states)))
+        else:  # whatever is unknown of them
+            rows, first = np.unique(self.states, axis=0, return_index=True)
+            wrong = first[[is_impossible(graph, row) for row in rows]]
+        if len(wrong):
             raise ModelError(
-                f"expected rows of positive probability, but the model forbids row {r} of "
-                f"{name}: correct its hard constraints, or drop the row"
+                f"expected rows of positive probability, but the model forbids row {wrong.min()} "
+                f"of {name}: correct its hard constraints, or drop the row"
             )
 
     def pseudo(self, parameters: np.ndarray) -> tuple[float, np.ndarray]:

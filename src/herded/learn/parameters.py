@@ -101,6 +101,17 @@ class LogLinear:
                 high[p] += one.max()
         return low, high
 
+    @cached_property
+    def span(self) -> np.ndarray:
+        """(P,) how far the entries of a table differ at most for each unit of a parameter."""
+        found = np.zeros(self.count)
+        for first, last in itertools.pairwise(self.graph.table_start.tolist()):
+            group, weight = self.group[first:last], self.weight[first:last]
+            for p in set(group.tolist()) - {-1}:
+                one = np.where(group == p, weight, 0.0)
+                found[p] = max(found[p], one.max() - one.min())
+        return found
+
     def factor_of(self, parameter: int) -> int:
         """The first factor with this parameter."""
         entry = int(np.argmax(self.group == parameter))

@@ -1,6 +1,5 @@
 """A restricted Boltzmann machine as a scikit-learn estimator."""
 
-from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ from herded.learn.observations import MOST_STATES
 from herded.methods.options import check_herd, check_seed, is_between, is_whole
 from herded.models.checks import shown, whole_array
 from herded.models.factor_graph import FactorGraph
-from herded.run.loop import interruptible
-from herded.run.progress import Progress
+from herded.run.training import diverged, shuffled, watched
 from herded.system.stream import draws, stream_key
 
 try:
@@ -118,12 +116,9 @@ class RBM(TransformerMixin, BaseEstimator):
         each = rows // batch
         total, averaged = self.epochs * each, 0
         sums = [np.zeros_like(one) for one in _learned(training.layers)]
-        bar = Progress(self.progress, self.epochs, "RBM", "epochs")
-        bar.expect_compilers()
-        with interruptible() as stop, closing(bar):
+        with watched(self.progress, self.epochs, "RBM", "epochs") as (bar, stop):
             for epoch in range(self.epochs):
-                bits = draws(stream_key(self.seed, epoch, ORDER), rows)
-                order = np.argsort(bits, kind="stable")
+                order = shuffled(rows, self.seed, epoch, ORDER)
                 for s in range(each):
                     some = np.ascontiguousarray(x[:, order[s * batch : (s + 1) * batch]])
                     self._step(training, some, self.rate * (1.0 - training.done / total))
@@ -287,10 +282,7 @@ class RBM(TransformerMixin, BaseEstimator):
     def _step(self, training: Training, x: np.ndarray, rate: float) -> None:
         training.step(x, rate, self.l2, self.sweeps, self.seed)
         if not np.isfinite(training.layers.weights).all():
-            raise MethodError(
-                f"expected a rate with which training converges, got {self.rate!r}: give a smaller "
-                "one"
-            )
+            raise diverged(self.rate)
 
     def _keep(self, training: Training) -> None:
         self.training_, self.layers_ = training, training.layers

@@ -61,8 +61,10 @@ def select_variables(
         The prior probability that a column is in the model, or the two parameters of a beta
         distribution of it: (1, 1) makes all sizes of a model equally likely, which suits many
         columns of which few count.
-    method : "exact" or "herd", optional
-        By default "exact" up to 20 columns (it takes at most 24), "herd" beyond.
+    method : "exact", "herd" or "herded", optional
+        By default "exact" up to 20 columns (it takes at most 24), "herd" beyond. "herded": each
+        chain is a single one that herds in time, with pooled weights: the least error after some
+        thousand sweeps, but a small bias that stays however long it runs.
     sweeps, burn_in : int
         Visits of every column in each member, after a burn-in (by default a fifth of `sweeps`).
     herd, chains : int
@@ -126,18 +128,20 @@ def select_variables(
     if method == "exact":
         found = _enumerated(problem, best)
     else:
+        in_time = method == "herded"
+        herd = 1 if in_time else herd
         need = chains * herd_bytes(herd, len(varies), largest)
         memory.check(need, max_memory, f"{chains} herds", "use fewer members or largest=")
         identity = {
             "run": "select_variables",
             "data": data_hash(problem.products, problem.with_y, problem.prior),
             "prior": repr((prior, strength)),
-            "options": [herd, chains, seed, sweeps, burn_in, largest, best],
+            "options": [method, herd, chains, seed, sweeps, burn_in, largest, best],
         }
         found = sample_models(
             problem, identity, progress, checkpoint,
-            sweeps=sweeps, burn_in=burn_in, herd=herd, chains=chains, largest=largest, best=best,
-            seed=seed,
+            sweeps=sweeps, burn_in=burn_in, herd=herd, in_time=in_time, chains=chains,
+            largest=largest, best=best, seed=seed,
         )  # fmt: skip
     return _told(found, columns, varies, names)
 

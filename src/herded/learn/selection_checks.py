@@ -80,8 +80,8 @@ def lengths(sweeps: int, burn_in: int | None, chains: int, best: int) -> int:
 
 def method(wanted: str | None, p: int) -> str:
     """How to go through the models of p columns."""
-    if wanted not in (None, "exact", "herd"):
-        raise MethodError(f'expected method "exact" or "herd", got {shown(wanted)}')
+    if wanted not in (None, "exact", "herd", "herded"):
+        raise MethodError(f'expected method "exact", "herd" or "herded", got {shown(wanted)}')
     if wanted == "exact" and p > MOST_ENUMERATED:
         raise MethodError(
             f'expected at most {MOST_ENUMERATED} columns for method="exact", got {p}: use "herd"'

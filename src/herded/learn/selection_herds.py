@@ -28,6 +28,7 @@ def sample_models(
     sweeps: int,
     burn_in: int,
     herd: int,
+    in_time: bool,
     chains: int,
     largest: int,
     best: int,
@@ -35,13 +36,13 @@ def sample_models(
 ) -> Found:
     """Averages over the models that herds of Gibbs chains visit."""
     p, table = len(problem.with_y), orders(herd)
-    herds = [(empty_herd(herd, p, largest), empty_sums(p, best)) for _ in range(chains)]
+    herds = [(empty_herd(herd, p, largest, in_time), empty_sums(p, best)) for _ in range(chains)]
     keys = [
         np.array([stream_key(seed, c, part) for part in (PHASES, ORDERS, EXCHANGES)], np.uint64)
         for c in range(chains)
     ]
     for c, (members, _) in enumerate(herds):
-        start_members(members, problem, stream_key(seed, c, STARTS))
+        start_members(members, problem, stream_key(seed, c, STARTS), keys[c][0])
 
     def advance(c: int, first: int, step: int) -> None:
         members, sums = herds[c]
@@ -54,14 +55,14 @@ def sample_models(
     run.run(identity=identity, limits=limits, progress=progress, checkpoint=checkpoint)
     if run.done <= burn_in:
         raise KeyboardInterrupt("interrupted before the burn-in was over")
-    return _averaged(herds, herd, run.done - burn_in, run.interrupted)
+    return _averaged(herds, "herded" if in_time else "herd", run.done - burn_in, run.interrupted)
 
 
 def _averaged(
-    herds: list[tuple[Herd, Sums]], members: int, recorded: int, interrupted: bool
+    herds: list[tuple[Herd, Sums]], method: str, recorded: int, interrupted: bool
 ) -> Found:
     """Means over herds, and how far 95 % intervals reach."""
-    visits = members * recorded
+    visits = len(herds[0][0].size) * recorded
     included = np.array([sums.included / ONE / visits for _, sums in herds])
     margin = margins(included) if len(herds) > 1 else np.full(included.shape[1], np.nan)
     mean, square = (
@@ -89,7 +90,7 @@ def _averaged(
         mean,
         square,
         _merged(herds),
-        "herd",
+        method,
         recorded,
         tuple(warnings),
         interrupted,

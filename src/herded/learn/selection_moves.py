@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.draws.hashing import hash_one
+from herded.draws.modes import MAX_BINS
 from herded.system.exp import log
 from herded.system.jit import jit
 
@@ -32,10 +33,11 @@ class Herd(NamedTuple):
     q: np.ndarray  # (members,)
     log_det: np.ndarray  # (members,)
     key: np.ndarray  # (members,) a hash of the model
+    phases: np.ndarray  # (members, bins * p) pooled weights of herding in time, or (0, 0)
 
 
-def empty_herd(members: int, p: int, largest: int) -> Herd:
-    """Members without columns; `clear` makes them ready."""
+def empty_herd(members: int, p: int, largest: int, in_time: bool = False) -> Herd:
+    """Members without columns; `clear` makes them ready. `in_time`: each of them herds alone."""
     return Herd(
         place=np.full((members, p), OUT, np.int32),
         column=np.zeros((members, largest), np.int32),
@@ -47,12 +49,13 @@ def empty_herd(members: int, p: int, largest: int) -> Herd:
         q=np.zeros(members),
         log_det=np.zeros(members),
         key=np.zeros(members, np.uint64),
+        phases=np.zeros((members, MAX_BINS * p) if in_time else (0, 0), np.uint32),
     )
 
 
 def herd_bytes(members: int, p: int, largest: int) -> int:
     """What a herd takes."""
-    return members * (20 * p + 12 * largest + 8 * largest * largest + 32)
+    return members * ((20 + 4 * MAX_BINS) * p + 12 * largest + 8 * largest * largest + 32)
 
 
 @jit

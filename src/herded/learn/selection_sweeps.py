@@ -6,6 +6,10 @@ is taken out, and what takes its place is drawn from all that are not in the mod
 to the posterior. Models of one size that differ in one column are reached with the same probability
 from each other, so the posterior stays as it is; columns that stand for each other, which single
 moves exchange only through a model without both, change places at once.
+
+Members that herd in time visit columns only: exchanges are drawn, and their noise takes away most
+of what herding gains (US crime, 1,000 sweeps: .51 of the error of a Gibbs chain with them, .29
+without).
 """
 
 from typing import NamedTuple
@@ -13,6 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar
+from herded.draws.herded import herd_scalar
+from herded.draws.phases import bin_scalar, bin_shift, bins_at, split_pools, start_all_scalar
 from herded.draws.together import draw_all, fresh_phase, order_rows, second_phase
 from herded.learn.selection_moves import OUT, clear, rebuild, take_in, take_out
 from herded.learn.selection_tree import TINY
@@ -54,13 +60,15 @@ def empty_sums(p: int, best: int) -> Sums:
 
 
 @jit
-def start_members(herd, problem, key):
-    """A few random columns in each member."""
+def start_members(herd, problem, key, phase_key):
+    """A few random columns in each member, and random phases where members herd in time."""
     members, largest = herd.column.shape
     p = len(problem.with_y)
     work = np.empty((2, p))
     for m in range(members):
         clear(herd, m, problem)
+        if len(herd.phases):
+            start_all_scalar(herd.phases[m], phase_key + np.uint64(m))
         bits = draw(key, np.uint64(m))
         wanted = np.int64(bits >> _11) % (min(FIRST_SIZE, largest, p) + 1)
         for a in range(wanted):
@@ -79,11 +87,14 @@ def sweep_columns(herd, problem, sums, flat, rows, keys, first, sweeps, burn_in)
     members, p = herd.place.shape
     chances, taken = np.empty(members, np.uint32), np.empty(members, np.uint8)
     work, before = np.empty((2, p)), np.empty((2, p))
-    order = np.empty(p, np.int64)
+    order, columns, ones = np.empty(p, np.int64), np.arange(p), np.ones(p, np.int64)
     place, size, q, left, rest = herd.place, herd.size, herd.q, herd.left, herd.rest
+    phases = herd.phases
     odds, half, shrink, width = problem.odds, problem.half, problem.shrink, problem.width
     for sweep in range(first, first + sweeps):
-        recorded = sweep >= burn_in
+        recorded, shift = sweep >= burn_in, bin_shift(bins_at(sweep))
+        for m in range(len(phases)):
+            split_pools(phases[m], columns, columns, ones, p, sweep)
         for j in range(p):
             clock = np.uint64(sweep) * np.uint64(p) + np.uint64(j)
             mean, square = 0.0, 0.0
@@ -98,9 +109,12 @@ def sweep_columns(herd, problem, sums, flat, rows, keys, first, sweeps, burn_in)
                     mean += share * value
                     noise = shrink * gone * problem.spread / left[m, j]
                     square += share * (value * value + noise)
-            phi, second = fresh_phase(keys[0], clock), second_phase(keys[0], clock)
-            a, b = order_rows(draw(keys[1], clock), rows, members)
-            _, _, total = draw_all(chances, phi, second, flat, a, b, taken, 0, members)
+            if len(phases):
+                total = herd_in_time(phases, chances, j, p, shift, taken)
+            else:
+                phi, second = fresh_phase(keys[0], clock), second_phase(keys[0], clock)
+                a, b = order_rows(draw(keys[1], clock), rows, members)
+                _, _, total = draw_all(chances, phi, second, flat, a, b, taken, 0, members)
             if recorded:
                 sums.included[j] += total
                 sums.mean[j] += mean
@@ -114,11 +128,23 @@ def sweep_columns(herd, problem, sums, flat, rows, keys, first, sweeps, burn_in)
                     _note(herd, m, problem, sums, recorded)
         for m in range(members):
             clock = np.uint64(2) * (np.uint64(sweep) * np.uint64(members) + np.uint64(m))
-            if exchange(herd, m, problem, keys[2], clock, work, before[0]):
+            is_due = len(phases) == 0
+            if is_due and exchange(herd, m, problem, keys[2], clock, work, before[0]):
                 _note(herd, m, problem, sums, recorded)
             if (sweep + 1) % EVERY == 0:
                 drift = rebuild(herd, m, problem, work, order, before)
                 sums.drift[0] = max(sums.drift[0], drift)
+
+
+@jit
+def herd_in_time(phases, chances, j, p, shift, taken):
+    """Each member by weights of its own, which it keeps for each column and size of a chance."""
+    total = 0
+    for m in range(len(phases)):
+        at = j + bin_scalar(chances[m], shift) * p
+        taken[m] = herd_scalar(phases[m], at, chances[m])
+        total += chances[m]
+    return total
 
 
 @jit

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -10,8 +9,7 @@ import numpy as np
 
 from herded.errors import CheckpointError
 from herded.run import checkpoint_file as checkpoints
-from herded.run.loop import interruptible
-from herded.run.progress import Progress
+from herded.run.training import Patience, watched
 from herded.system import atomic
 from herded.system.atomic import FilePath
 
@@ -55,13 +53,11 @@ class Steps:
     until_flat: bool  # end where the climber has converged
     score: Callable[[np.ndarray], float] | None  # of held-out rows
     score_every: int
-    patience: int
+    patience: Patience
     parts: dict[str, Any]  # what else changes: herds, with arrays() and restore()
     identity: dict[str, Any] = field(default_factory=dict)  # what must be equal to be resumed
     history: list[tuple[float, float, float]] = field(default_factory=list)
     best: np.ndarray | None = None
-    best_score: float = -np.inf
-    since: int = 0  # scores since the best
     interrupted: bool = False
 
     @property
@@ -71,7 +67,7 @@ class Steps:
     @property
     def is_finished(self) -> bool:
         flat = self.until_flat and self.climber.converged
-        return self.done >= self.total or flat or self.since >= self.patience
+        return self.done >= self.total or flat or self.patience.is_over
 
     @property
     def answer(self) -> np.ndarray:
@@ -85,17 +81,14 @@ class Steps:
         if self.score is not None and (self.done + 1) % self.score_every == 0:
             x = self.climber.x.copy()
             held = self.score(x)
-            self.since += 1
-            if self.best is None or held > self.best_score:
-                self.best, self.best_score, self.since = x, held, 0
+            if self.patience.look(held) or self.best is None:
+                self.best = x
         self.history.append((getattr(self.climber, "value", np.nan), self.climber.slope, held))
 
     def run(self, checkpoint: FilePath | None, every: float, progress: bool | None) -> None:
         """All steps that are left; Ctrl-C ends them after the present one."""
         saved = time.perf_counter()
-        bar = Progress(progress, self.total, "fit", "steps")
-        bar.expect_compilers()
-        with interruptible() as stop, closing(bar):
+        with watched(progress, self.total, "fit", "steps") as (bar, stop):
             while not self.is_finished and not stop.is_set():
                 self.advance()
                 value, slope, held = self.history[-1]
@@ -114,10 +107,10 @@ class Steps:
         """What became of it."""
         if self.interrupted:
             return f"interrupted after {self.done} steps: fit again with the same checkpoint"
-        if self.since >= self.patience:
+        if self.patience.is_over:
             return (
                 f"stopped after {self.done} steps, since held-out rows got no better in "
-                f"{self.patience} looks"
+                f"{self.patience.most} looks"
             )
         return self.climber.sentence(self.done)
 
@@ -135,7 +128,7 @@ class Steps:
             arrays |= {f"{part}/{name}": a for name, a in held.arrays().items()}
         table = np.array(self.history, np.float64).reshape(-1, len(COLUMNS))
         best = np.empty(0) if self.best is None else self.best
-        scores = np.array([self.best_score, float(self.since)])
+        scores = np.array([self.patience.best, float(self.patience.since)])
         return arrays | {"history": table, "best": best, "scores": scores}
 
     def save(self, path: FilePath) -> None:
@@ -156,7 +149,8 @@ class Steps:
             held.restore(_part(part, arrays))
         self.history = [(float(a), float(b), float(c)) for a, b, c in arrays["history"]]
         self.best = arrays["best"] if len(arrays["best"]) else None
-        self.best_score, self.since = float(arrays["scores"][0]), int(arrays["scores"][1])
+        score, since = arrays["scores"].tolist()
+        self.patience.best, self.patience.since = score, int(since)
 
     def _check(self, path: FilePath, arrays: dict[str, np.ndarray]) -> None:
         """Raise unless every array is there, of the right type, and as large as it may be."""

@@ -7,7 +7,6 @@ that of the least extended BIC (Foygel Barber and Drton 2015), or of the best he
 """
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -23,10 +22,8 @@ from herded.methods.options import check_seed, is_between, is_whole
 from herded.models.checks import number_array, shown
 from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import pairwise_model
-from herded.run.loop import interruptible
-from herded.run.progress import Progress
+from herded.run.training import shuffled, watched
 from herded.system.exp import exp_array, log_array
-from herded.system.stream import draws, stream_key
 
 HELD = 21  # purpose of a stream
 LEAST = 0.02  # the last penalty of a path, as a share of the first
@@ -147,15 +144,13 @@ def find_structure(
     check_seed(seed)
     learned, held = PairSpins.of(spins), None
     if choose == "held-out":
-        order = np.argsort(draws(stream_key(seed, 0, HELD), len(spins)), kind="stable")
+        order = shuffled(len(spins), seed, 0, HELD)
         count = round(held_out * len(spins))
         learned, held = PairSpins.of(spins[order[count:]]), PairSpins.of(spins[order[:count]])
     tried = _penalties(penalties, learned)
     points: list[PathPoint] = []
     best, best_score = np.zeros(learned.count), np.inf
-    bar = Progress(progress, len(tried), "structure", "penalties")
-    bar.expect_compilers()
-    with interruptible() as stop, closing(bar):
+    with watched(progress, len(tried), "structure", "penalties") as (bar, stop):
         for penalty, x in _along(learned, tried):
             fresh = learned.refitted(x)
             edges = int((x[learned.n :] != 0.0).sum())

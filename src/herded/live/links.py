@@ -5,6 +5,9 @@
 The part behind # is all that counts; whatever stands before it may be left out.
 """
 
+import base64
+import binascii
+import zlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
@@ -16,9 +19,11 @@ SCENES = {  # scene: methods whose states have a hash
     "two": ("herded", "gibbs"),
     "picture": ("herded", "shared", "gibbs", "herd"),
     "herd": ("herd", "shared", "gibbs"),
+    "names": ("herded", "gibbs"),
     "model": ("gibbs", "herded"),
 }
 MOST_SWEEPS = 10_000_000
+MOST_BYTES = 2**21  # of a file in a link
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,18 @@ class Link:
         if found != int(found):
             raise MethodError(f"expected {name}= as a whole number, got {self.text(name)!r:.80}")
         return int(found)
+
+    def file(self, name: str) -> bytes:
+        """The content of a file that the page has packed (deflate, base 64) into a word."""
+        text = self.text(name)
+        try:
+            packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+            content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, MOST_BYTES)
+        except (binascii.Error, ValueError, zlib.error):
+            content = b""
+        if not content:
+            raise MethodError(f"expected {name}= as a file, as the page packs it, got {text!r:.80}")
+        return content
 
 
 def read_link(text: str) -> Link:

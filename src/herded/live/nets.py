@@ -1,5 +1,6 @@
 """Models that are dropped on the page: read within limits, laid out as tables for its sampler."""
 
+import base64
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from herded.system.stream import stream_key
 MOST_VARIABLES = 500
 MOST_STATES = 64
 MOST_MEMORY: Size = "256M"  # that reading and tables may take
-MOST_ENTRIES = 2**18  # of tables: two megabytes of text
+MOST_ENTRIES = 2**20  # of tables: six megabytes of text
 
 
 def dropped_net(name: str, content: bytes) -> FactorGraph:
@@ -62,17 +63,23 @@ def described(model: FactorGraph) -> dict[str, Any]:
     return {"names": names, "states": states, "neighbours": graph}
 
 
-def tables(model: FactorGraph, chains: int, seed: int) -> dict[str, Any]:
-    """The conditionals of every variable, in layout "table", and where chains start."""
+def dispersed(model: FactorGraph, chains: int, seed: int) -> list[list[int]]:
+    """Where independent chains start, as `hd.infer` would let them."""
     check_support(model)
+    keys = [stream_key(seed, chain, 3) for chain in range(chains)]
+    return [start.astype(np.int64).tolist() for start in dispersed_starts(model, keys)]
+
+
+def tables(model: FactorGraph, starts: list[list[int]]) -> dict[str, Any]:
+    """The conditionals of every variable, in layout "table", and where chains start."""
     layout = cached_layout(model, Gibbs(), "table", MOST_MEMORY)
     arrays: Any = layout.arrays
     if len(arrays.p) > MOST_ENTRIES:
         raise MemoryLimitError(
             f"expected conditionals of at most {MOST_ENTRIES:,} entries, got {len(arrays.p):,}: "
-            "observe a variable with many neighbours, or use herded infer"
+            "observe a variable with many neighbours or take a shorter text, or use herded infer "
+            "and herded ner"
         )
-    keys = [stream_key(seed, chain, 3) for chain in range(chains)]
     scan: Any = layout.scan  # type: ignore[attr-defined]
     return {
         "cardinalities": model.cardinalities.tolist(),
@@ -82,6 +89,7 @@ def tables(model: FactorGraph, chains: int, seed: int) -> dict[str, Any]:
         "neighbourStart": arrays.neighbour_start.tolist(),
         "neighbour": arrays.neighbour.tolist(),
         "scalar": bool(layout.scalar),
-        "p": arrays.p.tolist(),
-        "starts": [start.astype(np.int64).tolist() for start in dispersed_starts(model, keys)],
+        # One text, since a list of a million numbers would keep the page's thread for long.
+        "p": base64.b64encode(arrays.p.astype("<u4").tobytes()).decode(),
+        "starts": starts,
     }

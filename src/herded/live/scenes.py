@@ -15,8 +15,9 @@ from herded.errors import FileError
 from herded.io.models import read_model
 from herded.layouts.choose import cached_layout
 from herded.live.links import MOST_SWEEPS, SCENES, Link
-from herded.live.nets import observed
+from herded.live.nets import dropped_net, observed
 from herded.live.pictures import decode_picture, noisy_picture
+from herded.live.texts import MOST_STRENGTH, read_text, text_model
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.factor_graph import FactorGraph, as_graph
@@ -67,12 +68,22 @@ def scene_of(link: Link, path: FilePath | None = None) -> Scene:
     elif link.scene == "herd":
         coupling = link.number("coupling", 0.01, 1)
         model = ising_grid(np.zeros((SIDE, SIDE)), coupling, periodic=True)
+    elif link.scene == "names":
+        strength = link.number("ties", 0, MOST_STRENGTH)
+        model, layout = text_model(read_text(link.text("text")), strength), "table"
+        start = np.zeros(model.n_variables, int)
     else:
-        if path is None:
-            raise FileError("expected the model's file after --model, got a link without one")
-        net = as_graph(read_model(path))
-        model, layout = observed(net, link.words.get("given", "")), "table"
+        model, layout = observed(_net(link, path), link.words.get("given", "")), "table"
     return Scene(model, method, sweeps, start, layout)
+
+
+def _net(link: Link, path: FilePath | None) -> FactorGraph:
+    """The model of a file on the disk, or of the one that the link has in it."""
+    if path is not None:
+        return as_graph(read_model(path))
+    if "z" not in link.words:
+        raise FileError("expected the model's file after --model, got a link without one")
+    return dropped_net(link.text("file"), link.file("z"))
 
 
 def weight_model(p: float) -> FactorGraph:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from herded.errors import MethodError
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.models.protocol import Model
@@ -56,6 +57,9 @@ class Answer:
 class Sampler(Protocol):
     """A method that draws samples, such as `HerdedGibbs` and `Gibbs`.
 
+    A class that derives from it need only write `advance`: the model is then read as it stands, and
+    a chain keeps its state and nothing else.
+
     Examples
     --------
     >>> isinstance(hd.Gibbs(), hd.Sampler), isinstance(hd.Exact(), hd.Sampler)
@@ -70,12 +74,19 @@ class Sampler(Protocol):
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Layout:
         """Lay the model out for this method, in at most `max_memory`."""
+        return Layout(model=model, method=self)
 
     def init(self, layout: Any, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         """The state of chain number `chain` at sweep 0, started at `x` (N,).
 
         With `tally` it is to sum conditionals (`State.tally`); `total` sweeps are to come.
         """
+        if tally:
+            raise MethodError(
+                f"expected Marginals() without rao_blackwell for {type(self).__name__}, which does "
+                "not sum conditionals"
+            )
+        return State(layout.store(x), chain=chain, total=total)
 
     def advance(
         self, layout: Any, state: State, block: np.ndarray, pool: Executor | None = None

@@ -18,6 +18,7 @@ from herded.models.own_data import is_compilable, statistics_parts
 from herded.system.fingerprint import Fingerprint
 from herded.system.first_class import first_class, inlined
 from herded.system.jit import DISABLED
+from herded.system.placed import Placed, reading, values_at
 
 if TYPE_CHECKING:
     from herded.models.conditional import ConditionalModel
@@ -25,33 +26,39 @@ if TYPE_CHECKING:
 Statistics = tuple[np.ndarray, ...]  # of all members, one after another along the first axis
 
 VISIT = """
-def visit(i, states, x, statistics, data, out):
+def visit(i, place):
+    x, statistics, kept, data, old, out, states = read(place)
     for k in range(len(x)):
-        conditional(i, x[k], {of_member}, data, out[k][:states])
+        conditional(i, x[k], {of_member}, data, out[k][: states[i]])
 """
 VISIT_ALL = """
-def visit(i, states, x, statistics, data, out):
-    conditional(i, x, {of_all}, data, out[:, :states])
+def visit(i, place):
+    x, statistics, kept, data, old, out, states = read(place)
+    conditional(i, x, {of_all}, data, out[:, : states[i]])
 """
 FOLLOW = """
-def follow(i, old, x, statistics, data):
+def follow(i, place):
+    x, seen, statistics, data, old, out, states = read(place)
     for k in range(len(x)):
         if x[k, i] != old[k]:
             changed(i, old[k], x[k, i], x[k], {of_member}, data)
 """
 FOLLOW_ALL = """
-def follow(i, old, x, statistics, data):
+def follow(i, place):
+    x, seen, statistics, data, old, out, states = read(place)
     changed(i, old, x[:, i].copy(), x, {of_all}, data)
 """
 REBUILD = """
-def follow(i, old, x, statistics, data):
+def follow(i, place):
+    x, seen, statistics, data, old, out, states = read(place)
     for k in range(len(x)):
         if x[k, i] != old[k]:
             fresh = build(x[k], data)
             {copies}
 """
 REBUILD_ALL = """
-def follow(i, old, x, statistics, data):
+def follow(i, place):
+    x, seen, statistics, data, old, out, states = read(place)
     fresh = build(x, data)
     {copies}
 """
@@ -59,11 +66,37 @@ def follow(i, old, x, statistics, data):
 
 @dataclass(frozen=True)
 class Calls:
-    """What kernels call; `follow` is None where nothing is kept."""
+    """What kernels call with a variable and the place of members; see `Members.place`.
 
-    visit: Callable[..., None]  # (i, states, x, statistics, data, out)
-    follow: Callable[..., None] | None  # (i, old, x, statistics, data)
+    `follow` is None where nothing is kept.
+    """
+
+    visit: Callable[[int, Any], None]
+    follow: Callable[[int, Any], None] | None
     build: Callable[..., Any] | None  # (x, data)
+    is_compiled: bool = False
+
+
+class Members:
+    """Members of a herd as functions see them: states, what they keep, room for what is written."""
+
+    def __init__(self, model: "ConditionalModel", x: np.ndarray, kept: Statistics) -> None:
+        assert x.dtype == np.int64 and all(part.flags.c_contiguous for part in (x, *kept))
+        self.x, self.kept = x, kept
+        self.out, self.old = np.zeros((len(x), model.calls.width)), np.zeros(len(x), np.int64)
+        self._placed = Placed(*placed_values(model, x, kept, self.old, self.out))
+
+    def place(self, calls: Calls) -> Any:
+        """What calls are told; it is good as long as this object lives."""
+        return self._placed.address if calls.is_compiled else self._placed
+
+
+def placed_values(
+    model: "ConditionalModel", x: np.ndarray, kept: Statistics, old: np.ndarray, out: np.ndarray
+) -> tuple[Any, ...]:
+    """What calls read, in their order."""
+    seen, told = read_only(x), tuple(map(read_only, kept))
+    return seen, told, kept, model.data, old, out, model.cardinalities
 
 
 class OwnCalls:
@@ -81,7 +114,7 @@ class OwnCalls:
 
     def __init__(self, model: "ConditionalModel", example: Statistics, form: Any) -> None:
         self.model, self.example, self.form = model, example, form
-        self.plain = self._calls(lambda function: function)
+        self.plain = self._calls(lambda function: function, values_at)
         self.why_plain = "" if DISABLED else "compiled=False was asked for"
         self.fast: Calls | None = None
         if model.compiled is not False and not DISABLED:
@@ -129,19 +162,20 @@ class OwnCalls:
 
     # -- what kernels call --------------------------------------------------------------------
 
-    def _calls(self, made: Callable[[Any], Any]) -> Calls:
-        """Calls of functions that `made` has made something of."""
+    def _calls(self, made: Callable[[Any], Any], read: Callable[[Any], Any]) -> Calls:
+        """Calls of functions that `made` has made something of; `read` tells what is in a place."""
         model, statistics = self.model, self.model.statistics
         build = None if statistics is None else made(statistics)
-        names: dict[str, Any] = {"conditional": made(model.conditional), "Kept": self.form}
+        names = {"conditional": made(model.conditional), "Kept": self.form, "read": read}
         visit = self._written(VISIT_ALL if model.vectorised else VISIT, names)
         if build is None:
             return Calls(visit, None, None)
         if model.changed is None:
-            text, names = REBUILD_ALL if model.vectorised else REBUILD, {"build": build}
+            text = REBUILD_ALL if model.vectorised else REBUILD
+            names = {"build": build, "read": read}
         else:
             text = FOLLOW_ALL if model.vectorised else FOLLOW
-            names = {"changed": made(model.changed), "Kept": self.form}
+            names = {"changed": made(model.changed), "Kept": self.form, "read": read}
         return Calls(visit, self._written(text, names), build)
 
     def _written(self, template: str, names: dict[str, Any]) -> Callable[..., Any]:
@@ -178,20 +212,20 @@ class OwnCalls:
         """All calls compiled, or why that cannot be."""
         if not is_compilable(self.model.data):
             return self._refused("data is not made of numbers, arrays and tuples of these")
-        calls, key = self._calls(inlined), self._key()
-        x, out = np.zeros((1, self.model.n_variables), np.int64), np.empty((1, self.width))
-        kept, data = self.build(x, self.plain), self.model.data
-        seen, read = read_only(x), tuple(map(read_only, kept))
+        model, x = self.model, np.zeros((1, self.model.n_variables), np.int64)
+        kept, old = self.build(x, self.plain), np.zeros(1, np.int64)
         try:
-            visit = first_class(calls.visit, (0, 1, seen, read, data, out), key)
+            read, kinds = reading(*placed_values(model, x, kept, old, np.empty((1, self.width))))
+            key = self._key(kinds)
+            calls = self._calls(lambda function: inlined(function, key), read)
+            visit = first_class(calls.visit, (0, 0), key)
             follow = build = None
             if calls.follow is not None:
-                old = np.zeros(1, np.int64)
-                follow = first_class(calls.follow, (0, old, seen, kept, data), key)
-                build = self._compiled_build(seen, key)
+                follow = first_class(calls.follow, (0, 0), key)
+                build = self._compiled_build(read_only(x), key)
         except Exception as error:  # Numba raises many kinds, and lets through those of others
             return self._refused(_first_line(error))
-        return Calls(visit, follow, build), ""
+        return Calls(visit, follow, build, is_compiled=True), ""
 
     def _refused(self, reason: str) -> tuple[None, str]:
         if self.model.compiled:
@@ -204,7 +238,7 @@ class OwnCalls:
     def _compiled_build(self, seen: np.ndarray, key: str) -> Callable[..., Any]:
         """`statistics` compiled where that gives the same; it is called seldom."""
         assert self.model.statistics is not None
-        function = inlined(self.model.statistics).py_func
+        function = inlined(self.model.statistics, key).py_func
         x, plain = seen if self.model.vectorised else seen[0], self.model.statistics
         try:
             built = first_class(function, (x, self.model.data), key)
@@ -215,10 +249,14 @@ class OwnCalls:
         alike = [(p.shape, p.dtype) for p in parts] == [(p.shape, p.dtype) for p in expected]
         return built if alike else plain
 
-    def _key(self) -> str:
-        """Names all that is compiled, or nothing where some of it cannot be looked into."""
+    def _key(self, kinds: str) -> str:
+        """Names all that is compiled, or nothing where some of it cannot be looked into.
+
+        `kinds` are the types of what it reads.
+        """
         model = self.model
-        found = Fingerprint(model.conditional, model.statistics, model.changed, model.vectorised)
+        functions = model.conditional, model.statistics, model.changed, model.vectorised
+        found = Fingerprint(*functions, kinds)
         return found.hex if found.is_whole else ""
 
     @property

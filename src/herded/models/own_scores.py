@@ -11,7 +11,7 @@ import numpy as np
 
 from herded.errors import HerdedError, ModelError
 from herded.models.evidence import called
-from herded.models.own_calls import raised, read_only
+from herded.models.own_calls import Members, raised
 
 if TYPE_CHECKING:
     from herded.models.conditional import ConditionalModel
@@ -96,16 +96,15 @@ class _Walk:
     def __init__(
         self, model: "ConditionalModel", x: np.ndarray, kept: tuple[np.ndarray, ...]
     ) -> None:
-        self.model, self.calls, self.x, self.kept = model, model.calls.best, x, kept
-        self.seen, self.read = read_only(x), tuple(map(read_only, kept))
-        self.out = np.empty((len(x), model.calls.width))
+        self.model, self.calls, self.members = model, model.calls.best, Members(model, x, kept)
+        self.place = self.members.place(self.calls)
 
     def visit(self, i: int) -> np.ndarray:
         """The conditionals (S, K_i) of variable i, as logarithms."""
-        states = int(self.model.cardinalities[i])
-        self.out[:] = np.nan
-        self.calls.visit(i, states, self.seen, self.read, self.model.data, self.out)
-        logits: np.ndarray = self.out[:, :states]
+        states, out = int(self.model.cardinalities[i]), self.members.out
+        out[:] = np.nan
+        self.calls.visit(i, self.place)
+        logits: np.ndarray = out[:, :states]
         if np.isnan(logits).any() or np.isposinf(logits).any():
             raise ModelError(
                 "expected finite or -inf log-probabilities from conditional, got "
@@ -115,6 +114,7 @@ class _Walk:
 
     def move(self, i: int, old: np.ndarray, new: np.ndarray) -> None:
         """Set variable i of all states."""
-        self.x[:, i] = new
+        self.members.x[:, i] = new
+        self.members.old[:] = old
         if self.calls.follow is not None and (old != new).any():
-            self.calls.follow(i, old, self.seen, self.kept, self.model.data)
+            self.calls.follow(i, self.place)

@@ -74,6 +74,12 @@ def _search(
     return outcome, x
 
 
+def is_impossible(graph: FactorGraph, evidence: np.ndarray) -> bool:
+    """Whether hard zeros are proved to leave no state that agrees with `evidence` (N,)."""
+    outcome, _ = _search(graph, evidence, np.uint64(0), FEW_TRIES)
+    return outcome not in (FOUND, GAVE_UP)
+
+
 def dispersed_starts(model: Model, keys: Sequence[np.uint64]) -> list[np.ndarray]:
     """A start for each key, far from each other.
 

@@ -14,7 +14,6 @@ from herded.layouts.function_arrays import (
     keep,
     neighbour_arrays,
     order_of,
-    own_arrays,
 )
 from herded.layouts.function_checks import doubts, pieces
 from herded.layouts.protocol import Proposal
@@ -92,7 +91,8 @@ class FunctionLadder(LadderLayout):
         keys = np.array([step.key for step in self.steps(draw, state)])
         for first, last in pieces(self.model, x, state, len(block)):
             call(
-                own_arrays(self.model, x, state),
+                x,
+                state,
                 self.arrays_of(state),
                 state.own["lane_at"],
                 state.own["scores"],

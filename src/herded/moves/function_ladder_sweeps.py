@@ -19,10 +19,10 @@ from herded.system.stream import draw
 
 @jit
 def function_ladder(
-    visit, follow, data, own, m, lane_at, scores, keys, cards, scan, run, p, tally, ones, block
+    visit, follow, own, m, lane_at, scores, keys, cards, scan, run, p, tally, ones, block
 ):
     """`p` is room for a conditional by the vector rule, empty by the scalar one."""
-    seen, read, kept, logits, old = own.seen, own.read, own.kept, own.logits, own.old
+    place, keeps, logits, old = own.place, own.keeps, own.logits, own.old
     x, alarm, variables, order = own.x, own.alarm, scan.order, scan.order.copy()
     for s in range(len(block)):
         sweep = run.sweep + s
@@ -31,21 +31,21 @@ def function_ladder(
             shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
         for o in range(len(order)):
             i = order[o]
-            visit(i, cards[i], seen, read, data, logits)
+            visit(i, place)
             if is_wrong(logits, cards[i], i, alarm):
                 return
-            place = i, sweep, cards[i], len(cards)
-            has_changed = step(m.betas, lane_at, scores, logits, keys, p, x, old, tally, place)
-            if follow is not None and has_changed:
-                follow(i, old, seen, kept, data)
+            when = i, sweep, cards[i], len(cards)
+            has_changed = step(m.betas, lane_at, scores, logits, keys, p, x, old, tally, when)
+            if keeps and has_changed:
+                follow(i, place)
         end_sweep(m, lane_at, scores, x, ones, block, s)
         exchange_lanes(m, lane_at, scores, run.key, sweep)
 
 
 @jit
-def step(betas, lane_at, scores, logits, keys, p, x, old, tally, place):
+def step(betas, lane_at, scores, logits, keys, p, x, old, tally, when):
     """New states of a variable on all rungs; whether some replica has changed."""
-    i, sweep, states, n = place
+    i, sweep, states, n = when
     clock, has_changed = np.uint64(sweep) * np.uint64(n) + np.uint64(i), False
     widest, rungs = logits.shape[1], len(betas)
     spoiled = np.empty(widest)

@@ -3,7 +3,6 @@
 import inspect
 import os
 from collections.abc import Sequence
-from contextlib import closing
 from typing import Any, cast
 
 import numpy as np
@@ -19,8 +18,7 @@ from herded.ner.scoring import score
 from herded.ner.store import load_chain, save_chain
 from herded.ner.training import Learner
 from herded.ner.words import Vocabulary
-from herded.run.loop import interruptible
-from herded.run.progress import Progress
+from herded.run.training import Patience, diverged, watched
 
 Pair = tuple[Texts, Sequence[Labels]]
 SCHEMES = {"io": to_io, "bio": to_bio}
@@ -197,34 +195,28 @@ class CRF:
     ) -> None:
         """Epochs until all are done, the development set stops getting better, or Ctrl-C."""
         self.history_: list[dict[str, float]] = []
-        best, since = -1.0, 0
+        patience = Patience(self.patience)
         total = self.epochs * (len(learner.batch.starts) - 1)
-        bar = Progress(self.progress, total, "CRF", "sentences")
-        bar.expect_compilers()
-        with interruptible() as stop, closing(bar):
+        with watched(self.progress, total, "CRF", "sentences") as (bar, stop):
 
             def watch(sentences: int) -> bool:
                 facts = self.history_[-1] if self.history_ else {}
                 bar.update(sentences, " ".join(f"{key} {facts[key]:.4f}" for key in facts))
                 return stop.is_set()
 
-            while learner.done < self.epochs and since < self.patience:
+            while learner.done < self.epochs and not patience.is_over:
                 loss = learner.epoch(watch)
                 if loss is None:
                     break
                 if not np.isfinite(loss):
-                    raise MethodError(
-                        f"expected a rate with which training converges, got {self.rate!r}: give "
-                        "a smaller one"
-                    )
+                    raise diverged(self.rate)
                 chain = Chain(names, learner.weights, learner.transitions, 1.0, self.lexicon)
                 self.history_.append({"loss": loss})
                 if development is not None:
                     f1 = _f1(chain, *development)
                     self.history_[-1]["f1"] = f1
-                    since = 0 if f1 > best else since + 1
-                    best = max(best, f1)
-                if since == 0:
+                    patience.look(f1)
+                if patience.since == 0:
                     self.chain_ = chain.copy()
         if not self.history_:
             raise KeyboardInterrupt

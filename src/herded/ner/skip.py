@@ -26,6 +26,7 @@ from herded.ner.kernels import forward_backward
 from herded.ner.labels import split
 from herded.ner.links import RULES, Links
 from herded.ner.normal import solve, squares
+from herded.run.training import penalised
 from herded.system.jit import jit
 
 PENALTY = 1.0  # on squared entries of S
@@ -138,8 +139,7 @@ def _objective(
     full = symmetric @ parameters
     n = int(kinds.max()) + 1
     weights = np.r_[0.0, np.full(len(parameters) - 1, PENALTY)]  # trust is not pulled to 0
-    value = -0.5 * float((weights * parameters**2).sum())
-    gradient = -weights * parameters
+    value, gradient = penalised(0.0, np.zeros(len(parameters)), parameters, weights)
     information = np.diag(np.maximum(weights, LEAST))
     for scores, transitions, starts, labels, linked in cases:
         table = full[1:].reshape(n, n)

@@ -16,6 +16,7 @@ import numpy as np
 from herded.ner.batch import Batch
 from herded.ner.features import compile_templates, feature_rows
 from herded.ner.kernels import forward_backward
+from herded.run.training import shuffled
 from herded.system.jit import jit
 from herded.system.stream import draw, stream_key
 
@@ -59,7 +60,7 @@ class Learner:
         if it returns True.
         """
         n = len(self.batch.starts) - 1
-        order = np.argsort(_bits(stream_key(self.seed, self.done, 1), n), kind="stable")
+        order = shuffled(n, self.seed, self.done, 1)
         loss = 0.0
         for first in range(0, n, PIECE):
             loss += train_sentences(
@@ -84,15 +85,6 @@ class Learner:
     def _words(self) -> tuple[np.ndarray, ...]:
         batch = self.batch
         return (batch.types, batch.starts, batch.atoms, batch.places, *self.templates)
-
-
-@jit
-def _bits(key, n):
-    """n draws."""
-    bits = np.empty(n, np.uint64)
-    for i in range(n):
-        bits[i] = draw(key, np.uint64(i))
-    return bits
 
 
 @jit

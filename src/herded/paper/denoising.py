@@ -306,7 +306,7 @@ def _draw_example(found: Errors) -> list[str]:
 
 @in_style
 def _draw_curves(found: Errors) -> str:
-    figure, axis = subplots(1, 1, width=5, height=4)
+    figure, axis = subplots(1, 1, width=4.2, height=3.8)
     sweeps = np.arange(1, SWEEPS + 1)
     for number, method in enumerate(COLOURS):
         at_four = found.errors[method][SIGMAS.index(4)]

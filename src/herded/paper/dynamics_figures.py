@@ -97,7 +97,7 @@ def draw_torus(chances: tuple[float, ...], title: str, steps: int = 600) -> str:
 @in_style
 def draw_visit(members: int = 12, phase: float = 0.35) -> str:
     """How a herd draws: conditionals end to end, and teeth a whole number apart."""
-    figure, axis = subplots(1, 1, width=5.2, height=2)
+    figure, axis = subplots(1, 1, width=4.4, height=1.9)
     chances = np.random.default_rng(4).uniform(0.1, 0.75, members)
     ends = np.cumsum(chances)
     for number, (end, chance) in enumerate(zip(ends, chances, strict=True)):
@@ -119,7 +119,7 @@ def draw_visit(members: int = 12, phase: float = 0.35) -> str:
 @in_style
 def draw_times(sweeps: int = 7, window: int = 5) -> str:
     """Figures 11 and 12: states at the ends of sweeps and within them, and windows over both."""
-    figure, axis = subplots(1, 1, width=5.2, height=2.4)
+    figure, axis = subplots(1, 1, width=4.4, height=2.3)
     names = 3
     for step in range(names * sweeps + 1):
         end = step % names == 0

@@ -65,7 +65,7 @@ def skip_chain(recogniser: Recogniser) -> Figure:
 
 @in_style
 def _draw(words: list[str], kinds: list[str], starts: np.ndarray, links: np.ndarray) -> str:
-    figure, axis = subplots(1, 1, width=5.2, height=2.2)
+    figure, axis = subplots(1, 1, width=4.4, height=2.1)
     for first, last in pairwise(starts):
         axis.plot([first, last - 1], [1, 1], color="#6b7280", zorder=1)
     for place, (word, kind) in enumerate(zip(words, kinds, strict=True)):

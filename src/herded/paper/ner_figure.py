@@ -17,7 +17,7 @@ LINES = {
 @in_style
 def draw_misses(task: Task, rows: Sequence[Row]) -> str:
     """Nats below Viterbi after each number of updates, one line for each method."""
-    figure, axis = subplots(1, 1, width=5, height=3)
+    figure, axis = subplots(1, 1, width=4.2, height=3)
     for method, colour in LINES.items():
         chosen = [row for row in rows if row.method == method]
         below = [max(1e-2, -row.nats(task, task.chain_best)) for row in chosen]

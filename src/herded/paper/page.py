@@ -15,7 +15,9 @@ MARKS = {True: ("yes", "✓", "holds"), False: ("no", "✗", "does not hold"), N
 def page(sections: Sequence[Section], command: str) -> str:
     """The whole page."""
     numbered = list(enumerate(sections, start=1))
-    body = "\n".join(_section(number, section) for number, section in numbered)
+    pictures = [part for section in sections for part in section.parts if isinstance(part, Figure)]
+    first = pictures[:1]  # it opens the page
+    body = "\n".join(_section(number, section, first) for number, section in numbered)
     contents = "".join(
         f'<li><a href="#part-{number}">{typeset(section.title)}</a></li>'
         for number, section in numbered
@@ -28,6 +30,7 @@ def page(sections: Sequence[Section], command: str) -> str:
 <h1>Herded Gibbs sampling, reproduced</h1>
 <p class="soft">The experiments of Bornn, Chen, de Freitas, Eskelin, Fang and Welling (ICLR 2013),
 run again: ours beside theirs, and herds, which are not in the paper, beside both.</p>
+{"".join(map(_figure, first))}
 <nav aria-label="Contents"><ol>{contents}</ol></nav>
 {"".join(_claims(sections))}
 {body}
@@ -59,8 +62,9 @@ def _mark(verdict: Verdict) -> str:
     return f'<span class="mark {kind}"{named}>{sign}</span>'
 
 
-def _section(number: int, section: Section) -> str:
-    shown = [part for part in section.parts if not isinstance(part, Table)]
+def _section(number: int, section: Section, before: Sequence[Figure]) -> str:
+    """One experiment, without the pictures that were shown before."""
+    shown = [part for part in section.parts if not isinstance(part, Table) and part not in before]
     tables = [part for part in section.parts if isinstance(part, Table)]
     parts = [
         f'<section id="part-{number}"><h2>{typeset(section.title)}</h2>',

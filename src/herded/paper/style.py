@@ -46,7 +46,7 @@ details { border: 1px solid var(--line); border-radius: .4rem; margin: .6rem 0;
 summary { cursor: pointer; }
 figure { margin: 1.2rem 0; }
 .panels { display: grid; gap: .5rem; grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); }
-.panels-1 { grid-template-columns: minmax(0, 36rem); }
+.panels-1 { grid-template-columns: minmax(0, 31rem); }
 .panels-2 { grid-template-columns: repeat(auto-fit, minmax(13rem, 22rem)); }
 .picture { background: #fff; border-radius: .4rem; padding: .2rem; }
 .picture svg { width: 100%; height: auto; display: block; }

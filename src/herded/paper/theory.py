@@ -200,7 +200,7 @@ def _draw() -> str:
         result = infer(model, HerdedGibbs(phases="half"), sweeps=step, start=state, keep=[Joint()])
         counts, done, state = counts + result.joint * step, goal, result.state
         found.append(theory.total_variation(counts / done, truth))
-    figure, axis = subplots(1, 1, width=5, height=3.2)
+    figure, axis = subplots(1, 1, width=4.2, height=3)
     axis.loglog(sweeps, found, color=HERDED, label="measured")
     late = sweeps >= known.T_star
     bounds = [known.corollary_bound(int(t)) for t in sweeps[late]]

@@ -64,7 +64,7 @@ def _why_sample(model: Model, keep: dict[type, Any], start: object) -> str:
         return "a start is for a sampler"
     for kind, choice in keep.items():
         if kind not in SOLVED or not _solved(model, choice):
-            return f"{kind.__name__} asks for a sampler"
+            return f"only samplers keep {kind.__name__}"
     return ""
 
 

@@ -16,10 +16,11 @@ MOST_ON_DISK = 512  # models whose functions are kept: an edit makes another
 _KEPT: dict[Any, Any] = {}
 
 
-def inlined(function: Callable[..., Any], made: dict[Any, Any] | None = None) -> Any:
+def inlined(function: Callable[..., Any], key: str = "", made: dict[Any, Any] | None = None) -> Any:
     """A function of somebody's own as Numba's object, for others that are compiled with it.
 
     Plain functions that it calls are compiled with it: Numba would ask for a decorator on each.
+    `key` is that of `first_class`.
     """
     plain = getattr(function, "py_func", function)
     made = {} if made is None else made
@@ -31,18 +32,28 @@ def inlined(function: Callable[..., Any], made: dict[Any, Any] | None = None) ->
     cells = tuple(CellType() for _ in plain.__closure__ or ())
     copy = FunctionType(plain.__code__, around, plain.__name__, plain.__defaults__, cells)
     copy.__kwdefaults__ = plain.__kwdefaults__
+    copy.__qualname__ = _named(plain.__qualname__, key)
     made[plain] = _numba().njit(nogil=True, error_model="numpy")(copy)
     for cell, old in zip(cells, plain.__closure__ or (), strict=True):
-        cell.cell_contents = _replaced(old.cell_contents, made)
+        cell.cell_contents = _replaced(old.cell_contents, key, made)
     for name in set(names_in(plain.__code__)) & around.keys():
-        around[name] = _replaced(around[name], made)
+        around[name] = _replaced(around[name], key, made)
     return made[plain]
 
 
-def _replaced(value: Any, made: dict[Any, Any]) -> Any:
+def _named(name: str, key: str) -> str:
+    """The name of compiled code, which all of a process has to tell from all other.
+
+    Numba numbers functions of one name as they come: those from disk have the numbers of the
+    processes that compiled them, so that of two alike one would be taken for the other.
+    """
+    return f"{name}_{key}" if key else name
+
+
+def _replaced(value: Any, key: str, made: dict[Any, Any]) -> Any:
     """A plain function compiled; all else, and what Numba knows by itself, as it is."""
     if isinstance(value, FunctionType) and value.__module__.partition(".")[0] not in KNOWN:
-        return inlined(value, made)
+        return inlined(value, key, made)
     return value
 
 
@@ -58,6 +69,7 @@ def first_class(function: Callable[..., Any], arguments: Sequence[Any], key: str
     known = key, function.__name__, types
     if known in _KEPT:
         return _KEPT[known]
+    function.__qualname__ = _named(function.__name__, key)
     dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
     if CACHE and key:
         keep_on_disk(dispatcher, os.path.join("own", key))

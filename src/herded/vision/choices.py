@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.models.checks import float_array, number, number_array, shown
+from herded.vision.level_sets import is_salted
 
 LARGEST = 1e50  # of pixels, levels, sigma, coupling and their inverses: squares stay finite
 NOISES = ("auto", "gauss", "flip")
@@ -63,8 +64,8 @@ def checked(
         raise ModelError(f"expected noise {', '.join(NOISES)}, got {shown(noise)}")
     grey = number_of != 2 if values is None else len(values) > 2
     if noise == "auto":
-        flips = spread is None and not grey and (two_valued or _has_two_values(noisy))
-        noise = "flip" if flips else "gauss"
+        seen = is_salted(noisy) if grey else two_valued or _has_two_values(noisy)
+        noise = "flip" if seen and (grey or spread is None) else "gauss"
     elif noise == "flip" and spread is not None and not grey:
         raise ModelError(
             f"expected no sigma with flips on two levels, got {spread:g}: leave it out, or give "

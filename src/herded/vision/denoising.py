@@ -102,7 +102,8 @@ def denoise(
     noise : {"auto", "gauss", "flip"}
         Gaussian noise, cut to the range of the picture if many pixels are at its ends; or flips: a
         share of pixels has the other level, or is black or white in a grey picture (salt and
-        pepper). "auto" means flips where there are only two values and no sigma is given.
+        pepper). "auto" means flips where there are only two values and no sigma is given, and in
+        a grey picture where scattered black and white pixels are far from their neighbours.
     method : Sampler or Solver, optional
         By default Gibbs(herd=64).
     sweeps : int

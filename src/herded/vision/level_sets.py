@@ -23,7 +23,7 @@ from herded.models.lattice import Lattice
 from herded.run.result import Result
 from herded.system.exp import exp_array, log_array
 from herded.vision.normal import log_odds_above
-from herded.vision.starts import local_median
+from herded.vision.starts import local_median, local_sigma
 
 COUPLINGS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1.1, 1.4, 1.8)
 FIRST = COUPLINGS.index(0.6)
@@ -31,6 +31,11 @@ FEWEST, MOST, PER_SIGMA = 16, 64, 1.3  # levels of a picture, and steps within o
 SOFTEST = 0.7  # sigma in steps between thresholds, at least: harder ones round the picture
 BEND = 1e-3  # step of the numerical derivative, in sigmas
 ODD = 0.25  # of the range: an end pixel so far from its neighbours' median is noise
+MOSTLY = 0.5  # of the pixels of a grey picture are neither black nor white
+SURE = 4.0  # sigmas of the other noise that are not as far
+FEWEST_SALTED = 0.003  # of all pixels are so far and at an end, where there is salt or pepper;
+NEARLY = 0.1  # few within so much of the range of that end,
+SCATTERED = 0.1  # and their neighbours are not much more often so than others
 
 Run = Callable[[Lattice, int], Result]
 
@@ -82,14 +87,45 @@ def _doubted(picture: Grey, odds: np.ndarray) -> np.ndarray:
 
 def odd_ends(noisy: np.ndarray) -> tuple[float, float]:
     """The shares of the darkest and of the brightest pixels that are salt and pepper."""
-    far = np.abs(noisy - local_median(noisy)) > ODD * float(np.ptp(noisy))
+    far = _far(noisy)
     return float(far[noisy == noisy.min()].mean()), float(far[noisy == noisy.max()].mean())
 
 
+def is_salted(noisy: np.ndarray) -> bool:
+    """Whether a grey picture shows salt or pepper.
+
+    Then many pixels are black or white, far from their neighbours by what the noise of the others
+    is, few are nearly so, and they lie anywhere: thin strokes lie side by side.
+    """
+    size, ends = float(np.ptp(noisy)), (float(noisy.min()), float(noisy.max()))
+    inside = (noisy > ends[0]) & (noisy < ends[1])
+    if inside.mean() < MOSTLY or SURE * local_sigma(noisy, inside) > ODD * size:
+        return False
+    far = _far(noisy)
+    for end in ends:
+        odd = far & (noisy == end)
+        nearly = far & (np.abs(noisy - end) < NEARLY * size) & ~odd
+        scattered = _beside(odd) <= (float(odd.mean()) + SCATTERED) * 4 * odd.sum()
+        if odd.mean() >= FEWEST_SALTED and 2 * nearly.sum() < odd.sum() and scattered:
+            return True
+    return False
+
+
+def _beside(odd: np.ndarray) -> int:
+    """How many neighbours of odd pixels are odd, too."""
+    return 2 * int((odd[1:] & odd[:-1]).sum() + (odd[:, 1:] & odd[:, :-1]).sum())
+
+
+def _far(noisy: np.ndarray) -> np.ndarray:
+    """Which pixels are far from the median of their neighbours."""
+    far: np.ndarray = np.abs(noisy - local_median(noisy)) > ODD * float(np.ptp(noisy))
+    return far
+
+
 def best_coupling(picture: Grey, run: Run) -> float:
-    """The coupling of the least risk."""
+    """The coupling of the least risk; no weak one where some pixels know nothing of themselves."""
     index, best = FIRST, _risk(picture, COUPLINGS[FIRST], run)
-    for step in (1, -1):
+    for step in (1,) if any(picture.odd) else (1, -1):
         while 0 <= index + step < len(COUPLINGS):
             there = _risk(picture, COUPLINGS[index + step], run)
             if there >= best:

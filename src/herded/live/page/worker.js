@@ -3,11 +3,12 @@
 import { digest } from "./sampler/digest.js";
 import { HerdWatch } from "./watch/herd.js";
 import { ModelWatch } from "./watch/model.js";
+import { NamesWatch } from "./watch/names.js";
 import { PictureWatch } from "./watch/picture.js";
 import { TwoWatch } from "./watch/two.js";
 import { WeightWatch } from "./watch/weight.js";
 
-const WATCHES = { weight: WeightWatch, two: TwoWatch, picture: PictureWatch, herd: HerdWatch, model: ModelWatch };
+const WATCHES = { weight: WeightWatch, two: TwoWatch, picture: PictureWatch, herd: HerdWatch, names: NamesWatch, model: ModelWatch };
 
 let watch = null;
 

@@ -13,7 +13,7 @@ export class Controls {
     Object.assign(this, { story, settings, act });
     this.play = make("button", { className: "main", type: "button", onclick: () => act.play() }, "Pause");
     this.status = make("span", { className: "hidden", role: "status" });
-    this.count = make("output", {}, "0");
+    this.count = make("span", { className: "count" }, "0 sweeps");
     this.element = make(
       "section",
       { className: "card controls", "aria-label": "Controls" },
@@ -24,6 +24,7 @@ export class Controls {
         this.play,
         make("button", { type: "button", onclick: () => act.step() }, "Step"),
         make("button", { type: "button", onclick: () => act.restart() }, "Restart"),
+        this.count,
       ),
       make("div", { className: "row" }, this.speed(), this.seed(), this.link()),
       this.status,
@@ -84,6 +85,10 @@ export class Controls {
 
   showState(playing) {
     this.play.textContent = playing ? "Pause" : "Run";
+  }
+
+  showCount(sweeps) {
+    this.count.textContent = sweeps === 1 ? "1 sweep" : `${whole(sweeps)} sweeps`;
   }
 
   say(words) {

@@ -16,20 +16,20 @@ export class Player {
     this.waiting = false;
     this.due = 0;
     this.sweeps = 0;
+    this.steps = 0; // that were asked for one by one
     this.run = 0; // frames of an earlier run are thrown away
     this.tick = (now) => this.frame(now);
     this.request = requestAnimationFrame(this.tick);
   }
 
-  /** Begin anew; with `until` go there at once, and pause. */
+  /** Begin anew; with `until` go there at once, running or not. */
   start(asked, until = 0) {
     this.run += 1;
-    this.sweeps = this.due = 0;
+    this.sweeps = this.due = this.steps = 0;
     this.target = until;
     // While the worker is at it, only the last of several new starts will count.
     this.begin = { start: this.scene, asked, run: this.run };
     if (!this.waiting) this.send();
-    if (until) this.setPlaying(false);
   }
 
   send() {
@@ -45,14 +45,19 @@ export class Player {
     if (!playing && !this.waiting) this.ask(0, true);
   }
 
+  /** One sweep more, whatever the worker is at. */
   step() {
     this.setPlaying(false);
-    this.stepping = true;
-    if (!this.waiting) this.ask(1, true);
+    this.steps += 1;
+    if (!this.waiting) this.walk();
+  }
+
+  walk() {
+    this.steps -= 1;
+    this.ask(1, true);
   }
 
   ask(sweeps, prove = false, budget = BUDGET) {
-    this.stepping = false;
     this.waiting = true;
     this.worker.postMessage({ sweeps, prove, budget, run: this.run });
   }
@@ -77,7 +82,7 @@ export class Player {
     this.sweeps = sweeps;
     this.onFrame(frame, sweeps);
     if (proof) this.onProof(proof);
-    if (this.stepping) this.ask(1, true);
+    if (this.steps > 0) this.walk();
     return undefined;
   }
 

@@ -1,4 +1,4 @@
-// How a link spells a picture of two levels; herded.live.pictures reads the same.
+// How links spell pictures of two levels, as herded.live.pictures does, and Python spells tables.
 
 /** "r" and the lengths of runs, 0 first, or "b" and bits: whichever is shorter, in base 64. */
 export function encodePicture(bits) {
@@ -32,7 +32,7 @@ function putLength(bytes, length) {
 export function decodePicture(text, n) {
   let bytes;
   try {
-    bytes = Uint8Array.from(atob(text.slice(1).replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+    bytes = unbase64(text.slice(1));
   } catch {
     return null;
   }
@@ -56,7 +56,19 @@ export function decodePicture(text, n) {
   return at === n ? bits : null;
 }
 
-function base64(bytes) {
+/** Numbers of 32 bits in base 64, the lowest byte first. */
+export function decodeNumbers(text) {
+  return new Uint32Array(unbase64(text).buffer);
+}
+
+/** The bytes of a text in base 64; an error where it is none. */
+export function unbase64(text) {
+  const packed = atob(text.replaceAll("-", "+").replaceAll("_", "/")), bytes = new Uint8Array(packed.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = packed.charCodeAt(i);
+  return bytes;
+}
+
+export function base64(bytes) {
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");

@@ -1,7 +1,7 @@
 // From the words of a link to a chain that runs: the models of the scenes, as
 // herded.live.scenes has them.
 
-import { decodePicture } from "./coding.js";
+import { decodeNumbers, decodePicture } from "./coding.js";
 import { fixedScalar, log } from "./exp.js";
 import { GridChain } from "./grid.js";
 import { GridHerd } from "./herd.js";
@@ -13,7 +13,7 @@ export const MEMBERS = 16, SIDE = 20, COUPLING = 1;
 
 /** The chain of a scene by one method; `asked` has the words of a link as texts. */
 export function makeChain(scene, asked, method) {
-  return { weight, two, picture, herd, model }[scene](asked, method);
+  return { weight, two, picture, herd, names: model, model }[scene](asked, method);
 }
 
 function weight(asked, method) {
@@ -69,13 +69,8 @@ function gridChain(model, method, seed, start) {
   return chain;
 }
 
-/** A net whose tables Python has made; `chain` is its number among independent ones. */
-function model(asked, method) {
-  const chain = Number(asked.chain ?? 0);
-  return new TableChain(asked.table, {
-    method,
-    seed: Number(asked.seed),
-    chain,
-    start: asked.table.starts[chain],
-  });
+/** A net or a text whose tables Python has made; `chain` is its number among independent ones. */
+function model({ table, seed, chain = 0 }, method) {
+  if (typeof table.p === "string") table.p = decodeNumbers(table.p); // once, for all chains
+  return new TableChain(table, { method, seed: Number(seed), chain: Number(chain), start: table.starts[chain] });
 }

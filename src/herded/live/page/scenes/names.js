@@ -1,98 +1,108 @@
-// Names: Python finds people, places and organisations in a text.
+// Names: people, places and organisations in a text, sampled, with ties between mentions.
 
 import { ask, served } from "../parts/ask.js";
-import { card, copy, make } from "../parts/dom.js";
+import { card, make } from "../parts/dom.js";
 import { elsewhere } from "../parts/elsewhere.js";
-import { written } from "../parts/link.js";
+import { Mentions } from "../parts/mentions.js";
+import { Scene } from "../parts/scene.js";
 
 const TITLE = "Names";
-const LEDE = "A chain of labels, one for each word. With ties, mentions of the same word in a text pull each other: what is clear in one sentence helps in the next.";
-const KINDS = { PERSON: "Person", LOCATION: "Location", ORGANIZATION: "Organization" };
+const LEDE = "Every word has a label: a person, a place, an organisation, or none. It listens to its neighbours and, by a tie, to other mentions of the same word: what is clear in one sentence helps in the next. Sweep by sweep a sampler makes up its mind.";
+export const KINDS = { PERSON: "Person", LOCATION: "Location", ORGANIZATION: "Organization" };
 const TEXT = `Tim Roth and Amanda Plummer are having breakfast in a diner. Roth has just come back from Amsterdam.
-In Washington the senator said that Washington would not accept the terms. Microsoft opened an office in Nairobi; a speaker for Microsoft in Kenya declined to comment.`;
+In Washington the senator said that Washington would not accept the terms. Jackson met reporters in Jackson, Mississippi, before Jackson boarded a plane. Microsoft opened an office in Nairobi; a speaker for Microsoft in Kenya declined to comment.`;
 const PATIENCE = 400; // milliseconds without a key before Python is asked
+const PACE = 100; // milliseconds between two pictures: figures that change faster cannot be read
 
 export function namesScene(words) {
   if (!served) return elsewhere(TITLE, LEDE);
-  const settings = { least: words.least ?? "0", ties: words.ties ?? "1" };
-  let found = null, timer = 0, turn = 0;
+  let found = null, timer = 0, turn = 0, latest = null, drawn = 0, names = null;
   const text = make("textarea", { id: "text", value: words.text ?? TEXT, spellcheck: false, maxLength: 20000 });
-  const shown = make("div", { className: "text" }), problem = make("p", { className: "error", role: "alert" });
-  const status = make("p", { className: "note", role: "status" });
-  const ties = make("button", { type: "button", "aria-pressed": String(settings.ties === "1") }, "Ties between mentions");
-  const output = make("output", { htmlFor: "story" });
-  const range = make("input", { type: "range", id: "story", min: 0, max: 100, step: 1, value: Math.round(100 * Number(settings.least)) });
-  const link = make("button", { type: "button" }, "Copy link");
+  const shown = make("div", { className: "text", lang: "en" }), problem = make("p", { className: "error", role: "alert" });
+  const tally = make("span", {}), mentions = new Mentions();
 
+  async function load() {
+    const mine = ++turn, { ties } = scene.settings;
+    if (!text.value.trim()) return void (problem.textContent = "There is no word in this text.");
+    try {
+      const answer = await ask("names", { text: text.value, ties: Number(ties) });
+      if (mine !== turn) return undefined;
+      found = { ...answer, characters: Array.from(text.value) };
+      scene.settings.text = text.value;
+      problem.textContent = "";
+      mentions.take(found);
+      scene.begin();
+    } catch (error) {
+      if (mine === turn) problem.textContent = error.message;
+    }
+    return undefined;
+  }
+
+  /** The text with its names marked; marks stay where only their figures change. */
   function render() {
-    settings.least = String(range.value / 100);
-    output.textContent = `p ≥ ${(range.value / 100).toFixed(2)}`;
-    range.setAttribute("aria-valuetext", output.textContent);
-    if (!found) return;
-    const characters = Array.from(found.text), pieces = [], counts = {};
+    const { characters, starts, lengths, kinds } = found, list = latest.names, counts = {}, pieces = [];
+    const outline = list.filter((_, i) => i % 4 < 3).join();
     let at = 0;
-    for (const { start, end, kind, probability } of settings.ties === "1" ? found.tied : found.alone) {
-      if (probability < range.value / 100) continue;
-      const chance = make("small", {}, probability.toFixed(2));
-      const mark = make("mark", { className: kind, title: `${KINDS[kind]}, probability ${probability.toFixed(3)}` }, characters.slice(start, end).join(""), chance);
+    for (let i = 0; i < list.length; i += 4) counts[kinds[list[i + 2]]] = (counts[kinds[list[i + 2]]] ?? 0) + 1;
+    if (outline === names) return shown.querySelectorAll("small").forEach((chance, i) => figure(chance, list[4 * i + 3]));
+    names = outline;
+    for (let i = 0; i < list.length; i += 4) {
+      const [first, last, kind, chance] = list.slice(i, i + 4);
+      const start = starts[first], end = starts[last - 1] + lengths[last - 1];
+      const mark = make("mark", { className: kinds[kind], title: KINDS[kinds[kind]] }, characters.slice(start, end).join(""), figure(make("small"), chance));
       pieces.push(characters.slice(at, start).join(""), mark);
-      counts[kind] = (counts[kind] ?? 0) + 1;
       at = end;
     }
     shown.replaceChildren(...pieces, characters.slice(at).join(""));
-    const tally = Object.entries(KINDS).map(([kind, name]) => `${name} ${counts[kind] ?? 0}`).join(", ");
-    status.textContent = tally;
+    tally.textContent = Object.entries(KINDS).map(([kind, name]) => `${name} ${counts[kind] ?? 0}`).join(", ");
+    return undefined;
   }
 
-  async function look() {
-    const mine = ++turn, asked = text.value;
-    status.textContent = "Python is reading …";
-    try {
-      const answer = await ask("names", { text: asked });
-      if (mine !== turn) return;
-      found = { text: asked, ...answer };
-      problem.textContent = "";
-      render();
-    } catch (error) {
-      if (mine === turn) [problem.textContent, status.textContent] = [error.message, ""];
-    }
+  function figure(chance, p) {
+    const words = p.toFixed(2);
+    if (chance.textContent !== words) chance.textContent = words;
+    return chance;
   }
 
   text.oninput = () => {
     clearTimeout(timer);
-    timer = setTimeout(look, PATIENCE);
-  };
-  range.oninput = render;
-  ties.onclick = () => {
-    settings.ties = settings.ties === "1" ? "0" : "1";
-    ties.setAttribute("aria-pressed", String(settings.ties === "1"));
-    render();
-  };
-  link.onclick = async () => {
-    const address = `${location.href.split("#")[0]}#${written("names", { ...settings, text: text.value.slice(0, 2000) })}`;
-    history.replaceState(null, "", address);
-    link.textContent = (await copy(address)) ? "Copied" : "In the address bar";
-    setTimeout(() => (link.textContent = "Copy link"), 1600);
+    timer = setTimeout(load, PATIENCE);
   };
   const legend = make("p", { className: "legend" }, ...Object.entries(KINDS).map(([kind, name]) => make("span", { className: kind }, name)));
-  const element = make(
-    "div",
-    {},
-    make("div", { className: "head" }, make("h1", {}, TITLE), make("p", { className: "lede" }, LEDE)),
-    make(
-      "div",
-      { className: "stage" },
-      make(
-        "section",
-        { className: "card controls", "aria-label": "Controls" },
-        make("div", { className: "story" }, make("label", { htmlFor: "story" }, "Show names that are at least this likely"), output, range),
-        make("div", { className: "row" }, ties, link),
-      ),
-      card("half", make("label", { htmlFor: "text" }, "Your text"), text, problem),
-      card("half", "What is found, and how likely", shown, legend, status),
-    ),
+  const scene = new Scene(
+    {
+      id: "names",
+      title: TITLE,
+      lede: LEDE,
+      story: {
+        label: "Pull between mentions",
+        name: "ties",
+        values: ["0", "0.25", "0.5", "0.75", "1", "1.5", "2", "3", "4", "6", "8"],
+        show: (value) => ({ 0: "no ties", 1: "× 1, as learnt" })[value] ?? `× ${value}`,
+      },
+      defaults: { ties: "1", text: "", speed: 60 },
+      bits: ["ties", "text"],
+      stage: [
+        card("half", make("label", { htmlFor: "text" }, "Your text"), text, problem),
+        card("half", "What is found, and how often it was in the sweeps so far", shown, legend),
+        card("", "Mentions of one word, without ties and with them", mentions.element),
+      ],
+      load,
+      asked: ({ seed }) => ({ seed, table: found.table, sentences: found.sentences }),
+      clear: () => ((latest = null), (drawn = 0), (names = null)),
+      said: () => tally.textContent,
+      show(frame, sweeps) {
+        latest = frame;
+        const now = performance.now();
+        if (sweeps > 0 && scene.player.playing && now - drawn < PACE) return;
+        drawn = now;
+        render();
+        mentions.show(frame);
+      },
+      remove: () => (clearTimeout(timer), (turn += 1)),
+    },
+    words,
   );
-  render();
-  look();
-  return { element, remove: () => (clearTimeout(timer), (turn += 1)) };
+  load();
+  return scene;
 }
