@@ -26,6 +26,7 @@ from benchmarks.against import lines as ratios
 from benchmarks.peers.protocol import missing, versioned
 from benchmarks.timing import cpu_seconds
 from benchmarks.uai import read
+from herded.system import memory
 
 TITLE = "# Exact inference"
 REPEATS = 5
@@ -140,8 +141,11 @@ def _in_less_memory(limits: tuple[tuple[int, str], ...]) -> Iterator[str]:
     """Grids whose couplings and fields are uniform up to 1, in segments and slices."""
     if not limits:
         return
-    yield "| grid | in one go | max_memory | planned | segments | slices | CPU s | log Z |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield (
+        "| grid | in one go | max_memory | planned | segments | slices | CPU s | log Z | "
+        "work in half of it |"
+    )
+    yield "|---" * 9 + "|"
     for side, limit in limits:
         rng = np.random.default_rng(0)
         couplings = rng.uniform(-1, 1, (side, side - 1)), rng.uniform(-1, 1, (side - 1, side))
@@ -154,8 +158,19 @@ def _in_less_memory(limits: tuple[tuple[int, str], ...]) -> Iterator[str]:
         yield (
             f"| {side} x {side} | {whole.memory / 1e9:.2f} GB | {limit} | "
             f"{layout.memory / 1e9:.2f} GB | {int(plan.segments.max()) + 1} | {plan.slices} | "
-            f"{time.process_time() - began:.1f} | {result.log_z:.9f} |"
+            f"{time.process_time() - began:.1f} | {result.log_z:.9f} | {_in_half(model, limit)} |"
         )
+
+
+def _in_half(model: hd.Lattice, limit: str) -> str:
+    """How many times the work is where two threads, a slice each, share the memory."""
+    works = []
+    for room in (memory.limit(limit), memory.limit(limit) / 2):
+        try:
+            works.append(hd.Exact().compile(model, max_memory=room).arrays.work)
+        except hd.MemoryLimitError:
+            return "-"
+    return f"{works[1] / works[0]:.1f}"
 
 
 def main(words: list[str] | None = None) -> None:

@@ -1,11 +1,10 @@
-"""Tempering on hard models beside what `recommend` makes of single moves, and log Z by ladders.
+"""Tempering on hard models beside what `recommend` makes of single moves.
 
 Models of the UAI competitions are read from the folder that --models or HERDED_UAI names; without
 one only those that are made here are run. Errors are mean absolute errors of marginals, CPU seconds
 are those of one thread, and both methods take turns.
 """
 
-import math
 import os
 import time
 import warnings
@@ -56,8 +55,6 @@ def lines(quick: bool) -> Iterator[str]:
         yield _row(name, model, seeds, quick)
     yield ""
     yield from _floor(1 if quick else 3, 1_000 if quick else 20_000)
-    yield ""
-    yield from _log_z(models if quick else dict(_models()), 2_000 if quick else None)
 
 
 def _row(name: str, model: Any, seeds: int, quick: bool) -> str:
@@ -133,35 +130,6 @@ def _floor(seeds: int, first: int) -> Iterator[str]:
             for make in (lambda s: hd.Tempered(hd.Gibbs(seed=s)), lambda s: hd.Gibbs(seed=s))
         ]
         yield f"| {sweeps:,} | {errors[0]:.2e} | {errors[1]:.2e} |"
-
-
-def _log_z(models: dict[str, Any], sweeps: int | None) -> Iterator[str]:
-    """log Z of every model by one ladder of 17 rungs, against exact inference where it fits."""
-    yield "| model | log Z | by a ladder | upwards | downwards | round trips | CPU s | doubted |"
-    yield "|---|---|---|---|---|---|---|---|"
-    for name, model in models.items():
-        try:
-            truth = float(hd.infer(model, hd.Exact(), max_memory=ROOM, progress=False).log_z)
-        except hd.HerdedError:
-            truth = math.nan
-        length = sweeps or max(4_000, min(60_000, 8_000_000 // model.n_variables))
-        began = time.process_time()
-        result = hd.infer(
-            model,
-            hd.Tempered(rungs=17, hottest=0),
-            sweeps=length,
-            burn_in=length // 5,
-            threads=1,
-            progress=False,
-        )
-        found = result.kept["bridged"]
-        doubted = any("log Z" in text or "hottest" in text for text in result.warnings)
-        yield (
-            f"| {name} | {truth:.3f} | {found.log_z:.3f} +- {found.margin:.3f} | "
-            f"{found.upwards:.3f} | {found.downwards:.3f} | "
-            f"{result.provenance['round_trips'][0]:.0f} | {time.process_time() - began:.1f} | "
-            f"{'yes' if doubted else 'no'} |"
-        )
 
 
 # -- models -----------------------------------------------------------------------------------

@@ -3,15 +3,19 @@
 splits      random models with many hard zeros, by samplers: silent wrong answers
 plain       random models of all families by `hd.infer(model)`, and with elimination left out
 intervals   how often 95 % intervals cover the truth, with and without the control of herding
+log-z       how often 99 % intervals of log Z by ladders hold it, on models of hard and of all kinds
 """
 
 import argparse
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 import numpy as np
 
 import herded as hd
+from benchmarks import other_models
+from benchmarks.hard_models import hard_models
 from benchmarks.herd_models import families
 from benchmarks.random_models import MODES, SHAPES, ZEROS, divided, tiny
 from herded.methods.weights_rule import suited_weights
@@ -111,7 +115,34 @@ def intervals(seed: int, models: int) -> Iterator[str]:
         )
 
 
-PARTS = {"splits": splits, "plain": plain, "intervals": intervals}
+def log_z(seed: int, models: int) -> Iterator[str]:
+    """One ladder of 16 rungs on half as many models of each set."""
+    yield "| sweeps | models | within | warned | outside in silence | half width | at most |"
+    yield "|---" * 7 + "|"
+    half = models // 2
+    others = ((name, model) for _, name, model in other_models.families(half, seed))
+    known = [
+        (name, model, float(hd.infer(model, hd.Exact()).log_z))
+        for name, model in chain(hard_models(models - half, seed), others)
+    ]
+    for sweeps in (1_000, 4_000):
+        within, warned, reach, silent = 0, 0, [], []
+        for name, model, truth in known:
+            method = hd.Tempered(hd.Gibbs(seed=seed), 16, 0)
+            run = hd.infer(model, method, sweeps=sweeps, burn_in=sweeps // 5)
+            low, high = run.log_z_interval
+            is_warned = any("log Z" in text or "hottest" in text for text in run.warnings)
+            within, warned = within + (low <= truth <= high), warned + is_warned
+            reach.append((high - low) / 2)
+            if not (low <= truth <= high or is_warned):
+                silent.append(name)
+        yield (
+            f"| {sweeps:,} | {len(known)} | {within} | {warned} | {len(silent)} | "
+            f"{np.median(reach):.3f} | {max(reach):.2f} | {', '.join(silent)}"
+        )
+
+
+PARTS = {"splits": splits, "plain": plain, "intervals": intervals, "log-z": log_z}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.trust")

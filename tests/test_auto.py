@@ -50,7 +50,7 @@ def test_without_elimination(task, name, kind):
     small = 8000.0
     for options in ({"max_memory": small}, {"why_sample": "it goes on"}, {"seconds": 1e-6}):
         chosen = choose(GRID, task, seed=0, **options)
-        if task == "mar" and "max_memory" in options:  # too little for a herd
+        if task == "mar" and "why_sample" not in options:  # too little for a herd
             assert chosen.name == "herded" and isinstance(chosen.method, hd.HerdedGibbs)
         else:
             assert chosen.name == name and isinstance(chosen.method, kind)
@@ -65,7 +65,7 @@ def test_log_z_by_belief_propagation_where_no_ladder_fits(tmp_path):
     """An estimate without an interval is better than none."""
     model = hd.ising_grid(RNG.normal(size=(30, 30)), 0.4)
     ladder, solver = (
-        run_memory(model, bridged(), chains=4),
+        run_memory(model, bridged(), chains=2),
         run_memory(model, hd.BeliefPropagation()),
     )
     between = (ladder + solver) / 2

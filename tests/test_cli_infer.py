@@ -260,7 +260,7 @@ def test_log_z_by_a_ladder(capsys):
     assert low < answer["log_z"] < high
     assert abs(answer["log_z"] - TRUTH.log_z) < high - low < 1.0
     _, out, _ = run(capsys, "infer", "grid.uai", *options)
-    assert f"{answer['log_z']:.10g} +- {(high - low) / 2:.2g}, a 95 % interval" in out
+    assert f"{answer['log_z']:.10g} +- {(high - low) / 2:.2g}, a 99 % interval" in out
     options = ("--task", "map", "--method", "tempered", "--sweeps", 300, "--chains", 1)
     assert found(capsys, "infer", "grid.uai", *options)["state"] == TRUTH.best.state.tolist()
 

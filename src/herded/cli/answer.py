@@ -115,7 +115,7 @@ class Answered:
         if self.log_z_interval is None:
             return ""
         low, high = self.log_z_interval
-        return f" +- {(high - low) / 2:.2g}, a 95 % interval"
+        return f" +- {(high - low) / 2:.2g}, a 99 % interval"
 
     def _bias(self) -> str:
         """What intervals of herding in time know of its bias."""

@@ -57,7 +57,7 @@ class Tempered(Options):
     hottest
         The inverse temperature of the hottest rung; hotter where binary variables have so many
         strong couplings that they would be ordered there, too. With 0, where all states are alike,
-        the run also gives log Z (`result.log_z`): take 17 rungs.
+        the run also gives log Z (`result.log_z`): take 16 rungs.
     swaps
         What neighbouring rungs exchange: "components" of the variables on which they differ, each
         by itself, or "whole" states; of a `ConditionalModel` always these.

@@ -6,6 +6,7 @@ impossible, and what hard zeros wall in is reached from above. A hottest rung at
 uniform over all states, whose number is known: the path from there to the model gives log Z.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -22,13 +23,14 @@ from herded.layouts.protocol import SweptLayout
 from herded.layouts.scan import JACOBI, ScanArrays, components
 from herded.layouts.state import NOTHING, State
 from herded.models.factor_graph import FactorGraph, as_graph
-from herded.models.support import member_starts
+from herded.models.support import member_starts, possible_states
 from herded.moves.components import ComponentArrays, LadderArrays, exchange
 from herded.moves.field_exchanges import LinkArrays
 from herded.moves.field_ladder_sweeps import field_ladder
 from herded.moves.ladder_sweeps import finish, scalar_ladder, vector_ladder
 from herded.moves.leaps import ROOM, learn
 from herded.system.exp import exp_array, log_array
+from herded.system.last import keeps_last
 from herded.system.stream import stream_key
 
 PENALTY = 8.0  # of a melted zero: with 4 the last step is too high, with 20 the path too steep
@@ -114,7 +116,7 @@ class LadderLayout(HerdLayout):
         """Temperatures stay as they are, and counts begin."""
         super().end_burn_in(state)
         state.own["is_frozen"][:] = 1
-        for name in ("tried", "rejected", "came"):
+        for name in ("tried", "rejected", "apart", "came"):
             state.own[name][:] = 0
 
     def replicas(self, state: State) -> np.ndarray:
@@ -122,12 +124,13 @@ class LadderLayout(HerdLayout):
         return states
 
     def report(self, states: Sequence[State]) -> dict[str, Any]:
-        """Temperatures, rejections and round trips of every ladder."""
+        """Temperatures, rejections, how far rungs are apart, and round trips of every ladder."""
         owns = [state.own for state in states]
         free = np.maximum((self.model.evidence < 0).sum() * self.members, 1)
         return {
             "betas": [own["betas"].tolist() for own in owns],
             "rejections": [(o["rejected"] / np.maximum(o["tried"], 1)).tolist() for o in owns],
+            "apart": [(o["apart"] / np.maximum(o["tried"], 1)).tolist() for o in owns],
             "round_trips": [float(own["came"].sum() / free) for own in owns],
         }
 
@@ -285,14 +288,27 @@ def _stored(layout: SweptLayout, states: np.ndarray) -> np.ndarray:
     return layout.pack(states) if isinstance(layout, HerdLayout) else layout.store(states[0])
 
 
+@keeps_last
 def melted(graph: FactorGraph) -> FactorGraph:
-    """The same model with a penalty instead of every zero."""
-    tables = np.where(np.isneginf(graph.log_tables), -PENALTY, graph.log_tables)
-    soft = FactorGraph.from_arrays(
+    """The same model with penalties instead of zeros.
+
+    A zero lies PENALTY below what its factor gives to some possible state at best, and nothing lies
+    above that: what arc consistency forbids would else be preferred to all that is possible.
+    """
+    possible, tables = possible_states(graph), graph.log_tables.copy()
+    for f in range(graph.n_factors):
+        scope, logs = graph.factor(f)
+        own = (possible[i, :states] for i, states in zip(scope, logs.shape, strict=True))
+        fits = (logs > -np.inf) & functools.reduce(np.logical_and.outer, own)
+        if fits.any() and not fits.all():
+            top = logs[fits].max()
+            soft = np.where(np.isneginf(logs), top - PENALTY, np.minimum(logs, top))
+            tables[graph.table_start[f] : graph.table_start[f + 1]] = soft.reshape(-1)
+    soft_graph = FactorGraph.from_arrays(
         graph.cardinalities, graph.factor_start, graph.factor_variables, tables
     )
     known = np.flatnonzero(graph.evidence >= 0)
-    return soft.given(dict(zip(known.tolist(), graph.evidence[known].tolist(), strict=True)))
+    return soft_graph.given(dict(zip(known.tolist(), graph.evidence[known].tolist(), strict=True)))
 
 
 def geometric(rungs: int, hottest: float) -> np.ndarray:

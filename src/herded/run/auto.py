@@ -31,8 +31,10 @@ from herded.system.memory import Size
 ROOM = 2.0**32  # bytes that exact inference may take where no limit was given
 PATIENCE = 10.0  # seconds that it may take where none were given
 PASSES = {"mar": 1.0, "map": 0.7, "pr": 0.35}  # of the work of marginals
-BRIDGES = 17  # rungs of a ladder for log Z
+BRIDGES = 16  # rungs of a ladder for log Z, where they are enough
 CHAINS = 4
+LADDERS = 2  # for log Z: few long ones, since each has a burn-in of its own
+LADDER_BURN_IN = 5  # a part in so many
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def choose(
     task: str = "mar",
     *,
     updates: int = UPDATES,
-    chains: int = CHAINS,
+    chains: int | None = None,
     seconds: float | None = None,
     max_memory: Size | None = None,
     seed: int = 0,
@@ -84,10 +86,10 @@ def choose(
         except MemoryLimitError:
             why_not = f"elimination needs more than {memory.readable(limit)}"
     if task == "pr":
-        return _log_z(model, why_not, seed, chains, seconds, max_memory)
+        return _log_z(model, why_not, seed, updates, chains or LADDERS, seconds, max_memory)
     if task == "map":
         return Choice("herded", annealed(model, seed), why_not)
-    found = recommend(model, sweeps=updates, seed=seed, max_memory=max_memory)
+    found = recommend(model, sweeps=updates, seconds=seconds, seed=seed, max_memory=max_memory)
     return Choice(
         sampler_name(found.method),
         found.method,
@@ -103,7 +105,8 @@ def _log_z(
     model: Model,
     why_not: str,
     seed: int,
-    chains: int,
+    updates: int,
+    ladders: int,
     seconds: float | None,
     max_memory: Size | None,
 ) -> Choice:
@@ -113,14 +116,15 @@ def _log_z(
     limit = ROOM if max_memory is None else memory.limit(max_memory)
     if has_factors(model):
         by_clock = seconds is not None
-        need = run_memory(model, ladder, chains=chains, max_memory=limit, by_clock=by_clock)
+        need = run_memory(model, ladder, chains=ladders, max_memory=limit, by_clock=by_clock)
         if need > limit >= run_memory(model, solver, max_memory=limit):
             reason = (
                 f"{why_not}, and a ladder of temperatures may need {memory.readable(need)}; belief "
                 "propagation gives an estimate of log Z without an interval"
             )
             return Choice("bp", solver, reason)
-    return Choice("tempered", ladder, reason)
+    burn_in = None if seconds is not None else updates // ladders // LADDER_BURN_IN
+    return Choice("tempered", ladder, reason, burn_in=burn_in, chains=ladders)
 
 
 def sampler_name(method: Gibbs | HerdedGibbs) -> str:

@@ -1,10 +1,10 @@
 """log Z of a model by a ladder whose hottest rung is uniform: what is recorded, and how sure it is.
 
 The states of two neighbouring rungs give the ratio of their normalising constants
-(`run.bridge_kernels`); the first is the number of states. An interval comes from batches of the run
-and, where there are several ladders, from their spread: the wider of the two. Ladders that have not
-burnt in agree and are wrong, so a run is also held against itself: its first half against its
-second, and the estimate from each rung's hotter neighbour against that from its colder one.
+(`run.bridge_kernels`); the first is the number of states. A 99 % interval comes from batches of the
+run. Ladders that have not burnt in agree and are wrong, so a run is also held against itself: its
+first half against its second, and the estimate from each rung's hotter neighbour against that from
+its colder one. `python -m benchmarks.trust log-z` prints how often intervals hold.
 """
 
 from concurrent.futures import Executor
@@ -16,14 +16,16 @@ import numpy as np
 from herded.layouts.state import State
 from herded.moves.ladder import LadderLayout
 from herded.run.bridge_kernels import bridge, log_mean_exp, score_replicas
-from herded.run.intervals import t_quantile
+from herded.run.intervals import wide_t_quantile
 from herded.run.keep import Recorder
 from herded.run.result import Bridged
 from herded.system.exp import log_array
 
 MOST = 2**16  # sweeps whose scores are kept; of longer runs every second, fourth, ...
-BATCHES = 16  # of a ladder's sweeps
-FEW_TRIPS = 10.0  # from the hottest rung to the coldest, of a variable, on average
+BATCHES = 32  # of a ladder's sweeps
+LEVELS = (32, 16, 8)  # batches of all ladders together, whose spread makes an interval
+FEW_TRIPS = 20.0  # from the hottest rung to the coldest, of a variable, on average
+MANY_TRIPS = 100.0  # from which on the shorter batches are long enough
 
 
 @dataclass(frozen=True)
@@ -98,13 +100,13 @@ def estimate(layout: LadderLayout, ladders: list[tuple[State, LogZRecorder]]) ->
     if min(len(recorder.arrays["series sweeps"]) for _, recorder in ladders) < 2 * BATCHES:
         return None
     found = [_bridged(layout, state, recorder) for state, recorder in ladders]
-    apart = np.array([one.batches for one in found])  # (ladders, batches)
-    margin = max(_margin(apart, batches) for batches in (BATCHES, BATCHES // 2, BATCHES // 4))
     log_z = np.array([one.log_z for one in found])
-    if len(found) > 1:
-        spread = log_z.std(ddof=1) / np.sqrt(len(found))
-        margin = max(margin, t_quantile(len(found)) * float(spread))
     middle = float(log_z.mean())
+    apart = np.array([one.log_z - middle + one.batches for one in found])  # (ladders, batches)
+    if not np.isfinite(middle):
+        apart = np.zeros_like(apart)
+    trips = sum(layout.report([state for state, _ in ladders])["round_trips"])
+    margin = _margin(apart, LEVELS if trips < MANY_TRIPS else LEVELS[:2])
     half = BATCHES // 2
     halves = middle + apart[:, :half].mean(), middle + apart[:, half:].mean()
     return Bridged(
@@ -116,16 +118,23 @@ def estimate(layout: LadderLayout, ladders: list[tuple[State, LogZRecorder]]) ->
     )
 
 
-def _margin(apart: np.ndarray, batches: int) -> float:
-    """Of the mean of all ladders, from so many batches of each.
+def _margin(apart: np.ndarray, levels: tuple[int, ...]) -> float:
+    """Of the mean of all ladders, from how far batches of each are apart from it.
 
-    Batches that are shorter than a ladder remembers are too much alike: the fewest and longest
-    tell, but are too few to be sure of.
+    Batches that are shorter than a ladder remembers are too much alike: few and long ones tell, but
+    are too few to be sure of. So several numbers of them are looked at, and the widest is taken.
+    Ladders that differ as a whole are batches that differ.
     """
-    ladders = len(apart)
-    longer = apart.reshape(ladders, batches, -1).mean(axis=2)
-    within = longer.var(axis=1, ddof=1) / batches
-    return float(t_quantile(ladders * (batches - 1) + 1) * np.sqrt(within.sum()) / ladders)
+    ladders, found = len(apart), [0.0]
+    for level in levels:
+        each = BATCHES
+        while each > 1 and ladders * each > level:
+            each //= 2
+        longer = apart.reshape(ladders * each, -1).mean(axis=1)
+        if len(longer) > 1:
+            error = longer.std(ddof=1) / np.sqrt(len(longer))
+            found.append(wide_t_quantile(len(longer)) * float(error))
+    return max(found)
 
 
 def _bridged(layout: LadderLayout, state: State, recorder: LogZRecorder) -> OneLadder:

@@ -23,13 +23,14 @@ from herded.methods.tempered import Tempered
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
 from herded.moves.blocks import Blocks
-from herded.run.control import witness
+from herded.run.control import WITNESS_SECONDS, witness
 from herded.run.diagnostics import Note
 from herded.run.intervals import margins
 from herded.run.recommend import BLOCK_UPDATES, in_blocks
 from herded.run.result import Result
 
 SHARE = 0.12  # of the seconds, for each rung that is tried
+AFTERWARDS = 0.06  # of them, for what is looked at after the last run
 CHAINS = 4
 RUNGS = 8  # of a ladder
 BURN_IN = 5  # a part in so many
@@ -87,15 +88,16 @@ def climb(
     """The answer of the first rung whose chains agree, or of the least doubtful; with its steps."""
     began, tried = time.perf_counter(), list[Tried]()
     share = None if seconds is None else SHARE * seconds
+    limit = None if seconds is None else (1 - AFTERWARDS) * seconds
     for rung in (first, *rungs_above(model, first, updates, by_clock=seconds is not None)):
-        if seconds is not None and time.perf_counter() - began > (1 - SHARE) * seconds:
+        if seconds is not None and _spent(began, tried) > (1 - SHARE) * seconds:
             break
         tried.append(_try(run, rung, share))
         if tried[-1].step.agrees or _is_interrupted(tried[-1]):
             break
     best, steps = least_doubtful(tried), [one.step for one in tried]
-    if seconds is not None and not (_is_interrupted(tried[-1]) or _is_whole(best)):
-        again = _at_length(run, best, seconds - (time.perf_counter() - began))
+    if limit is not None and not (_is_interrupted(tried[-1]) or _is_whole(best)):
+        again = _at_length(run, best, limit - _spent(began, tried))
         if again is not None:
             best = again if again.result is not None else best
             steps.append(again.step)
@@ -104,8 +106,15 @@ def climb(
         raise best.error
     result = best.result
     if not tried[0].step.agrees and not result.provenance["interrupted"]:
-        steps += _witnessed(model, result)
+        steps += _witnessed(model, result, for_witness(seconds))
     return replace(result, climb=tuple(steps))
+
+
+def _spent(began: float, tried: list[Tried]) -> float:
+    """Seconds since `began`, but for those in which kernels were compiled."""
+    results = [one.result for one in tried if one.result is not None]
+    compiling = sum(float(result.provenance["compiling"]) for result in results)
+    return time.perf_counter() - began - compiling
 
 
 def rungs_above(model: Model, first: Rung, updates: int, *, by_clock: bool) -> Iterator[Rung]:
@@ -241,36 +250,17 @@ def _is_whole(tried: Tried) -> bool:
     return sweeps is not None and tried.result is not None and tried.result.sweeps >= sweeps
 
 
-def beside_bethe(result: Result) -> Result:
-    """log Z by a ladder, and what belief propagation says of it: a witness, which is not taken."""
-    if result.provenance["interrupted"] or not has_factors(result.model):
-        return result
-    low, high = result.log_z_interval
-    said = f"log Z is {result.log_z:.6g} +- {(high - low) / 2:.2g}"
-    doubts = spoken_against(result)
-    if doubts:
-        said += "; " + "; ".join(sentence.split(":")[0] for sentence in doubts)
-    took = result.provenance["seconds"]
-    steps = [Step("tempered", repr(result.method), took, not doubts, said)]
-    try:
-        other = witness(result.model)
-    except HerdedError:
-        return replace(result, climb=tuple(steps))
-    settled = "" if other.converged else ", though it did not converge,"
-    gap = max(0.0, low - other.log_z, other.log_z - high)
-    where = "within the interval" if gap == 0.0 else f"{gap:.2g} outside of the interval"
-    said = f"Bethe's estimate{settled} is {other.log_z:.6g}, {where}"
-    took = other.provenance["seconds"]
-    steps.append(Step("bp", repr(other.method), took, gap == 0.0, said))
-    return replace(result, climb=tuple(steps))
+def for_witness(seconds: float | None) -> float:
+    """Seconds that belief propagation may take, of so many in all."""
+    return WITNESS_SECONDS if seconds is None else min(WITNESS_SECONDS, AFTERWARDS / 2 * seconds)
 
 
-def _witnessed(model: Model, result: Result) -> Iterator[Step]:
+def _witnessed(model: Model, result: Result, seconds: float) -> Iterator[Step]:
     """What belief propagation says of the answer."""
     if "chain_marginals" not in result.kept or not has_factors(model):
         return
     try:
-        other = witness(model)
+        other = witness(model, seconds)
     except HerdedError:
         return
     gap = np.abs(other.chain_marginals[0] - result.chain_marginals.mean(axis=0))

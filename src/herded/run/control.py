@@ -103,12 +103,12 @@ def with_control(result: Result, seconds: float | None, max_memory: Size | None)
 # -- beside a climb --------------------------------------------------------------------------------
 
 
-def witness(model: Model) -> Result:
+def witness(model: Model, seconds: float = WITNESS_SECONDS) -> Result:
     """What belief propagation makes of a model, soon and compared with nothing."""
     method = BeliefPropagation(damping=WITNESS_DAMPING)
     layout = cached_layout(model, method, None, None)
     run = SolverRun.prepare(layout, method, {Marginals: Marginals()}, WITNESS_SWEEPS, 0)
-    run_all(run, run.stopping(), seconds=WITNESS_SECONDS, progress=False)
+    run_all(run, run.stopping(), seconds=seconds, progress=False)
     return solved(run)
 
 

@@ -15,7 +15,7 @@ T_TABLE = (
     2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860,
     2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423,
 )  # fmt: skip
-NORMAL = 1.959964
+NORMAL, WIDE = 1.959964, 2.575829  # 97.5 % and 99.5 % quantiles of the normal distribution
 ROUNDING = 1e-5  # of probabilities as kernels have them: no interval is narrower
 
 
@@ -57,5 +57,23 @@ def t_quantile(runs: int) -> float:
     freedom = runs - 1
     if freedom <= len(T_TABLE):
         return T_TABLE[freedom - 1]
-    z = NORMAL  # the first terms of its expansion in 1 / freedom (Fisher)
-    return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+    return _expanded(NORMAL, freedom)
+
+
+def wide_t_quantile(runs: int) -> float:
+    """How many standard errors a 99 % interval from six runs or more reaches to each side.
+
+    Examples
+    --------
+    >>> from herded.run.intervals import wide_t_quantile
+    >>> round(wide_t_quantile(8), 2), round(wide_t_quantile(32), 2)
+    (3.49, 2.74)
+    """
+    return _expanded(WIDE, runs - 1)
+
+
+def _expanded(z: float, freedom: int) -> float:
+    """The first terms of the expansion of a quantile in 1 / freedom (Fisher)."""
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + (z**3 + z) / 4 / freedom + second / freedom**2 + third / freedom**3

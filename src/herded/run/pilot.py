@@ -60,9 +60,9 @@ def fly(
     state = method.init(layout, x)
     room = max(1, ROWS // (layout.n_stored * MEMBERS))
     method.advance(layout, state, np.zeros((1, layout.sample_size), layout.sample_type))  # compile
-    began, seen = time.perf_counter(), []
+    began, seen = time.perf_counter(), list[np.ndarray]()
     left = min(sweeps, LONGEST)
-    while left > 0 and (seconds is None or time.perf_counter() - began < seconds):
+    while left > 0 and (seconds is None or not seen or time.perf_counter() - began < seconds):
         block = np.zeros((min(room, left), layout.sample_size), layout.sample_type)
         layout.fill(block, state)
         method.advance(layout, state, block)

@@ -21,7 +21,8 @@ from herded.methods.weights_rule import SLACK, suited_weights
 from herded.models.protocol import Model
 from herded.run.auto import CHAINS, Choice, annealed, bridged, choose, sampler_name
 from herded.run.begun import Begun, read_begun, read_method
-from herded.run.climb import Rung, beside_bethe, better_of, climb, ladder
+from herded.run.climb import Run, Rung, better_of, climb, ladder
+from herded.run.climb_log_z import climb_log_z
 from herded.run.infer import infer, issue
 from herded.run.keep import Marginals
 from herded.run.result import Result
@@ -68,7 +69,7 @@ class Plan:
     begun: Begun | None = None  # how far the run of a checkpoint is already
     doubt: str = ""  # what speaks against any run of this length
     climbs: int = 0  # updates of each variable that dearer rungs may take; 0 if none is to be tried
-    asks_witness: bool = False  # whether log Z is held against Bethe's estimate
+    bridges: bool = False  # whether log Z is found by a ladder and held against Bethe's estimate
 
     @property
     def samples(self) -> bool:
@@ -132,7 +133,7 @@ def _chosen(model: Model, asked: Request, begun: Begun | None) -> Choice:
         model,
         asked.task,
         updates=_updates(asked),
-        chains=asked.chains or CHAINS,
+        chains=asked.chains,
         seconds=asked.seconds,
         max_memory=asked.max_memory,
         seed=asked.seed,
@@ -223,10 +224,9 @@ def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **opti
     if plan.samples and options.get("keep") is None:
         options["keep"] = [Marginals(rao_blackwell=True)]
 
-    if not plan.climbs or options.get("start") is not None:
-        result = _as_planned(model, plan, seconds, options)
-        return _with_reason(beside_bethe(result) if plan.asks_witness else result, plan)
-    go_on = _searched if is_annealed(plan.method) else _climbed
+    if not (plan.climbs or plan.bridges) or options.get("start") is not None:
+        return _with_reason(_as_planned(model, plan, seconds, options), plan)
+    go_on = _bridged if plan.bridges else _searched if is_annealed(plan.method) else _climbed
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HerdedWarning)  # only those of the answer are issued
         result = go_on(model, plan, seconds, options)
@@ -252,13 +252,23 @@ def _as_planned(model: Model, plan: Plan, seconds: float | None, options: dict[s
 
 def _climbed(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
     """Do what was planned, and climb on where that is not enough."""
+    first, run = _first(model, plan, options)
+    return climb(model, first, run, plan.climbs, seconds)
+
+
+def _bridged(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+    """log Z by the ladder that was planned."""
+    return climb_log_z(*_first(model, plan, options), seconds)
+
+
+def _first(model: Model, plan: Plan, options: dict[str, Any]) -> tuple[Rung, Run]:
+    """What was planned as the first rung of a climb, and how its rungs are run."""
     method = cast(Sampler, plan.method)
-    first = Rung(plan.name, method, plan.sweeps, plan.burn_in, plan.chains)
 
     def run(rung: Rung, seconds: float | None, name: str) -> Result:
         return _on_rung(model, rung, seconds, options, "" if name == plan.name else name)
 
-    return climb(model, first, run, plan.climbs, seconds)
+    return Rung(plan.name, method, plan.sweeps, plan.burn_in, plan.chains), run
 
 
 def _searched(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:

@@ -158,7 +158,7 @@ def with_single_moves(
     if seconds is not None:
         by_clock = int(pilot.updates * seconds / max(pilot.seconds, 1e-9))
         budget = by_clock if budget is None else min(budget, by_clock)
-    return plan(model, int(budget or 1) - pilot.updates, pilot, seed, max_memory)
+    return plan(model, max(1, int(budget or 1) - pilot.updates), pilot, seed, max_memory)
 
 
 def plan(

@@ -78,7 +78,7 @@ class Bridged(NamedTuple):
     """log Z by a ladder, and what is known of it."""
 
     log_z: float
-    margin: float  # of a 95 % interval, to each side
+    margin: float  # of a 99 % interval, to each side
     upwards: float  # from each rung to the next, colder one
     downwards: float
     halves: tuple[float, float]  # of the run
@@ -248,16 +248,16 @@ class Result:
 
         Exact, a bound (mean field), Bethe's estimate, or bridged by a ladder, with an interval.
         """
-        remedy = "use Exact(), Tempered(rungs=17, hottest=0), MeanField() or BeliefPropagation()"
+        remedy = "use Exact(), Tempered(rungs=16, hottest=0), MeanField() or BeliefPropagation()"
         return self._get(float, "log_z", remedy)
 
     @property
     def log_z_interval(self) -> tuple[float, float]:
-        """A 95 % interval of log Z by a ladder: its lower and its upper end.
+        """A 99 % interval of log Z by a ladder: its lower and its upper end.
 
         It holds once the burn-in is over; what speaks against that is in `warnings`.
         """
-        remedy = "use Tempered(rungs=17, hottest=0)"
+        remedy = "use Tempered(rungs=16, hottest=0)"
         found = self._get(Bridged, "log_z_interval", remedy, "bridged")
         return found.log_z - found.margin, found.log_z + found.margin
 

@@ -42,6 +42,7 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
         "chains": len(run.chains),
         "members": run.layout.members,
         "interrupted": run.interrupted,
+        "compiling": run.compiling,
     }
     if run.saved is not None:
         facts["saved"] = run.saved

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -73,6 +74,7 @@ class SamplerRun:
     done: int = 0
     seconds: float = 0.0
     interrupted: bool = False
+    compiling: float = 0.0  # seconds before the first, in which kernels were compiled
     saved: bool | None = None  # whether the last checkpoint was written, if there are any
     pool: Executor | None = None
     remote: Remote | None = None  # where the chains run on workers
@@ -222,13 +224,16 @@ class SamplerRun:
 
         Not where copies would be large: there sweeps take so long that compiling hardly counts.
         """
-        if len(self.chains) * self.layout.chain_memory > SPARE:
+        began, states = time.perf_counter(), [chain.state for chain in self.chains]
+        arrays = (array for s in states for array in (s.x, s.tally, s.ones, *s.own.values()))
+        if sum(array.nbytes for array in arrays) > SPARE:
             return
-        states = [chain.state.copy() for chain in self.chains]
+        states = [state.copy() for state in states]
         keep = {kind: choice for kind, choice in self.keep.items() if kind is not ErrorCurve}
         trial = SamplerRun.prepare(self.layout, self.method, keep, states, 1, 0)
         with trial.share_out(1):
             trial.advance(1)
+        self.compiling = time.perf_counter() - began
 
     def snapshot(self) -> Snapshot:
         def marginals() -> np.ndarray | None:

@@ -63,7 +63,7 @@ def _facts(result: "Result") -> Iterator[tuple[str, str]]:
         yield "marginals", f"{_shape(result.marginals)}{_spread(result)}"
     if kept.get("log_z") is not None:
         low, high = result.log_z_interval if "bridged" in kept else (0.0, 0.0)
-        reach = f" +- {(high - low) / 2:.2g}, a 95 % interval" if "bridged" in kept else ""
+        reach = f" +- {(high - low) / 2:.2g}, a 99 % interval" if "bridged" in kept else ""
         yield "log Z", f"{result.log_z:.8g}{reach}"
     if kept.get("best") is not None:
         yield "best", f"log-score {result.best.log_score:.8g}"
