@@ -7,8 +7,8 @@ import zlib
 import pytest
 
 from herded.errors import FileError, MemoryLimitError, MethodError
-from herded.io import files
-from herded.io.files import EXPANSION, read_bytes, write_bytes
+from herded.system import atomic
+from herded.system.atomic import EXPANSION, read_bytes, write_bytes
 
 CONTENT = bytes(range(256)) * 20
 
@@ -43,7 +43,7 @@ def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
     bomb = b"".join(packer.compress(block) for _ in range(256)) + packer.flush()
     (tmp_path / "bomb.uai.gz").write_bytes(bomb)
     unpacked = []
-    true_open = files.gzip.open
+    true_open = atomic.gzip.open
 
     class Counting:
         def __init__(self, *args):
@@ -59,7 +59,7 @@ def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
             unpacked.append(size)
             return self.file.read(size)
 
-    monkeypatch.setattr(files.gzip, "open", Counting)
+    monkeypatch.setattr(atomic.gzip, "open", Counting)
     with pytest.raises(MemoryLimitError, match=r"expected at most 4\.0 MiB"):
         read_bytes(tmp_path / "bomb.uai.gz", max_memory=2**22 * EXPANSION)
     assert sum(unpacked) <= 6 * 2**20

@@ -17,7 +17,6 @@ from herded.cli.printing import columns, facts, safe, say
 from herded.cli.reference import Errors, Reference
 from herded.cli.remedies import in_options
 from herded.errors import FileError, HerdedError, HerdedWarning, MemoryLimitError, MethodError
-from herded.io.files import write_bytes
 from herded.methods.exact import Exact
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
@@ -29,6 +28,7 @@ from herded.run.infer import infer
 from herded.run.keep import Marginals
 from herded.run.loop import interrupted_together
 from herded.run.progress import Callback, Snapshot
+from herded.system.atomic import write_bytes
 from herded.system.plot import GIBBS, HERDED, OTHERS, SHARED, in_style, png, subplots, svg
 
 CLOSER = 1.15  # each look at the error comes this many times later than the one before

@@ -13,6 +13,7 @@ from herded.cli.printing import PASSED, after_info, columns, facts, finite, say
 from herded.errors import HerdedError, InfeasibleError, MemoryLimitError
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.scan import components
+from herded.methods.elimination_order import EliminationOrder, elimination_order
 from herded.methods.elimination_plan import EliminationPlan
 from herded.methods.exact import Exact
 from herded.methods.herded_gibbs import HerdedGibbs
@@ -46,9 +47,11 @@ def info(options: argparse.Namespace) -> int:
     """Read, look, print."""
     model = models.read(options)
     with interrupted_afterwards():
-        plan = _plan(model)
+        order = _order(model)
+        plan = _plan(model, order, math.inf)
         facts_of_it = _features(model)
-        verdicts = list(_verdicts(model, memory.limit(options.max_memory)))
+        limit = memory.limit(options.max_memory)
+        verdicts = list(_verdicts(model, _plan(model, order, limit), limit))
         name, reason = _auto(model, options.max_memory)
     if options.json:
         say(
@@ -99,10 +102,22 @@ def _features(model: Model) -> dict[str, Any]:
     }
 
 
-def _plan(model: Model) -> EliminationPlan | None:
-    """An elimination, whatever its memory; none where clusters outgrow any array, or all time."""
+def _order(model: Model) -> EliminationOrder | None:
+    """An order of elimination, whatever its memory; none where clusters outgrow any array."""
     try:
-        return cast(EliminationPlan, Exact().compile(model, max_memory=math.inf).arrays)
+        return elimination_order(model)
+    except MemoryLimitError:
+        return None
+
+
+def _plan(
+    model: Model, order: EliminationOrder | None, max_memory: float
+) -> EliminationPlan | None:
+    """The elimination in that order; none where it takes more memory, or all time."""
+    if order is None:
+        return None
+    try:
+        return cast(EliminationPlan, Exact().in_order(model, order, max_memory).arrays)
     except MemoryLimitError:
         return None
 
@@ -125,14 +140,14 @@ def _lines(
         )
 
 
-def _verdicts(model: Model, limit: float) -> Iterator[Verdict]:
+def _verdicts(model: Model, plan: EliminationPlan | None, limit: float) -> Iterator[Verdict]:
     try:
         check_support(model)
     except InfeasibleError as error:  # nobody can do anything
         for name in ("exact", *SAMPLERS, *(f"herded, {w}" for w in WEIGHTS), *SOLVERS):
             yield Verdict(name, False, None, str(error))
         return
-    yield _exact(model, limit)
+    yield _exact(plan, limit)
     samplers = {name: method_named(name) for name in SAMPLERS}
     samplers |= {f"herded, {weights}": HerdedGibbs(weights=weights) for weights in WEIGHTS}
     start = _why_no_start(model)
@@ -144,10 +159,8 @@ def _verdicts(model: Model, limit: float) -> Iterator[Verdict]:
         yield _judged(name, model, method_named(name), limit, remark)
 
 
-def _exact(model: Model, limit: float) -> Verdict:
-    try:
-        plan = cast(EliminationPlan, Exact().compile(model, max_memory=limit).arrays)
-    except MemoryLimitError:
+def _exact(plan: EliminationPlan | None, limit: float) -> Verdict:
+    if plan is None:
         return Verdict(
             "exact", False, None, f"more than {memory.readable(limit)}, however it is cut"
         )

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from herded.errors import FileError
-from herded.io.files import write_bytes
 from herded.io.uai_results import write_mar, write_mpe, write_pr
 from herded.models.labels import state_label, variable_label
 from herded.models.protocol import Model
+from herded.system.atomic import write_bytes
 from herded.system.spelling import did_you_mean
 
 if TYPE_CHECKING:

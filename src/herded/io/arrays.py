@@ -13,14 +13,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from herded.errors import FileError, HerdedError, ModelError
-from herded.io.files import read_bytes, too_large
 from herded.models.checks import number, whole_array
 from herded.models.factor_graph import FactorGraph
 from herded.models.grids import potts_grid
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.system import atomic, memory
-from herded.system.atomic import FilePath
+from herded.system.atomic import FilePath, read_bytes, too_large
 from herded.system.memory import Size
 from herded.system.npz import read_arrays
 

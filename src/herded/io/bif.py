@@ -20,11 +20,10 @@ import numpy as np
 from herded.errors import ModelError
 from herded.io.bayes_net import Conditional, NetFile, as_bayes_net
 from herded.io.bif_tokens import Row, Tokens
-from herded.io.files import write_bytes
 from herded.io.numbers import read_text
 from herded.models.factor_graph import FactorGraph
 from herded.system import memory
-from herded.system.atomic import FilePath
+from herded.system.atomic import FilePath, write_bytes
 from herded.system.memory import Size
 
 KEYWORDS = {"network", "variable", "probability", "property", "type", "table", "default"}

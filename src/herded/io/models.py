@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 from herded import io
 from herded.errors import FileError
-from herded.io.files import FileInMemory, read_bytes
 from herded.io.numbers import BOM
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
-from herded.system.atomic import FilePath
+from herded.system.atomic import FileInMemory, FilePath, read_bytes
 from herded.system.memory import Size
 
 READERS = {  # in `herded.io`, which imports what it is asked for

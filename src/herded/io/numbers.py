@@ -17,9 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from herded.errors import FileError, ModelError
-from herded.io.files import read_bytes
 from herded.models.factor_graph import FactorGraph
-from herded.system.atomic import FilePath
+from herded.system.atomic import FilePath, read_bytes
 from herded.system.exp import exp_array, log_array
 from herded.system.memory import Size
 

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.io.files import write_bytes
 from herded.io.numbers import LARGEST, Numbers, after_header, one_sample, read_text
 from herded.models.checks import number, number_array, shown, whole_array
 from herded.system import memory
-from herded.system.atomic import FilePath
+from herded.system.atomic import FilePath, write_bytes
 
 BEGIN = b"-BEGIN-"
 ROUNDING = 1e-3  # how far a probability may be above 1, since files have few digits

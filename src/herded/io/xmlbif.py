@@ -13,10 +13,9 @@ from xml.parsers import expat
 
 from herded.errors import FileError, ModelError
 from herded.io.bayes_net import Conditional, NetFile, as_bayes_net
-from herded.io.files import read_bytes, write_bytes
 from herded.io.numbers import floats
 from herded.models.factor_graph import FactorGraph
-from herded.system.atomic import FilePath
+from herded.system.atomic import FilePath, read_bytes, write_bytes
 from herded.system.memory import Size
 
 MAX_DEPTH = 8  # a table stands at depth 4

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MemoryLimitError, ModelError
-from herded.io.files import FileInMemory
 from herded.io.models import read_model
 from herded.layouts.choose import cached_layout
 from herded.methods.gibbs import Gibbs
 from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.support import check_support, dispersed_starts
+from herded.system.atomic import FileInMemory
 from herded.system.memory import Size
 from herded.system.stream import stream_key
 

@@ -28,7 +28,9 @@ ENTRY = 8  # bytes of a float
 MOST_SLICES = 2**12  # of one model: no message may be more than so many times too large
 
 CHEAP = 2**17  # entries of all clusters: nothing to gain by another order
+ALIKE = 2  # heuristics, of which all that come after are variants with other ties
 TRIES = 16  # of min-fill with other ties
+FAR = 2  # times as many variables left as in the cluster that is too large: ties gain a few
 TRY = 2**15  # entries of clusters that take as long as to find places for a few variables
 
 Graph = dict[int, set[int]]  # the free neighbours of every free variable
@@ -68,15 +70,19 @@ def elimination_order(
     states = possible.sum(axis=1).tolist()
     around = _free_neighbours(graph, states)
     _refuse_dense(around, states, max_memory)
-    best, refusal = None, None
+    best, refusal, hopeless = None, None, False
     for tried, propose in enumerate(_heuristics(around, states)):
         if best is not None and best.work < max(CHEAP, (tried - 1) * TRY * len(around)):
+            break
+        if best is None and hopeless and tried == ALIKE:
             break
         costs = Costs(states, max_memory, best.work if best else math.inf)
         try:
             propose(costs)
         except MemoryLimitError as error:
             refusal = refusal or error
+            if tried == 0:  # by min-fill: would other ties do?
+                hopeless = len(around) - len(costs.clusters) > FAR * costs.width
         except _TooMuch:
             continue
         else:

@@ -25,6 +25,7 @@ from herded.models.domains import (
 from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph, has_factors
 from herded.models.protocol import Model
+from herded.system.jit import affordable
 from herded.system.last import keeps_last
 from herded.system.stream import draws
 
@@ -180,7 +181,8 @@ def possible_states(model: Model) -> np.ndarray:
     graph = as_graph(model)
     hard = compile_hard(graph)
     domains = whole_domains(graph, hard, graph.evidence)
-    if propagate_all(hard, domains) != FOUND:
+    entries = len(graph.log_tables)  # each is looked at some four times
+    if affordable(propagate_all, 4 * entries)(hard, domains) != FOUND:
         return np.zeros_like(left)
     for i in np.flatnonzero(domains.size < model.cardinalities):
         first = hard.state_start[i]

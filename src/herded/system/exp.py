@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.system.exp_tables import LOG_2, ONE, PARTS, exp_table, log_table, split
-from herded.system.jit import jit
+from herded.system.jit import affordable, jit
 
 _EXP = exp_table()
 _PER_PART = PARTS * ONE / LOG_2
@@ -144,7 +144,7 @@ def _each(
     elif out is not values:
         out[...] = values
     flat = out.reshape(-1)  # a copy where `out` has gaps
-    kernel(flat)
+    affordable(kernel, len(flat))(flat)
     if not out.flags.c_contiguous:
         out[...] = flat.reshape(out.shape)
     return out

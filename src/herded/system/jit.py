@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable
 from functools import cache, update_wrapper
 from importlib.util import find_spec
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,38 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     With NUMBA_DISABLE_JIT=1 it stays plain Python, with integers that overflow as silently.
     """
     return np.errstate(over="ignore")(function) if DISABLED else Kernel(function)
+
+
+_FEW = 2**13  # steps of a few microseconds each: to import Numba takes longer
+_steps = 0  # that this process was asked for before Numba was there
+
+
+def affordable(kernel: Callable[..., Any], steps: int) -> Callable[..., Any]:
+    """`kernel`, or plain Python for the first few steps of a process that needs no other.
+
+    Many a process answers a small question and ends.
+    """
+    global _steps
+    if DISABLED or _numba.cache_info().currsize > 0:
+        return kernel
+    _steps += steps
+    return kernel if _steps > _FEW else interpreted(kernel)
+
+
+@cache
+def interpreted(kernel: Any) -> Callable[..., Any]:
+    """`kernel` as plain Python, with the kernels that it calls: the same bits, slowly."""
+    own = kernel.py_func.__globals__.copy()
+    for name, value in own.items():
+        if isinstance(value, Kernel):
+            is_here = value.py_func.__globals__ is kernel.py_func.__globals__
+            own[name] = _plain(value, own) if is_here else interpreted(value)
+    return np.errstate(over="ignore")(_plain(kernel, own))  # as silently as compiled ones
+
+
+def _plain(kernel: Kernel, names: dict[str, Any]) -> FunctionType:
+    """The function of `kernel`, with other names around it."""
+    return FunctionType(kernel.py_func.__code__, names, kernel.py_func.__name__)
 
 
 def _wrap(function: Callable[..., Any], inner: bool) -> Any:

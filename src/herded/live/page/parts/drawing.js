@@ -12,17 +12,19 @@ export function sheep(side) {
   return bits;
 }
 
+/** Whether a point lies in an oval about (cx, cy). */
+function inOval(x, y, cx, cy, rx, ry) {
+  const across = (x - cx) / rx, down = (y - cy) / ry;
+  return across * across + down * down < 1;
+}
+
 function isSheep(x, y) {
-  const oval = (cx, cy, rx, ry) => {
-    const across = (x - cx) / rx, down = (y - cy) / ry;
-    return across * across + down * down < 1;
-  };
   if (y > 0.79) return y > 0.79 + 0.2 * (x - 0.5) * (x - 0.5) || (y < 0.8 && isLeg(x));
   if (y > 0.62) return isLeg(x) || isWool(x, y); // legs
-  if (oval(0.775, 0.375, 0.017, 0.02)) return false; // the eye
+  if (inOval(x, y, 0.775, 0.375, 0.017, 0.02)) return false; // the eye
   const wool = isWool(x, y);
-  if (oval(0.755, 0.4, 0.085, 0.11)) return !wool || oval(0.755, 0.4, 0.07, 0.095); // the head
-  return wool || oval(0.685, 0.335, 0.05, 0.028) || oval(0.17, 0.17, 0.085, 0.085); // ear and sun
+  if (inOval(x, y, 0.755, 0.4, 0.085, 0.11)) return !wool || inOval(x, y, 0.755, 0.4, 0.07, 0.095); // the head
+  return wool || inOval(x, y, 0.685, 0.335, 0.05, 0.028) || inOval(x, y, 0.17, 0.17, 0.085, 0.085); // ear and sun
 }
 
 function isLeg(x) {

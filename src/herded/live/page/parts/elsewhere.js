@@ -15,8 +15,8 @@ export function elsewhere(title, lede) {
         "section",
         { className: "card half" },
         make("h2", {}, "Python answers here"),
-        make("p", {}, "This copy of the page has no Python behind it. To get this scene, install the package and let it serve the page:"),
-        make("pre", {}, code("pip install herded\nherded live")),
+        make("p", {}, "This copy of the page has no Python behind it. To get this scene, install the package from a checkout of its repository, and let it serve the page:"),
+        make("pre", {}, code("pip install .\nherded live")),
       ),
     ),
   );

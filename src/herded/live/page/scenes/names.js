@@ -18,7 +18,7 @@ export function namesScene(words) {
   if (!served) return elsewhere(TITLE, LEDE);
   let found = null, timer = 0, turn = 0, latest = null, drawn = 0, names = null;
   const text = make("textarea", { id: "text", value: words.text ?? TEXT, spellcheck: false, maxLength: 20000 });
-  const shown = make("div", { className: "text", lang: "en" }), problem = make("p", { className: "error", role: "alert" });
+  const shown = make("div", { className: "text", lang: "en", tabIndex: 0, role: "region", "aria-label": "The text with its names" }), problem = make("p", { className: "error", role: "alert" });
   const tally = make("span", {}), mentions = new Mentions();
 
   async function load() {
