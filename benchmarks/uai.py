@@ -200,9 +200,13 @@ def _log_z(models: list[Known], seconds: float, log_z: dict[str, float]) -> Iter
     for known in models:
         asked = Request(task="pr", why_sample=WHY, seconds=seconds)
         began = time.process_time()
-        with by_cpu_clock():
-            plan = plan_run(known.model, "auto", asked)
-            result = infer_planned(known.model, plan, seconds, **ALONE)
+        try:
+            with by_cpu_clock():
+                plan = plan_run(known.model, "auto", asked)
+                result = infer_planned(known.model, plan, seconds, **ALONE)
+        except hd.HerdedError as error:
+            yield f"| {known.name} | {_known(log_z.get(known.name, np.nan))} | {error} |"
+            continue
         cpu, truth = time.process_time() - began, log_z.get(known.name, np.nan)
         low, high = result.log_z_interval
         doubts = spoken_against(result)
