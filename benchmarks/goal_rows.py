@@ -20,7 +20,7 @@ class GoalRow:
 
     @property
     def ratio(self) -> float:
-        return self.ours / self.peer
+        return self.ours / self.peer if self.peer else float("inf")  # too short to be timed
 
     def line(self) -> str:
         unit = f" {self.unit}" if self.unit else ""

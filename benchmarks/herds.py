@@ -23,7 +23,7 @@ import numpy as np
 
 import herded as hd
 from benchmarks import binned, comparators, herd_models, other_models, restless
-from benchmarks.scores import T_OF_FOUR, Book, Run, Score, by_hand, ours, recommended, score
+from benchmarks.scores import Book, Run, Score, by_hand, ours, recommended, score
 from herded.methods.weights_rule import suited_weights
 
 TITLE = "# Herds beside Gibbs sampling"
@@ -101,9 +101,8 @@ def lines(quick: bool, wanted: Wanted | None = None) -> Iterator[str]:
         "variable (all chains and members together, a tenth of them burn-in); its ratio to that of "
         "Gibbs sampling, the geometric mean over models on which Gibbs sampling is within "
         f"{USABLE} (each at least {LEAST}), and the median; the share of models above {WORSE}; the "
-        f"worst. Covered: 95 % intervals "
-        f"({T_OF_FOUR} standard errors of four) that hold the truth, where nothing was warned; "
-        "and the root mean square of all those errors over that of their standard errors.",
+        "worst. Covered: 95 % intervals (`result.interval`) that hold the truth, where nothing was "
+        "warned; and the root mean square of all those errors over that of their standard errors.",
         100,
         break_on_hyphens=False,
     )

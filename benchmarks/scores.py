@@ -11,7 +11,6 @@ import numpy as np
 
 import herded as hd
 
-T_OF_FOUR = 3.18  # standard errors: 95 % by Student's t with three degrees of freedom
 ROUNDING = 1e-8  # of answers that symmetry makes exact, and whose spread is 0
 
 
@@ -21,6 +20,7 @@ class Answer:
 
     marginals: np.ndarray  # (N, K)
     standard_error: np.ndarray | None  # if several independent chains or herds ran
+    interval: np.ndarray | None  # (N, K, 2) of 95 %, likewise
     warned: bool
     cpu: float
 
@@ -75,7 +75,9 @@ def recommended(model: hd.FactorGraph, updates: int, seed: int) -> Answer:
 def answer(result: hd.Result, chains: int, cpu: float) -> Answer:
     per_chain = result.chain_marginals
     spread = per_chain.std(axis=0, ddof=1) / chains**0.5 if chains > 1 else None
-    return Answer(per_chain.mean(axis=0), spread, bool(result.warnings), cpu)
+    shape = *per_chain.shape[1:], 2
+    interval = result.interval.reshape(shape) if chains > 1 else None
+    return Answer(per_chain.mean(axis=0), spread, interval, bool(result.warnings), cpu)
 
 
 def by_hand(function: Callable[[hd.FactorGraph, int, int], np.ndarray]) -> Run:
@@ -83,7 +85,8 @@ def by_hand(function: Callable[[hd.FactorGraph, int, int], np.ndarray]) -> Run:
 
     def run(model: hd.FactorGraph, updates: int, seed: int) -> Answer:
         began = time.process_time()
-        return Answer(function(model, updates, seed), None, False, time.process_time() - began)
+        found = function(model, updates, seed)
+        return Answer(found, None, None, False, time.process_time() - began)
 
     return run
 
@@ -94,11 +97,13 @@ def score(model: hd.FactorGraph, answer: Answer, truth: np.ndarray) -> Score:
     free = states & (np.asarray(model.evidence) < 0)[:, None]
     gap = np.abs(answer.marginals - truth)
     error = float(gap[free].mean())
-    if answer.standard_error is None or answer.warned:
+    if answer.standard_error is None or answer.interval is None or answer.warned:
         return Score(error, None, None, answer.cpu)
     open_ = free & (truth > 0) & (truth < 1)
     spread = answer.standard_error[open_]
-    covered = float((gap[open_] <= T_OF_FOUR * spread + ROUNDING).mean())
+    low, high = answer.interval[open_].T
+    inside = (low <= truth[open_] + ROUNDING) & (truth[open_] <= high + ROUNDING)
+    covered = float(inside.mean())
     squares = float((gap[open_] ** 2).mean()), float((spread**2).mean())
     return Score(error, covered, squares, answer.cpu)
 

@@ -57,7 +57,7 @@ def solve(model: hd.FactorGraph, method: Any) -> Answer:
     """What a solver finds, and how long it takes."""
     began = time.process_time()
     marginals = hd.infer(model, method, progress=False).marginals
-    return Answer(marginals, None, False, time.process_time() - began)
+    return Answer(marginals, None, None, False, time.process_time() - began)
 
 
 def lines(quick: bool) -> Iterator[str]:

@@ -291,12 +291,13 @@ def test_a_score_of_known_numbers():
     model = hd.FactorGraph([2, 3], [((0,), np.zeros(2)), ((1,), np.zeros(3))])
     truth = np.array([[0.5, 0.5, 0.0], [0.25, 0.25, 0.5]])
     off = np.array([[0.1, -0.1, 0.0], [0.0, 0.2, -0.2]])
-    spread = np.full((2, 3), 0.05)
-    found = scores.score(model, scores.Answer(truth + off, spread, False, 1.0), truth)
+    spread, ends = np.full((2, 3), 0.05), np.array([-0.159, 0.159])
+    told = spread, (truth + off)[..., None] + ends
+    found = scores.score(model, scores.Answer(truth + off, *told, False, 1.0), truth)
     assert found.error == pytest.approx(0.6 / 5)
-    assert found.covered == pytest.approx(3 / 5)  # 3.18 times 0.05 is 0.159
+    assert found.covered == pytest.approx(3 / 5)
     assert found.squares == pytest.approx((0.1 / 5, 0.0025))
-    silent = scores.score(model, scores.Answer(truth + off, spread, True, 1.0), truth)
+    silent = scores.score(model, scores.Answer(truth + off, *told, True, 1.0), truth)
     assert silent.covered is None and silent.error == found.error
 
 

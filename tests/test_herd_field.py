@@ -246,7 +246,7 @@ def test_the_table_of_the_sigmoid(bits):
 
 
 def test_a_sweep_at_temperature_0_takes_the_better_state():
-    """And either where both are as good."""
+    """And either where both are as good, as evenly as two phases leave it."""
     field = np.array([3.0, -0.01, 0.0, 5.0, 0.002])
     unary = np.stack([np.zeros(5), field], axis=1)
     for kind in KINDS:
@@ -256,7 +256,7 @@ def test_a_sweep_at_temperature_0_takes_the_better_state():
         samples, _, _ = run(layout, draw, np.zeros((40, 5), int), 9, betas=np.full(9, np.inf))
         means = samples.mean(axis=1)
         assert (means[:, [0, 1, 3, 4]] == [1.0, 0.0, 1.0, 1.0]).all()
-        assert (means[:, 2] == 0.5).all()
+        assert set(samples[:, :, 2].sum(axis=1).tolist()) <= {19, 20, 21}
 
 
 @pytest.mark.parametrize(
@@ -360,9 +360,8 @@ def test_members_stay_apart(kind, name, members, kept):
     """Without fields members that draw in a fixed order would collapse to two.
 
     As many are distinct as among independent chains. Means over the herd of the energy and of the
-    squared magnetisation stray no further than those of independent chains, the energy by less with
-    two phases (layout "field"); four members with kept phases, which are one in layout "dense",
-    stray further.
+    squared magnetisation stray no further than those of independent chains, the energy by less in
+    layout "field"; four members with kept phases, which are one in layout "dense", stray further.
     """
     model, states, joint = zero_field(name)
     proposal, draw = propose(kind, model, members, kept)

@@ -322,3 +322,13 @@ def test_intervals():
     scipy_t = {2: 12.7062, 4: 3.1824, 31: 2.0423, 32: 2.0395, 101: 1.9840, 10_001: 1.9602}
     for runs, expected in scipy_t.items():
         assert t_quantile(runs) == pytest.approx(expected, abs=1e-4)
+
+
+def test_herds_that_agree_to_the_bit_are_right():
+    """Fresh phases are random, so that a spread of 0 says something: here symmetry makes it so."""
+    coin = hd.FactorGraph([2], [((0,), np.zeros(2))])
+    result = hd.infer(coin, hd.Gibbs(herd=16), sweeps=5, chains=2)
+    assert (result.standard_error == 0).all()
+    np.testing.assert_allclose(result.interval[0], [[0.5 - 1e-5, 0.5 + 1e-5]] * 2)
+    with pytest.raises(hd.MethodError, match="identical"):
+        _ = hd.infer(coin, hd.HerdedGibbs(herd=16), sweeps=5, chains=2).standard_error

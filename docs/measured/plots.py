@@ -192,7 +192,7 @@ def orders(found: Tables) -> Any:
         axis.plot(ratios, names, "o", color=colour, label=order)
     axis.axvline(1, color="#1d2127", linewidth=1)
     axis.invert_yaxis()
-    axis.set(xlabel="variance of the energy over that of independent chains (the line)")
+    axis.set(xlabel="variance of the energy over independent chains'")
     _below(figure, axis)
     return figure
 

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 from naive.conditional import naive_fixed_scalar, naive_sigmoid
-from naive.herd import FEW
+from naive.herd import two_sides
 from naive.model import Naive
 from naive.stream import naive_draw, naive_key
 
@@ -96,7 +96,7 @@ def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
     a, members = layout.arrays, len(x0)
     row_start, place = a.row_start.tolist(), a.place.tolist()
     neighbour, coupling, alone = a.neighbour.tolist(), a.coupling.tolist(), a.alone.tolist()
-    blocks, size = len(row_start) - 1, len(alone)
+    blocks, size, words = len(row_start) - 1, len(alone), -(-members // 64)
     key, order_key = naive_key(draw.seed, chain, 4), naive_key(draw.seed, chain, 5)
     start = naive_key(draw.seed, chain, 2)
     phases = [naive_draw(start, at) >> 48 & 0x7FFF for at in range(2 * size)]
@@ -119,17 +119,29 @@ def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
                 if not draw.kept:
                     both = naive_lane_bits(phase_key, lane)
                     phases[low], phases[low + LANES] = both >> 16 & 0x7FFF, both & 0x7FFF
-                slots = members_in_slots(visit, lane, members)
-                for k in (slots[slot] for slot in order if slot < members):
+                slots, p_of = members_in_slots(visit, lane, members), [0] * (64 * words)
+                in_order = [slots[slot] if slot < members else slot for slot in order]
+                for k in range(members):
                     field = alone[at]
                     for row in range(row_start[b], row_start[b + 1]):
                         link = row * LANES + lane
                         field += coupling[link] * x[neighbour[link]][k]
                     if betas is None:
-                        p = naive_coarse(field, layout.bits)
+                        p_of[k] = naive_coarse(field, layout.bits)
                     else:
-                        p = naive_coarse(naive_cooled(field, betas[sweep], layout.bits), 10)
-                    own = low if p < 2**14 else low + LANES
+                        cooled = naive_cooled(field, betas[sweep], layout.bits)
+                        p_of[k] = naive_coarse(cooled, 10)
+                below = [p_of[k] * (p_of[k] < 2**14) for k in in_order]
+                fours = [sum(below[j : j + 4]) for j in range(0, len(below), 4)]
+                one = sum(four >> 4 for four in fours) >= 2**11
+                if one and not draw.kept:  # the others come after them
+                    phases[low + LANES] = (phases[low] + sum(below)) & 0x7FFF
+                turns = not one and not draw.kept
+                sides = [p_of[k] < 2**14 + (turns and j % 2) for j, k in enumerate(in_order)]
+                for k, side in zip(in_order, sides, strict=True):
+                    if k >= members:
+                        continue
+                    p, own = p_of[k], low if side else low + LANES
                     states[k] = (phases[own] + p) >> 15
                     phases[own] = (phases[own] + p) & 0x7FFF
                     tally[at] += p << 16
@@ -156,8 +168,6 @@ def naive_dense_herd(layout, draw, x0, sweeps, chain=0, betas=None, scan="sequen
             clock = sweep * n + i
             bits = naive_draw(key, clock)
             phi = [phases[i] if draw.kept else bits >> 33]
-            if members < FEW and not draw.kept:
-                phi.append(bits % 2**31)  # of members of 1/2 and more
             p = []
             for one in x:
                 links = range(start[i], start[i + 1])
@@ -166,10 +176,13 @@ def naive_dense_herd(layout, draw, x0, sweeps, chain=0, betas=None, scan="sequen
                 )
                 p.append(naive_sigmoid((field * m + (1 << shift >> 1)) >> shift))
             order = naive_order(members, naive_draw(order_key, clock))
-            for k in sorted(order, key=lambda k: p[k] >= 2**30):  # those below 1/2 first
-                own = -1 if p[k] >= 2**30 else 0
-                x[k][i], phi[own] = divmod(phi[own] + p[k], 2**31)
-                tally[i] += p[k]
+            below, above, two = two_sides(p, order, draw.kept)
+            if two:
+                phi.append(bits % 2**31)  # of those who come after the others
+            for own, side in ((0, below), (-1, above)):
+                for k in side:
+                    x[k][i], phi[own] = divmod(phi[own] + p[k], 2**31)
+            tally[i] += sum(p)
             phases[i] = phi[0]
         samples.append([list(one) for one in x])
     return np.array(samples), np.array(tally)

@@ -6,8 +6,6 @@ from naive.model import Naive
 from naive.samplers import add_to_tally, empty_tally, naive_beta
 from naive.stream import naive_draw, naive_key
 
-FEW = 16  # members, of which fewer have two fresh phases
-
 
 def naive_orders(members):
     """The table of orders: each row a shuffle, by draws that are numbered through the table."""
@@ -46,22 +44,20 @@ def naive_herd(
         beta = naive_beta(schedule, sweep, sweeps)
         for i in naive.order(scan, sweep, order_key, False):
             clock = sweep * naive.n + i
-            upper = phases[i]  # of members of 1/2 and more
             if not kept:
-                phases[i] = upper = fresh_phases(naive, key, clock, i)
-                if members < FEW:
-                    root = naive.cards[i] // 2
-                    bits = naive_draw(key if naive.scalar else key + root, clock)
-                    upper = {root: bits % SCALAR}
+                phases[i] = fresh_phases(naive, key, clock, i)
             conditionals = [naive.conditional(i, x[k], beta) for k in range(members)]
             bits = naive_draw(order_key, clock)
             first, second = orders[bits % len(orders)], orders[(bits >> 32) % len(orders)]
             shuffled = [first[second[j]] for j in range(members)]
-            in_order = sorted(shuffled, key=lambda k: is_above_half(conditionals[k]))
-            above = {k: is_above_half(conditionals[k]) for k in in_order}
-            halves = {
-                k: first_half(upper if above[k] else phases[i], conditionals[k]) for k in in_order
-            }
+            below, above, two = two_sides([of_upper_half(p) for p in conditionals], shuffled, kept)
+            upper = phases[i]  # of those who come after the others
+            if two:
+                root = naive.cards[i] // 2
+                bits = naive_draw(key if naive.scalar else key + root, clock)
+                upper = {root: bits % SCALAR}
+            halves = {k: first_half(phases[i], conditionals[k]) for k in below}
+            halves |= {k: first_half(upper, conditionals[k]) for k in above}
             for k in shuffled:
                 x[k][i] = carried_state(phases[i], conditionals[k], *halves[k])
                 add_to_tally(tally, i, conditionals[k])
@@ -92,10 +88,22 @@ def shares(p):
     return [SCALAR - p, p] if isinstance(p, int) else p
 
 
-def is_above_half(p):
-    """Members below 1/2 come first, by the share of the upper half of their states."""
+def of_upper_half(p):
+    """The share of the upper half of the states."""
     p = shares(p)
-    return int(sum(p[len(p) // 2 :]) / sum(p) * SCALAR) >= SCALAR // 2
+    return int(sum(p[len(p) // 2 :]) / sum(p) * SCALAR)
+
+
+def two_sides(chances, shuffled, kept=False):
+    """Who draws first, who draws after them, and whether these have a phase of their own.
+
+    Those below 1/2 are first. Two phases are fresh ones of members who expect less than one 1 on
+    the first side; members of 1/2 at odd places of the order are on that side then.
+    """
+    half = SCALAR // 2
+    two = not kept and sum(p for p in chances if p < half) < SCALAR
+    first = [k for j, k in enumerate(shuffled) if chances[k] < half + (j % 2 if two else 0)]
+    return first, [k for k in shuffled if k not in first], two
 
 
 def first_half(phases, p):

@@ -2,7 +2,7 @@
 
 import numpy as np
 from naive.factor import scopes_and_tables
-from naive.herd import FEW, naive_orders
+from naive.herd import naive_orders, two_sides
 from naive.stream import naive_draw
 
 from herded.system.exp import exp, log
@@ -100,12 +100,11 @@ def share_behind(p, k):
 
 
 def carry(shares, shuffled, bits, members):
-    """Those below 1/2 draw first, then the others; of few members each side has its own phase."""
-    low = [r for r in shuffled if shares[r] < ONE // 2]
-    high = [r for r in shuffled if shares[r] >= ONE // 2]
+    """Those below 1/2 draw first, then the others, who may have a phase of their own."""
+    low, high, two = two_sides(shares, shuffled)
     carried, phase = [0] * members, bits >> 33
     for side in (low, high):
-        if side is high and members < FEW:
+        if side is high and two:
             phase = bits % ONE
         for r in side:
             phase += shares[r]

@@ -2,7 +2,7 @@
 
 import itertools
 
-from naive.herd import FEW, naive_orders
+from naive.herd import naive_orders, two_sides
 from naive.stream import naive_draw, naive_key
 from naive.weights import FIRST_SPLIT
 
@@ -88,18 +88,17 @@ def naive_starts(problem, members, seed, chain):
 
 
 def together(chances, key, clock, bits, table):
-    """Carries of one phase, members below 1/2 first; few members have a phase for each side."""
+    """Carries of one phase, members below 1/2 first, or of one for each side."""
     first, second = table[bits % len(table)], table[(bits >> 32) % len(table)]
     shuffled = [first[second[j]] for j in range(len(chances))]
     low = naive_draw(key, clock) >> 33
     high = naive_draw(key, clock) % ONE
-    below = [k for k in shuffled if chances[k] < ONE // 2]
-    above = [k for k in shuffled if chances[k] >= ONE // 2]
+    below, above, two = two_sides(chances, shuffled)
     taken = [0] * len(chances)
     for k in below:
         low += chances[k]
         taken[k], low = low >> 31, low % ONE
-    phase = high if len(chances) < FEW else low
+    phase = high if two else low
     for k in above:
         phase += chances[k]
         taken[k], phase = phase >> 31, phase % ONE

@@ -20,10 +20,12 @@ ones is right among them too, and what depends on several variables, such as the
 noise than in as many independent chains; in a random order it has more. So kernels whose lanes are
 members let those below 1/2 draw first, then the others, in random order among each.
 
-Where members are few, rounding is most of the noise. If it makes those below 1/2 one too many, the
-others, who go on with the same phase, are one too few: the count is right, and members that
-disagree with their neighbours are two too many. So fresh phases of fewer than `FEW` members are
-two, one for each side: counts vary more, and energies no more than those of independent chains.
+Where those below 1/2 expect less than one 1 among them, rounding is most of the noise. If it makes
+them one too many, the others, who go on with the same phase, are one too few: the count is right,
+and members that disagree with their neighbours are two too many. There, fresh phases are two, one
+for each side: counts vary more, and energies no more than those of independent chains. Members of
+exactly 1/2, of which there are many where there is no field, then take turns between both sides:
+on one they would all but become each other's mirror images, whose energies are the same.
 """
 
 from dataclasses import dataclass
@@ -41,8 +43,8 @@ PHASES, ORDERS = 4, 5  # purposes of streams
 ORDER_STREAM = stream_key(0, 0, ORDERS)
 MOST_ENTRIES = 2**16  # of a table of orders: 128 KiB
 HALF = np.uint32(2**30)
-FEW = 16
-GO_ON = np.uint32(2**31)  # no phase: members of 1/2 and more go on with that of the others
+ENOUGH = np.uint64(2**31)  # sum of p below 1/2, from which on all have one phase
+GO_ON = np.uint32(2**31)  # no phase: members of 1/2 and more always go on with the others' one
 _0, _31, _SCALE = np.uint32(0), np.uint64(31), float(2**31)
 
 
@@ -107,9 +109,9 @@ def fresh_phase(key, name):
 
 
 @jit
-def second_phase(key, name, n):
+def second_phase(key, name):
     """The phase of members of 1/2 and more, from bits that `fresh_phase` leaves."""
-    return np.uint32(draw(key, name)) & PHASE if n < FEW else GO_ON
+    return np.uint32(draw(key, name)) & PHASE
 
 
 @jit
@@ -123,20 +125,19 @@ def draw_all(p, phi, second, flat, a, b, x, at, n):
     """All n members draw: x[at + k] is member k's carry. Gives the phase after the last, how many
     are 1, and the sum of p.
 
-    Members below 1/2 come first, then the others, who have the phase `second` or go on; both are
-    gone through at once. Phases are not taken modulo 1: their carries are counted, and 64 bits
-    hold them.
+    Members below 1/2 come first, then the others, who go on with their phase, or have the phase
+    `second` if there is one and those below 1/2 expect less than one 1; both are gone through at
+    once. Phases are not taken modulo 1: their carries are counted, and 64 bits hold them.
     """
-    low, high = np.uint64(phi), np.uint64(phi)
-    if second == GO_ON:
-        for k in range(n):
-            high += np.uint64(p[k] if p[k] < HALF else _0)
-    else:
-        high = np.uint64(second)
+    low, high, tie = np.uint64(phi), np.uint64(phi), np.uint32(0)
+    for k in range(n):
+        high += np.uint64(p[k] if p[k] < HALF else _0)
+    if second != GO_ON and high - low < ENOUGH:
+        high, tie = np.uint64(second), np.uint32(1)
     start, count = high, high >> _31
     for j in range(n):
         k = np.uint64(flat[a + np.uint64(flat[b + j])])
-        below = p[k] if p[k] < HALF else _0
+        below = p[k] if p[k] < HALF + (np.uint32(j) & tie) else _0
         low += np.uint64(below)
         high += np.uint64(p[k] - below)
         now = (low >> _31) + (high >> _31)

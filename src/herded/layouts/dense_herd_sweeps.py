@@ -65,7 +65,7 @@ def dense_herd(a, scan, orders, run, betas, m, block, first, last):
                     phi, second = phases[i], GO_ON
                 else:
                     phi = fresh_phase(run.key, clock + i)
-                    second = second_phase(run.key, clock + i, n)
+                    second = second_phase(run.key, clock + i)
                 r, q = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
                 end, carries, total = draw_all(p, phi, second, flat, r, q, x, i * n, n)
                 set_masks(masks, i * room, x, i * n, n)

@@ -98,11 +98,11 @@ def add_rows(fields, at, tables, r0, r1, r2, r3):
 
 
 @jit
-def exchange_fields(fields, mix, parts):
+def exchange_fields(fields, mix, first, parts):
     """Members change places in each lane: bit k of `mix` says whether k and its partner do."""
     for n in range(Z(ROUNDS)):
         for j in range(L):
-            z = mix[n * L + j]
+            z = mix[first + n * L + j]
             parts[j] = U(z)
             parts[L + j] = U(z >> _16)
             parts[L2 + j] = U(z >> Z(32))

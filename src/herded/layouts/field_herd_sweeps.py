@@ -1,11 +1,8 @@
 """Sweeps of a herd in which lanes are variables of one colour, and members are bits of words.
 
-A visit of a block finds the fields of sixteen members of all its lanes, looks their p up, and adds
-them to the phases of the lanes one member after another. A lane has two phases: one for p below
-1/2 and one for the others. Members that expect the same make up for each other so, and energies
-have less noise than those of independent chains; with one phase they would have more. Sums wrap at
-2^16 and p is at scale 2^15: a carry is a change of the top bit, need not be taken away, and p = 1
-exists. The carries tell the sum of all p: carries * 2^15 + last phases - first phases.
+A visit of a block finds the fields of sixteen members of all its lanes and looks their p up, until
+it has those of the whole herd. Then the members draw with the phases of the lanes, one after
+another (`field_herd_phases`).
 
 The members of a block come in an order that is drawn at each visit: words at random, then groups of
 sixteen, then members, all by `orders`. It is common to all lanes. So that lanes do not agree on
@@ -23,6 +20,17 @@ import numpy as np
 from herded.draws.together import order_rows
 from herded.draws.together_lanes import lane_bits
 from herded.layouts.field_herd_arrays import LANES, WORD, multiplier
+from herded.layouts.field_herd_phases import (
+    HALF,
+    add_phases,
+    add_up,
+    carry,
+    draw_phases,
+    go_on,
+    load_phases,
+    save_phases,
+    sum_below,
+)
 from herded.layouts.field_herd_shared import (
     AT_ONCE,
     exchange_fields,
@@ -37,9 +45,9 @@ from herded.system.stream import draw
 I2, I4, U, U4, Z = np.int16, np.int32, np.uint16, np.uint32, np.uint64
 GROUP = 16  # members whose words are 16 bits
 L, L2, L3, L4 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES)
-L5, L6, L7 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES)
+L5, L6, L7, L8 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES), Z(8 * LANES)
 _0, _1, _2, _4, _8, _16, _32, _48 = Z(0), Z(1), Z(2), Z(4), Z(8), Z(16), Z(32), Z(48)
-PHASE, HALF = U(0x7FFF), U(0x4000)
+LAST = Z(0xFFFF)
 
 
 @jit
@@ -59,9 +67,11 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
     for b in range(part[0], part[1]):
         most = max(most, Z(row_start[b + 1] - row_start[b]) * L)
     near, halves = np.empty(most, Z), np.empty(_4 * most, U)
-    f, p, bits = np.empty(GROUP * LANES, I2), np.empty(GROUP * LANES, U), np.empty(GROUP, U)
+    four_f, four_p = np.empty(GROUP * LANES // 4, Z), np.empty(words * Z(WORD * LANES // 4), Z)
+    f, p = four_f.view(I2), four_p.view(U)
+    bits, slots, turns = np.empty(words * Z(WORD), U), np.empty(GROUP, Z), np.empty(words * _4, Z)
     phase, begin, carries = np.empty(2 * LANES, U), np.empty(LANES, U), np.empty(LANES, np.int64)
-    out, mix, slots = np.empty(4 * LANES, U), np.empty(6 * LANES, Z), np.empty(GROUP, Z)
+    out, mix, below = np.empty(4 * LANES, U), np.empty(words * L6, Z), np.empty(2 * LANES, U)
     all_fields, tables = np.zeros(WORD * LANES, I2), np.empty(4 * 16 * LANES, I2)
     states = np.empty((most // L + Z(AT_ONCE)) * Z(WORD // 4), np.uint8)
     rest = np.empty(AT_ONCE * LANES, I2)
@@ -75,47 +85,61 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
                 load_phases(phases, _2 * here, phase)
             else:
                 draw_phases(draw(run.key, name), phase)
-            add_phases(phase, begin)
+            for j in range(L):
+                below[j] = U(0)
+                below[L + j] = U(0) if not len(phases) else HALF
             visit = draw(run.phase_key, name)
             r, q = order_rows(visit, len(of_words) // words, words)
-            for j in range(L):
-                carries[j] = 0
             for n in range(words):
-                word = Z(of_words[r + Z(of_words[q + n])])
+                word, mine = Z(of_words[r + Z(of_words[q + n])]), n * L6
                 left = Z(members) - word * Z(WORD)
-                draw_exchanges(draw(visit, words + word), left, mix)
+                draw_exchanges(draw(visit, words + word), left, mix, mine)
                 if shared[b]:
                     number_states(x, words, word, neighbour, first, rows, states)
                     last = min(left, Z(WORD))
                     fields_of_all(
                         all_fields, alone, here, coupling, first, rows, rest, states, tables, last
                     )
-                    exchange_fields(all_fields, mix, out)
+                    exchange_fields(all_fields, mix, mine, out)
                 else:
-                    gather(x, words, word, neighbour, first, rows, mix, near, halves, most)
+                    gather(x, words, word, neighbour, first, rows, mix, mine, near, halves, most)
                 t, u = order_rows(draw(visit, word), len(of_groups) // 4, 4)
-                for k in range(_4):
-                    g = Z(of_groups[t + Z(of_groups[u + k])])
+                for turn in range(n * _4, n * _4 + _4):
+                    g, i = Z(of_groups[t + Z(of_groups[u + turn % _4])]), turn * _16
+                    turns[turn] = g
                     if g * _16 >= left:
-                        for j in range(L):
-                            out[g * L + j] = 0
                         continue
-                    order_bits(draw(visit, words + words + word * _4 + g), of_members, bits, slots)
+                    choice = draw(visit, words + words + word * _4 + g)
+                    order_bits(choice, of_members, bits, i, slots)
                     if shared[b]:
                         take_fields(f, all_fields, g, slots)
                     else:
-                        for i in range(_0, _16, _8):
+                        for o in range(_0, _16, _8):
+                            k = i + o
                             fields(
-                                f, i * L, halves, g * most, coupling, first, alone, here, rows,
-                                bits[i], bits[i + _1], bits[i + _2], bits[i + Z(3)],
-                                bits[i + _4], bits[i + Z(5)], bits[i + Z(6)], bits[i + Z(7)],
+                                f, o * L, halves, g * most, coupling, first, alone, here, rows,
+                                bits[k], bits[k + _1], bits[k + _2], bits[k + Z(3)],
+                                bits[k + _4], bits[k + Z(5)], bits[k + Z(6)], bits[k + Z(7)],
                             )  # fmt: skip
                     if betas is not None:
                         cool(f, factor, shift)
                     live = U((_1 << min(left - g * _16, _16)) - _1)
-                    look_up(f, p, table, bits, live)
-                    carry(p, phase, out, g * L, bits)
-                put(x, here, words, word, mix, out, carries)
+                    look_up(four_f, four_p, i, table, bits, live)
+                    if not len(phases):
+                        sum_below(p, i * L, below)
+            if not len(phases):
+                go_on(phase, below)
+            add_phases(phase, begin)
+            for j in range(L):
+                carries[j] = 0
+            for n in range(words):
+                word = Z(of_words[r + Z(of_words[q + n])])
+                for j in range(L4):
+                    out[j] = U(0)
+                for turn in range(n * _4, n * _4 + _4):
+                    if word * Z(WORD) + turns[turn] * _16 < Z(members):
+                        carry(p, phase, below, out, turns[turn] * L, bits, turn * _16)
+                put(x, here, words, word, mix, n * L6, out, carries)
             if len(phases):
                 save_phases(phases, _2 * here, phase)
             if len(ones):
@@ -129,46 +153,7 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
 
 
 @jit
-def draw_phases(key, phase):
-    """Uniform phases, low ones and then high ones; their top bits do not matter."""
-    a, b = U4(key), U4(key >> _32)
-    for j in range(L):
-        both = lane_bits(a, b, U4(j))
-        phase[j] = U(both >> U4(16))
-        phase[L + j] = U(both)
-
-
-@jit
-def load_phases(phases, at, phase):
-    """The phases of a block where they were left."""
-    for j in range(L2):
-        phase[j] = phases[at + j]
-
-
-@jit
-def save_phases(phases, at, phase):
-    """Keep the phases of a block."""
-    for j in range(L2):
-        phases[at + j] = phase[j]
-
-
-@jit
-def add_phases(phase, total):
-    """The sum of both phases of each lane."""
-    for j in range(L):
-        total[j] = U(U(phase[j] & PHASE) + U(phase[L + j] & PHASE))
-
-
-@jit
-def add_up(tally, here, phase, begin, carries):
-    """Add the sums of the members' conditionals, at scale 2^31."""
-    for j in range(L):
-        last = np.int64(phase[j] & PHASE) + np.int64(phase[L + j] & PHASE)
-        tally[here + j] += ((carries[j] << 15) + last - np.int64(begin[j])) << 16
-
-
-@jit
-def draw_exchanges(key, left, mix):
+def draw_exchanges(key, left, mix, at):
     """Which members of each lane change places, in six rounds; spare bits stay where they are."""
     a, b = U4(key), U4(key >> _32)
     live = ~_0 if left >= Z(WORD) else (_1 << left) - _1
@@ -176,12 +161,13 @@ def draw_exchanges(key, left, mix):
     both8, both16, both32 = live & (live >> _8), live & (live >> _16), live & (live >> _32)
     for j in range(L):
         i = U4(U4(j) * U4(6))
-        mix[j] = firsts(lane_bits(a, b, i), U4(1), U4(0x55555555)) & both1
-        mix[L + j] = firsts(lane_bits(a, b, U4(i + U4(1))), U4(2), U4(0x33333333)) & both2
-        mix[L2 + j] = firsts(lane_bits(a, b, U4(i + U4(2))), U4(4), U4(0x0F0F0F0F)) & both4
-        mix[L3 + j] = firsts(lane_bits(a, b, U4(i + U4(3))), U4(8), U4(0x00FF00FF)) & both8
-        mix[L4 + j] = firsts(lane_bits(a, b, U4(i + U4(4))), U4(16), U4(0x0000FFFF)) & both16
-        mix[L5 + j] = Z(lane_bits(a, b, U4(i + U4(5)))) & both32
+        o = at + j
+        mix[o] = firsts(lane_bits(a, b, i), U4(1), U4(0x55555555)) & both1
+        mix[o + L] = firsts(lane_bits(a, b, U4(i + U4(1))), U4(2), U4(0x33333333)) & both2
+        mix[o + L2] = firsts(lane_bits(a, b, U4(i + U4(2))), U4(4), U4(0x0F0F0F0F)) & both4
+        mix[o + L3] = firsts(lane_bits(a, b, U4(i + U4(3))), U4(8), U4(0x00FF00FF)) & both8
+        mix[o + L4] = firsts(lane_bits(a, b, U4(i + U4(4))), U4(16), U4(0x0000FFFF)) & both16
+        mix[o + L5] = Z(lane_bits(a, b, U4(i + U4(5)))) & both32
 
 
 @jit
@@ -199,25 +185,26 @@ def exchange(z, mask, distance):
 
 
 @jit
-def order_bits(choice, of_members, bits, slots):
+def order_bits(choice, of_members, bits, at, slots):
     """The members of a group and their bits of its words, in their order at this visit."""
     r, q = order_rows(choice, len(of_members) // GROUP, GROUP)
     for k in range(_16):
         slots[k] = Z(of_members[r + Z(of_members[q + k])])
-        bits[k] = U(_1 << slots[k])
+        bits[at + k] = U(_1 << slots[k])
 
 
 @jit
-def gather(x, words, word, neighbour, first, rows, mix, near, halves, most):
+def gather(x, words, word, neighbour, first, rows, mix, mine, near, halves, most):
     """The neighbours' words, then their four groups: the second loop is vectorised."""
     for i in range(rows * L):
         near[i] = x[Z(neighbour[first + i]) * words + word]
     for row in range(rows):
         at = row * L
         for j in range(L):
-            z = exchange(exchange(near[at + j], mix[j], _1), mix[L + j], _2)
-            z = exchange(exchange(z, mix[L2 + j], _4), mix[L3 + j], _8)
-            z = exchange(exchange(z, mix[L4 + j], _16), mix[L5 + j], _32)
+            o = mine + j
+            z = exchange(exchange(near[at + j], mix[o], _1), mix[o + L], _2)
+            z = exchange(exchange(z, mix[o + L2], _4), mix[o + L3], _8)
+            z = exchange(exchange(z, mix[o + L4], _16), mix[o + L5], _32)
             halves[at + j] = U(z)
             halves[most + at + j] = U(z >> _16)
             halves[most + most + at + j] = U(z >> _32)
@@ -273,63 +260,33 @@ def cool(f, factor, shift):
 
 
 @jit
-def look_up(f, p, table, bits, live):
-    """p of every member and lane; none of a bit that no member has: it must not move a phase."""
+def look_up(f, p, first, table, bits, live):
+    """p of every member and lane, four lanes at a time, which spares loads and stores.
+
+    None of a bit that no member has: it must not move a phase.
+    """
     for k in range(_16):
-        at = k * L
-        if U(bits[k] & live) != U(0):
-            for j in range(L):
-                p[at + j] = table[Z(U(f[at + j]))]
+        at, o = (first + k) * Z(LANES // 4), k * Z(LANES // 4)
+        if U(bits[first + k] & live) != U(0):
+            for j in range(Z(LANES // 4)):
+                z = f[o + j]
+                low = Z(table[z & LAST]) | (Z(table[(z >> _16) & LAST]) << _16)
+                high = Z(table[(z >> _32) & LAST]) | (Z(table[z >> _48]) << _16)
+                p[at + j] = low | (high << _32)
         else:
-            for j in range(L):
-                p[at + j] = U(0)
+            for j in range(Z(LANES // 4)):
+                p[at + j] = _0
 
 
 @jit
-def add(low, high, new, p, bit):
-    """One member, whose bit is `bit`: the phases and the word so far."""
-    above = p >= HALF
-    a = low if above else U(low + p)
-    b = U(high + p) if above else high
-    moved = U(U(low ^ a) | U(high ^ b))
-    return a, b, U(new | (bit if I2(moved) < I2(0) else U(0)))
-
-
-@jit
-def carry(p, phase, out, at, k):
-    """Add the p of sixteen members to the phases of all lanes; carries are the new states."""
-    k0, k1, k2, k3, k4, k5, k6, k7 = k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7]
-    k8, k9, ka, kb, kc, kd, ke, kf = k[8], k[9], k[10], k[11], k[12], k[13], k[14], k[15]
-    for j in range(L):
-        a, b, new = add(phase[j], phase[L + j], U(0), p[j], k0)
-        a, b, new = add(a, b, new, p[L + j], k1)
-        a, b, new = add(a, b, new, p[L2 + j], k2)
-        a, b, new = add(a, b, new, p[L3 + j], k3)
-        a, b, new = add(a, b, new, p[L4 + j], k4)
-        a, b, new = add(a, b, new, p[L5 + j], k5)
-        a, b, new = add(a, b, new, p[L6 + j], k6)
-        a, b, new = add(a, b, new, p[L7 + j], k7)
-        a, b, new = add(a, b, new, p[_8 * L + j], k8)
-        a, b, new = add(a, b, new, p[Z(9) * L + j], k9)
-        a, b, new = add(a, b, new, p[Z(10) * L + j], ka)
-        a, b, new = add(a, b, new, p[Z(11) * L + j], kb)
-        a, b, new = add(a, b, new, p[Z(12) * L + j], kc)
-        a, b, new = add(a, b, new, p[Z(13) * L + j], kd)
-        a, b, new = add(a, b, new, p[Z(14) * L + j], ke)
-        a, b, new = add(a, b, new, p[Z(15) * L + j], kf)
-        phase[j] = a
-        phase[L + j] = b
-        out[at + j] = new
-
-
-@jit
-def put(x, here, words, word, mix, out, carries):
+def put(x, here, words, word, mix, mine, out, carries):
     """Store the four groups of a word, all members in their places, and count its ones."""
     for j in range(L):
         z = Z(out[j]) | (Z(out[L + j]) << _16) | (Z(out[L2 + j]) << _32) | (Z(out[L3 + j]) << _48)
-        z = exchange(exchange(z, mix[L5 + j], _32), mix[L4 + j], _16)
-        z = exchange(exchange(z, mix[L3 + j], _8), mix[L2 + j], _4)
-        z = exchange(exchange(z, mix[L + j], _2), mix[j], _1)
+        o = mine + j
+        z = exchange(exchange(z, mix[o + L5], _32), mix[o + L4], _16)
+        z = exchange(exchange(z, mix[o + L3], _8), mix[o + L2], _4)
+        z = exchange(exchange(z, mix[o + L], _2), mix[o], _1)
         x[(here + j) * words + word] = z
         z -= (z >> _1) & Z(0x5555555555555555)
         z = (z & Z(0x3333333333333333)) + ((z >> _2) & Z(0x3333333333333333))

@@ -70,7 +70,7 @@ def draw_scalars(h, run, logits, i, s, beta):
     if len(phases):
         phi, second = phases[i] & PHASE, GO_ON
     else:
-        phi, second = fresh_phase(run.key, clock), second_phase(run.key, clock, n)
+        phi, second = fresh_phase(run.key, clock), second_phase(run.key, clock)
     a, b = order_rows(draw(run.phase_key, clock), h.orders.shape[0], n)
     end, _, total = draw_all(p, phi, second, h.orders.reshape(-1), a, b, h.new, _0, n)
     if len(phases):
@@ -93,7 +93,7 @@ def draw_vectors(h, run, logits, i, s, beta):
             phi[k] = fresh_phase(run.key + np.uint64(k), clock)
     root, second = states >> 1, GO_ON
     if not len(phases):
-        second = second_phase(run.key + np.uint64(root), clock, n)
+        second = second_phase(run.key + np.uint64(root), clock)
     for k in range(n):
         fixed_vector(logits[k], beta, states, own, 0)
         h.p[k] = cumulate(own, 0, states, upto, np.int64(k) * (widest + 1))

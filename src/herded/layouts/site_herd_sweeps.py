@@ -62,7 +62,7 @@ def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
                     phi, second = phases[i] & PHASE, GO_ON
                 else:
                     phi = fresh_phase(run.key, clock + i)
-                    second = second_phase(run.key, clock + i, n)
+                    second = second_phase(run.key, clock + i)
                 a, b = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
                 end, carries, total = draw_all(p, phi, second, flat, a, b, x, i * n, n)
                 if len(phases):
@@ -108,7 +108,7 @@ def vector_herd(t, shares, f, scan, orders, run, betas, m, block, first, last):
                         phi[split] = fresh_phase(run.key + split, clock + i)
                 root, to, second = states >> 1, np.int64(i) * widest, GO_ON
                 if not len(phases):
-                    second = second_phase(run.key + np.uint64(root), clock + i, n)
+                    second = second_phase(run.key + np.uint64(root), clock + i)
                 a, b = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
                 if t is not None:
                     find_rows(t.neighbour_start, t.neighbour, t.radix, i, x, n, row)

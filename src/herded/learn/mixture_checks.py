@@ -65,6 +65,8 @@ def scaling(table: np.ndarray, family: str) -> Scaling:
     everything = np.arange(d)
     if family == "categorical":
         values = whole_values(table)
+        if (values == values[0]).all():
+            raise nothing_varies(n, d)
         categories = values.max(axis=0).astype(np.int64) + 1
         return Scaling(family, everything, np.zeros(d), np.ones(d), categories)
     columns = np.ascontiguousarray(table.T).copy()
@@ -72,11 +74,16 @@ def scaling(table: np.ndarray, family: str) -> Scaling:
     standardise(columns, means, lengths_)
     varies = np.flatnonzero(lengths_ > 0)
     if not len(varies):
-        raise ModelError(
-            f"expected a column of X that varies, got {d} constant ones in {n} rows (n_samples = "
-            f"{n}): there is nothing to cluster"
-        )
+        raise nothing_varies(n, d)
     return Scaling(family, varies, means[varies], lengths_[varies] / np.sqrt(n), np.zeros(0))
+
+
+def nothing_varies(n: int, d: int) -> ModelError:
+    """The error to raise where all points are one."""
+    return ModelError(
+        f"expected a column of X that varies, got {d} constant ones in {n} rows (n_samples = {n}): "
+        "there is nothing to cluster"
+    )
 
 
 def whole_values(table: np.ndarray) -> np.ndarray:

@@ -12,14 +12,14 @@ UNKNOWN = -1
 MOST_STATES = 2**16  # states are kept in 16 bits
 
 
-def whole_rows(name: str, data: ArrayLike) -> np.ndarray:
+def whole_rows(
+    name: str, data: ArrayLike, remedy: str = "write -1 for what is unknown"
+) -> np.ndarray:
     """`data` as whole numbers, with a sentence of its own for NaN."""
     numbers = number_array(name, data)
     if np.isnan(numbers).any():
         at = tuple(int(a) for a in np.argwhere(np.isnan(numbers))[0])
-        raise ModelError(
-            f"expected whole numbers in {name}, got NaN at {at}: write -1 for what is unknown"
-        )
+        raise ModelError(f"expected whole numbers in {name}, got NaN at {at}: {remedy}")
     return whole_array(name, numbers)
 
 

@@ -112,7 +112,7 @@ def sweep_columns(herd, problem, sums, flat, rows, keys, first, sweeps, burn_in)
             if len(phases):
                 total = herd_in_time(phases, chances, j, p, shift, taken)
             else:
-                phi, second = fresh_phase(keys[0], clock), second_phase(keys[0], clock, members)
+                phi, second = fresh_phase(keys[0], clock), second_phase(keys[0], clock)
                 a, b = order_rows(draw(keys[1], clock), rows, members)
                 _, _, total = draw_all(chances, phi, second, flat, a, b, taken, 0, members)
             if recorded:

@@ -167,7 +167,7 @@ def find_structure(
 
 def _spins(data: ArrayLike) -> np.ndarray:
     """(R, N) of -1 and 1."""
-    rows = whole_rows("data", data)
+    rows = whole_rows("data", data, "drop such rows or columns")
     if rows.ndim != 2 or rows.shape[1] < 2:
         raise ModelError(f"expected data of shape (rows, 2 or more variables), got {rows.shape}")
     if len(rows) < 2:

@@ -186,7 +186,7 @@ def draw_together(p, states, key, order_key, clock, orders, later, carried, x):
             later[r] = np.uint32(0)
             if x[r] == k:
                 later[r] = share_behind(p, k, states, r)
-        phi, second = fresh_phase(split, clock), second_phase(split, clock, count)
+        phi, second = fresh_phase(split, clock), second_phase(split, clock)
         draw_all(later, phi, second, orders.reshape(-1), a, b, carried, np.uint64(0), count)
         for r in range(members):
             x[r] += carried[r]

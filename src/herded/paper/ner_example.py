@@ -69,13 +69,14 @@ def _draw(words: list[str], kinds: list[str], starts: np.ndarray, links: np.ndar
     for first, last in pairwise(starts):
         axis.plot([first, last - 1], [1, 1], color="#6b7280", zorder=1)
     for place, (word, kind) in enumerate(zip(words, kinds, strict=True)):
-        axis.plot([place, place], [0.35, 1], color="#d1d5db", zorder=1)
+        low = 0.33 - 0.2 * (place % 2)  # neighbours' words are long: every other one is lower
+        axis.plot([place, place], [low + 0.05, 1], color="#d1d5db", zorder=1)
         axis.plot(place, 1, "o", ms=12, color=COLOURS.get(kind, "#cbd5e1"), zorder=2)
-        axis.annotate(word, (place, 0.3), ha="center", va="top", fontsize=8)
+        axis.annotate(word, (place, low), ha="center", va="top")
     turn = np.linspace(0, np.pi, 40)
     for first, last in links:
         middle, half = (first + last) / 2, (last - first) / 2
         axis.plot(middle - half * np.cos(turn), 1 + 0.17 * half * np.sin(turn) + 0.1, color=GIBBS)
-    axis.set(ylim=(0, 2), xlim=(-0.6, len(words) - 0.4))
+    axis.set(ylim=(-0.1, 1.8), xlim=(-0.6, len(words) - 0.4))
     axis.set_axis_off()
     return svg(figure)

@@ -1,7 +1,7 @@
 """The decoders of section 4.3, each run on a task: same starts, same scan, same sweeps, same code.
 
 Annealed Gibbs falls linearly from temperature 1 to 0. "Best" is the best sample of each connected
-component, "last" is where the run ends. Seconds are those of `infer`, from the model to the
+component, "last" is where the run ends. Seconds are CPU time of `infer`, from the model to the
 labels: what makes the model, such as features, is not counted. The annealed herd, which is not in
 the paper, has as many updates of each word as the others, or a few less: 16 members share them.
 """
@@ -37,7 +37,7 @@ class Row:
     method: str
     sweeps: int
     labels: list[np.ndarray]
-    seconds: float  # of one run, the mean
+    seconds: float  # of CPU time of one run, the mean
     members: int = 1  # of a herd, all of which a sweep moves
 
     def f1(self, task: Task) -> tuple[float, float]:
@@ -133,9 +133,9 @@ def _many(
     best, ends, seconds = [], [], []
     keep: list[Keep] = [BestState(), Samples(every=sweeps)] if last else [BestState()]
     for seed, start in enumerate(starts):
-        began = time.perf_counter()
+        began = time.process_time()
         found = infer(task.model, method(seed=seed), sweeps=sweeps, start=start, keep=keep)
-        seconds.append(time.perf_counter() - began)
+        seconds.append(time.process_time() - began)
         best.append(found.best.state)
         if last:
             ends.append(found.samples[0, -1].astype(np.int64))
@@ -151,9 +151,9 @@ def _icm(task: Task, starts: Sequence[np.ndarray]) -> Row:
 
 
 def _timed(name: str, sweeps: int, run: Callable[[], np.ndarray]) -> Row:
-    began = time.perf_counter()
+    began = time.process_time()
     labels = run()
-    return Row(name, sweeps, [labels], time.perf_counter() - began)
+    return Row(name, sweeps, [labels], time.process_time() - began)
 
 
 def _warm_up(task: Task, linked: bool) -> None:

@@ -16,6 +16,7 @@ FEW, SMALL = 256, 2.0**24  # variables, and bytes of elimination, that take a te
 QUICK = 2**20  # entries of factors' tables that mean field goes over
 QUICK_PARTS = 16  # of elimination: a tenth of a second
 SWEEPS = 16
+REMEDY = "; a ladder has an interval: hd.Tempered(hd.Gibbs(), 17, hottest=0), --task pr"
 CLOSE = 0.05  # an error of log Z that nobody needs to be warned of
 
 
@@ -35,10 +36,11 @@ def doubt_of_log_z(method: object, graph: FactorGraph, log_z: float) -> str:
     unsure = f"log Z is {kind} on a graph with loops, of which no error bound is known"
     bound = None if graph.has_hard_zeros else _bound(graph)
     if bound is None:
-        return Note(unsure)
+        return Note(unsure + REMEDY)
     if log_z < bound - CLOSE:
-        return f"{unsure}, and it is too low: mean field proves that log Z is {bound:.6g} or more"
-    return Note(f"{unsure}; mean field proves that it is {bound:.6g} or more")
+        proved = f"mean field proves that log Z is {bound:.6g} or more"
+        return f"{unsure}, and it is too low: {proved}{REMEDY}"
+    return Note(f"{unsure}; mean field proves that it is {bound:.6g} or more{REMEDY}")
 
 
 def _eliminated(graph: FactorGraph) -> float | None:

@@ -40,7 +40,7 @@ LEAST_BURN_IN, LEAST_SWEEPS = 12, 40  # of a member, however fast the model mixe
 # In a longer run members have more sweeps than the pilot asks for, which costs next to nothing: it
 # may have missed what is rare.
 SWEEPS_PER_POWER, POWER = 0.09, 2 / 3
-LEAST_HERD = 32  # members that time leaves; with fewer, herding in time is more accurate
+LEAST_HERD = 20  # members that time leaves; with fewer, herding in time is far more accurate
 SMALLEST_HERD = 12  # members that memory leaves
 MOST_HERD = 1024
 UNBIASED = 100_000  # updates up to which the bias of pooled weights is below their noise
@@ -92,7 +92,7 @@ def recommend(
     """The method, the size of a herd and the burn-in that suit a model and a budget.
 
     A pilot, eight chains that take a twentieth of the budget, sees how fast the model mixes. Where
-    that leaves time for herds of 32 members or more, four herds of Gibbs chains run: each member is
+    that leaves time for herds of 20 members or more, four herds of Gibbs chains run: each member is
     exactly a Gibbs chain, and the four give an interval. Else four chains herd in time, which is
     more accurate in runs that are short for a model. If the pilot was too short to tell, the result
     of the run has a warning. Where hard zeros wall in moves of one variable, herds move blocks.

@@ -183,7 +183,8 @@ class Result:
             raise MethodError(
                 "expected at least 2 chains for a standard error, got 1: pass chains=4"
             )
-        if (chains == chains[0]).all():
+        fresh = getattr(self.method, "herd", 1) > 1 and not hasattr(self.method, "weights")
+        if not fresh and (chains == chains[0]).all():  # herds may: symmetry makes answers exact
             raise MethodError(
                 "expected chains that differ, got identical ones, whose spread says nothing: use "
                 "more sweeps, or a method with random phases or draws"
