@@ -114,6 +114,9 @@ def lines(chosen: argparse.Namespace, noted: book.Book) -> Iterator[str]:
     for name in [chosen.only] if chosen.only else PARTS:
         if name == "herds":
             yield from herds.lines(chosen.quick, wanted(chosen))
+        elif name == "uai":
+            yield from uai.lines(chosen.quick, chosen.seconds)
+            yield ""
         elif name in parts:
             yield from parts[name].lines(chosen.quick)
             yield ""
@@ -142,6 +145,7 @@ def main() -> None:
     options.add_argument("--peers", action="store_true", help="also the same work by others")
     options.add_argument("--only", choices=[*PARTS, *WITHIN, *APART, *PEERS])
     options.add_argument("--models", metavar="DIR", help="UAI models; or set HERDED_UAI")
+    options.add_argument("--seconds", type=float, help="of CPU, for log Z of UAI models")
     options.add_argument("--updates", type=whole_numbers, help="lengths of runs: 10000,100000")
     options.add_argument("--rows", nargs="+", help="rows whose names begin so: recommend Gibbs")
     options.add_argument("--every", type=int, default=1, help="every so many-th model")

@@ -105,7 +105,8 @@ METHODS: dict[str, Run] = {
 }
 
 
-def lines(quick: bool) -> Iterator[str]:
+def lines(quick: bool, seconds: float | None = None) -> Iterator[str]:
+    """Tables of marginals and of log Z, for which there are so many seconds of CPU."""
     folder = os.environ.get("HERDED_UAI")
     found = sorted(Path(folder).rglob("*.uai")) if folder else []
     if not found:
@@ -116,7 +117,7 @@ def lines(quick: bool) -> Iterator[str]:
     log_z: dict[str, float] = {}
     yield from _marginals(models, QUICK_UPDATES if quick else UPDATES, log_z)
     yield ""
-    yield from _log_z(models, QUICK_SECONDS if quick else SECONDS, log_z)
+    yield from _log_z(models, seconds or (QUICK_SECONDS if quick else SECONDS), log_z)
 
 
 def _marginals(models: list[Known], updates: int, log_z: dict[str, float]) -> Iterator[str]:
@@ -199,9 +200,13 @@ def _log_z(models: list[Known], seconds: float, log_z: dict[str, float]) -> Iter
     for known in models:
         asked = Request(task="pr", why_sample=WHY, seconds=seconds)
         began = time.process_time()
-        with by_cpu_clock():
-            plan = plan_run(known.model, "auto", asked)
-            result = infer_planned(known.model, plan, seconds, **ALONE)
+        try:
+            with by_cpu_clock():
+                plan = plan_run(known.model, "auto", asked)
+                result = infer_planned(known.model, plan, seconds, **ALONE)
+        except hd.HerdedError as error:
+            yield f"| {known.name} | {_known(log_z.get(known.name, np.nan))} | {error} |"
+            continue
         cpu, truth = time.process_time() - began, log_z.get(known.name, np.nan)
         low, high = result.log_z_interval
         doubts = spoken_against(result)
@@ -209,8 +214,8 @@ def _log_z(models: list[Known], seconds: float, log_z: dict[str, float]) -> Iter
         narrow += (high - low) / 2 <= NARROW
         bethe = [re.search(r" is (\S+),", step.said) for step in result.climb if step.name == "bp"]
         yield (
-            f"| {known.name} | {truth:.3f} | {result.log_z:.3f} +- {(high - low) / 2:.3f} | "
-            f"{result.log_z - truth:+.3f} | {result.method.rungs}, {result.sweeps:,} | "
+            f"| {known.name} | {_known(truth)} | {result.log_z:.3f} +- {(high - low) / 2:.3f} | "
+            f"{_known(result.log_z - truth)} | {result.method.rungs}, {result.sweeps:,} | "
             f"{bethe[0][1] if bethe and bethe[0] else '-'} | {cpu:.3g} | "
             f"{'; '.join(text.split(':')[0] for text in doubts)} |"
         )
@@ -220,3 +225,7 @@ def _log_z(models: list[Known], seconds: float, log_z: dict[str, float]) -> Iter
         f"Z, {inside} of which are within the interval; {warned} are warned of; the interval "
         f"reaches {NARROW} or less to each side on {narrow}."
     )
+
+
+def _known(number: float) -> str:
+    return "-" if np.isnan(number) else f"{number:.3f}"

@@ -35,7 +35,7 @@ def test_the_page_of_models(tmp_path, monkeypatch):
     monkeypatch.setattr(uai, "QUICK_UPDATES", 1_000)
     page = list(uai.lines(quick=True))
     rows = [cells(line) for line in page if line.startswith(("| a ", "| b ", "| c "))]
-    a, b, c = ([row for row in rows if row[0] == name] for name in "abc")
+    a, b, c = ([row for row in rows if row[0] == name and len(row) == 7] for name in "abc")
     methods = ["exact", "belief propagation", "single sites", "blocks", "tempered"]
     assert [row[2] for row in a[:-1]] == methods and a[-1][2].startswith("auto, not exact: ")
     assert a[0][:2] == ["a", "16"] and float(a[0][3]) < 1e-12 and a[0][4] == "-"
@@ -43,6 +43,10 @@ def test_the_page_of_models(tmp_path, monkeypatch):
     assert all(0 < float(row[4]) < 0.5 for row in a[2:])
     assert "exact" not in [row[2] for row in b]  # which does not fit
     assert [row[3] for row in c] == ["-"] * len(c)
+    log_z = next(row for row in rows if row[0] == "a" and len(row) == 8)
+    middle, reach = (float(part) for part in log_z[2].split(" +- "))
+    assert float(log_z[1]) == pytest.approx(middle, abs=0.5) and 0 < reach < 0.5
+    assert "have a known log Z" in page[-1]
 
 
 def test_without_models_it_says_so(monkeypatch, tmp_path):

@@ -126,8 +126,7 @@ def looped_changed(i, old, new, x, statistics, data):
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="compiled or not is the matter")
-@pytest.mark.parametrize("compiled", [None, False])
-@pytest.mark.parametrize("follows", [True, False])
+@pytest.mark.parametrize(("compiled", "follows"), [(None, True), (False, True), (False, False)])
 def test_functions_of_all_members_at_once_are_those_of_one(compiled, follows):
     """Chains, herds and ladders; mixed cardinalities, known states, tuples, rebuilt statistics."""
     graph = GRAPH.given({2: 1})

@@ -96,7 +96,7 @@ def choose(
         f"{why_not}; {found.reason}",
         burn_in=found.burn_in,
         sweeps=found.sweeps,
-        chains=found.chains,
+        chains=found.chains if seconds is None else max(found.chains, CHAINS),  # to compare them
         doubt=found.doubt,
     )
 
