@@ -11,7 +11,7 @@ from strategies import seeds
 
 import herded as hd
 from herded.layouts.bits import BitPlaces, spread
-from herded.run.bit_counts import ALONG, CHUNK, PAIRS, STATE, TILE, add_true
+from herded.run.bit_counts import ALONG, CHUNK, LANES, PAIRS, STATE, TILE, add_true
 from herded.run.bit_measures import of_bits
 from herded.run.block_measures import energies, magnetisations
 
@@ -115,6 +115,17 @@ def test_bits_and_counts_of_the_twin(seed, n, members, planes):
             expected = own.tolist() if len(own) else kept
             parts = [naive_true(some, truth, expected) for some in members_of]
             assert totals[0].tolist() == np.concatenate(parts).tolist()
+
+
+@pytest.mark.parametrize("n", [64 * LANES, 9 * TILE, 12 * TILE + CHUNK - 1])
+def test_counts_whose_carries_go_far(n):
+    """So many words that every lane counts beyond its lower bits."""
+    words = RNG.integers(0, 2**64, (2, 1, 1, n), np.uint64, endpoint=False)
+    words[1] = 2**64 - 1
+    totals = np.zeros((2, 64), np.int64)
+    add_true(words, STATE, 1, NOTHING, NOTHING, NOTHING, NOTHING, totals)
+    bits = words[0, 0, 0, None] >> np.arange(64, dtype=np.uint64)[:, None] & np.uint64(1)
+    assert totals.tolist() == [bits.sum(axis=1).tolist(), [n] * 64]
 
 
 @quick(40)

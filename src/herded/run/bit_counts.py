@@ -1,8 +1,8 @@
 """How often something is true of each member of a herd, counted on its bits.
 
 What is true of 64 members is a word: that a variable is in some state, or that two are alike. Such
-words are counted for all members at once by adders of single bits, seven words at a time; where
-each has a weight of its own, weights are added member by member.
+words are counted for all members at once by adders of single bits, seven words at a time, and
+seven carries at a time; where each has a weight of its own, weights are added member by member.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from herded.system.jit import jit
 LANES = 32  # counters side by side, of which each counts for 64 members
 AT_ONCE = 7  # words that a counter takes in one go
 CHUNK = LANES * AT_ONCE
-TILE = 16 * CHUNK  # words that are looked at before they are counted: few enough for the cache
+TILE = AT_ONCE * CHUNK  # words that are looked at before they are counted: few enough for the cache
 PLANES = 64  # bits of a counter
 STATE, ALONG, PAIRS = 0, 1, 2  # what is looked at: a state, pairs so far apart, listed pairs
 _U = np.uint64
@@ -59,7 +59,7 @@ def add_true(words, kind, value, first, second, holes, weights, totals):
 @jit
 def planes_for(length):
     """Bits of a counter that each lane needs for so many words."""
-    planes = 4
+    planes = 7
     while planes < PLANES - 8 and _1 << _U(planes) <= length // _U(LANES) + _U(CHUNK):
         planes += 1
     return _U(planes)
@@ -101,20 +101,24 @@ def fill_pairs(x, first, second, start, count, room):
 
 @jit
 def add_weights(room, weights, start, count, totals):
-    """totals[m] += the weights of the words that have bit m; four words at a time."""
-    whole = count // _U(4) * _U(4)
-    for i in range(_NONE, whole, _U(4)):
-        a, b, c, d = room[i], room[i + _1], room[i + _U(2)], room[i + _U(3)]
-        at = start + i
-        s, t, u, v = weights[at], weights[at + _1], weights[at + _U(2)], weights[at + _U(3)]
-        for m in range(_U(WORD)):
-            place = _1 << m
-            more = (s if a & place else np.int64(0)) + (t if b & place else np.int64(0))
-            more += (u if c & place else np.int64(0)) + (v if d & place else np.int64(0))
-            totals[m] += more
-    for i in range(whole, count):
-        for m in range(_U(WORD)):
-            totals[m] += weights[start + i] if room[i] & (_1 << m) else np.int64(0)
+    """totals[m] += the weights of the words that have bit m.
+
+    Eight members at a time, whose sums stay in registers; lanes are words.
+    """
+    for m in range(_NONE, _U(WORD), _U(8)):
+        a = b = c = d = e = f = g = h = np.int64(0)
+        for i in range(count):
+            bits, weight = np.int64(room[i] >> m), weights[start + i]
+            a += weight & -(bits & 1)
+            b += weight & -((bits >> 1) & 1)
+            c += weight & -((bits >> 2) & 1)
+            d += weight & -((bits >> 3) & 1)
+            e += weight & -((bits >> 4) & 1)
+            f += weight & -((bits >> 5) & 1)
+            g += weight & -((bits >> 6) & 1)
+            h += weight & -((bits >> 7) & 1)
+        for j, sum_of_one in enumerate((a, b, c, d, e, f, g, h)):
+            totals[m + _U(j)] += sum_of_one
 
 
 @jit
@@ -151,28 +155,45 @@ def full_adder(a, b, c):
 def count_words(room, count, planes, counter):
     """Take the first words into a counter, and leave others in their place.
 
-    Bit p of lane j of the counter is at p * LANES + j.
+    Bit p of lane j of the counter is at p * LANES + j. The carries of each seven words of a lane
+    are words again, of which seven are taken at once in turn: few bits go up all the way.
     """
     lanes, chunk = _U(LANES), _U(CHUNK)
+    carries, kept = np.empty(CHUNK, np.uint64), _NONE
     for i in range(count, (count + chunk - _1) // chunk * chunk):
         room[i] = _NONE
     for start in range(_NONE, count, chunk):
+        add_seven(room, start, counter, _NONE, carries, kept)
+        kept += lanes
+    for i in range(kept, chunk):
+        carries[i] = _NONE
+    add_seven(carries, _NONE, counter, _U(3) * lanes, room, _NONE)
+    for p in range(_U(6), planes):
         for j in range(lanes):
-            i = start + j
-            a, b = full_adder(room[i], room[i + lanes], room[i + _U(2) * lanes])
-            i += _U(3) * lanes
-            c, d = full_adder(room[i], room[i + lanes], room[i + _U(2) * lanes])
-            a, e = full_adder(a, c, room[i + _U(3) * lanes])
-            b, d = full_adder(b, d, e)  # seven bits are a + 2 b + 4 d
-            one, two, four = counter[j], counter[j + lanes], counter[j + _U(2) * lanes]
-            counter[j], up = one ^ a, one & a
-            counter[j + lanes], up = full_adder(two, b, up)
-            counter[j + _U(2) * lanes], up = full_adder(four, d, up)
-            room[start + j] = up
-        for p in range(_U(3), planes):
-            for j in range(lanes):
-                old, up = counter[p * lanes + j], room[start + j]
-                counter[p * lanes + j], room[start + j] = old ^ up, old & up
+            old, new = counter[p * lanes + j], room[j]
+            counter[p * lanes + j], room[j] = old ^ new, old & new
+
+
+@jit
+def add_seven(room, start, counter, low, carries, to):
+    """Add seven words of each lane to three bits of the counter, from place `low` on.
+
+    Carries are written elsewhere, or compilers would fear for the words that are still to be read.
+    """
+    lanes = _U(LANES)
+    for j in range(lanes):
+        i = start + j
+        a, b = full_adder(room[i], room[i + lanes], room[i + _U(2) * lanes])
+        i += _U(3) * lanes
+        c, d = full_adder(room[i], room[i + lanes], room[i + _U(2) * lanes])
+        a, e = full_adder(a, c, room[i + _U(3) * lanes])
+        b, d = full_adder(b, d, e)  # seven bits are a + 2 b + 4 d
+        at = low + j
+        one, two, four = counter[at], counter[at + lanes], counter[at + _U(2) * lanes]
+        counter[at], up = one ^ a, one & a
+        counter[at + lanes], up = full_adder(two, b, up)
+        counter[at + _U(2) * lanes], up = full_adder(four, d, up)
+        carries[to + j] = up
 
 
 @jit
