@@ -7,7 +7,7 @@ import numpy as np
 from naive.choose import naive_choose, naive_pick
 from naive.conditional import VECTOR, naive_fixed_vector
 from naive.factor import scopes_and_tables
-from naive.herd import carried_state, first_half, is_above_half, naive_orders
+from naive.herd import carried_state, first_half, naive_orders, of_upper_half, two_sides
 from naive.stream import naive_draw, naive_key
 from naive.weights import naive_start
 
@@ -237,9 +237,8 @@ class Fresh:
         rows = self.orders
         first, second = rows[bits % len(rows)], rows[(bits >> 32) % len(rows)]
         shuffled = [first[second[j]] for j in range(len(x))]
-        halves = {
-            k: first_half(phases, p[k]) for k in sorted(shuffled, key=lambda k: is_above_half(p[k]))
-        }
+        below, above, _ = two_sides([of_upper_half(q) for q in p], shuffled, kept=True)
+        halves = {k: first_half(phases, p[k]) for k in [*below, *above]}
         for k in shuffled:
             x[k][i] = carried_state(phases, p[k], *halves[k])
 

@@ -197,7 +197,7 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         Returns
         -------
         LogZ
-            `value`, `interval` (95 %), `is_exact`.
+            `value`, `interval` (99 %), `is_exact`.
         """
         check_is_fitted(self, "model_")
         if self.log_z_ is None:

@@ -17,7 +17,7 @@ HERDS, MEMBERS = 16, 64
 
 
 class LogZ(NamedTuple):
-    """log Z, its 95 % interval, and whether it is exact."""
+    """log Z, its interval (of 95 % by annealing, of 99 % by ladders), and whether it is exact."""
 
     value: float
     interval: tuple[float, float]

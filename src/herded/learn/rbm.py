@@ -71,7 +71,7 @@ class RBM(TransformerMixin, BaseEstimator):
     >>> rows = [[0, 0, 1, 1], [1, 1, 0, 0]] * 20
     >>> machine = hd.learn.RBM(hidden=1, epochs=200, batch=40).fit(rows)
     >>> machine.score_samples([[0, 0, 1, 1], [0, 1, 0, 1]]).round(0)
-    array([-2., -4.])
+    array([-1., -6.])
     >>> machine.transform(rows[:2]).shape, machine.sample(3).shape
     ((2, 1), (3, 4))
     """
