@@ -11,6 +11,7 @@ copyright = author
 extensions = [
     "docs.site.docstrings",
     "docs.site.mathml",
+    "docs.site.numbers",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
