@@ -65,11 +65,11 @@ class Answered:
             lines = _state_lines(self.model, self.state)
         else:
             lines = []
-        told = [("time", self._time())]
+        before = [("time", self._time())]
         if len(self.climb) > 1:
-            told += [("tried", safe(str(step), 300)) for step in self.climb]
-            told.append(("answered", f"by {self.setup.choice.name}"))
-        text = [*facts(told), *lines, *facts(self._judged())]
+            before += [("tried", safe(str(step), 300)) for step in self.climb]
+            before.append(("answered", f"by {self.setup.choice.name}"))
+        text = [*facts(before), *lines, *facts(self._judged())]
         return "\n".join(text).rstrip()
 
     def _time(self) -> str:
@@ -106,8 +106,8 @@ class Answered:
                     f"Hellinger {e.hellinger:.3g}",
                 )
             )
-        told = [text for text in self.warnings if text is not ALONE]  # as `UNKNOWN` says
-        named += [("warning", safe(text, len(text))) for text in told]
+        warnings = [text for text in self.warnings if text is not ALONE]  # as `UNKNOWN` says
+        named += [("warning", safe(text, len(text))) for text in warnings]
         then = after_infer(self.options, self)
         return named + ([("next", safe(then, len(then)))] if then else [])
 

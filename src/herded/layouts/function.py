@@ -15,7 +15,7 @@ from herded.layouts.function_arrays import (
     order_of,
     suited_weights,
 )
-from herded.layouts.function_checks import doubts, pieces
+from herded.layouts.function_checks import function_warnings, pieces
 from herded.layouts.function_sweeps import function_sweeps
 from herded.layouts.hash_tables import grown
 from herded.layouts.protocol import Proposal, Task
@@ -88,7 +88,7 @@ class FunctionLayout(SiteLayout):
         return state
 
     def warnings(self, states: Sequence[State]) -> list[str]:
-        return doubts(self.model, states[0].x[None])
+        return function_warnings(self.model, states[0].x[None])
 
     def sweep(
         self,

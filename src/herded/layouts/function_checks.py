@@ -127,7 +127,7 @@ def compare(model: ConditionalModel, x: np.ndarray) -> None:
             )
 
 
-def doubts(model: ConditionalModel, x: np.ndarray) -> list[str]:
+def function_warnings(model: ConditionalModel, x: np.ndarray) -> list[str]:
     """What speaks against functions at states `x` (members, N), as sentences."""
     return [sentence for sentence in (_slow(model, x[:1]), _of_no_joint(model, x[:1])) if sentence]
 

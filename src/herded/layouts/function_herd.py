@@ -17,7 +17,7 @@ from herded.layouts.function_arrays import (
     neighbour_arrays,
     order_of,
 )
-from herded.layouts.function_checks import doubts, pieces
+from herded.layouts.function_checks import function_warnings, pieces
 from herded.layouts.function_herd_sweeps import TogetherArrays, function_herd
 from herded.layouts.herd import HerdLayout
 from herded.layouts.protocol import Proposal, Task
@@ -90,7 +90,7 @@ class FunctionHerdLayout(HerdLayout):
         return state
 
     def warnings(self, states: Sequence[State]) -> list[str]:
-        return doubts(self.model, self._rows(states[0]))
+        return function_warnings(self.model, self._rows(states[0]))
 
     def _rows(self, state: State) -> np.ndarray:
         """The states (members, N) of a herd, which may be written."""

@@ -58,7 +58,7 @@ class Options:
         check_herd(self.herd)
         check_seed(self.seed)
 
-    def told(self, steps: Steps) -> str:
+    def as_text(self, steps: Steps) -> str:
         """What decides the bits of a run, for its checkpoint."""
         averaged = () if steps.until_flat else (self.steps,)
         chosen = self.objective, self.method, self.batch, self.patience

@@ -160,7 +160,7 @@ def fit(
         "parameters": digest(family.group, family.weight),
         "data": digest(learned) if held is None else digest(learned, held),
         "penalty": digest(penalty.l1, penalty.l2),
-        "options": options.told(run),
+        "options": options.as_text(run),
     }
     if checkpoint is not None:
         run.resume(checkpoint)

@@ -92,9 +92,10 @@ class Steps:
             while not self.is_finished and not stop.is_set():
                 self.advance()
                 value, slope, held = self.history[-1]
-                told = {"value": value, "slope": slope, "held out": held}
+                figures = {"value": value, "slope": slope, "held out": held}
                 bar.update(
-                    self.done, " ".join(f"{k} {v:.5g}" for k, v in told.items() if np.isfinite(v))
+                    self.done,
+                    " ".join(f"{k} {v:.5g}" for k, v in figures.items() if np.isfinite(v)),
                 )
                 if checkpoint is not None and time.perf_counter() - saved > every:
                     self.save(checkpoint)

@@ -87,7 +87,7 @@ class Members:
         self._placed = Placed(*placed_values(model, x, kept, self.old, self.out))
 
     def place(self, calls: Calls) -> Any:
-        """What calls are told; it is good as long as this object lives."""
+        """The argument of calls; it is good as long as this object lives."""
         return self._placed.address if calls.is_compiled else self._placed
 
 
@@ -95,8 +95,8 @@ def placed_values(
     model: "ConditionalModel", x: np.ndarray, kept: Statistics, old: np.ndarray, out: np.ndarray
 ) -> tuple[Any, ...]:
     """What calls read, in their order."""
-    seen, told = read_only(x), tuple(map(read_only, kept))
-    return seen, told, kept, model.data, old, out, model.cardinalities
+    states, statistics = read_only(x), tuple(map(read_only, kept))
+    return states, statistics, kept, model.data, old, out, model.cardinalities
 
 
 class OwnCalls:

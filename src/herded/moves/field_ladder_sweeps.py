@@ -35,7 +35,7 @@ def field_ladder(q, scan, run, key, leap_key, m, kept, tally, ones, width, block
     is_open, is_in, queue = np.zeros(n, np.uint8), np.zeros(n, np.uint8), np.empty(n + 1, np.uint32)
     leaps, variables = lists_of(kept if m.is_frozen[0] else kept[:0])
     table = new_table(q, len(m.betas))
-    pace = 2 if len(table) else 1
+    period = 2 if len(table) else 1
     if len(table):
         fill_table(q, m.betas, table)
     for s in range(len(block)):
@@ -48,11 +48,11 @@ def field_ladder(q, scan, run, key, leap_key, m, kept, tally, ones, width, block
             sweep_fields(q, order, key, np.uint64(sweep * n), m, tally)
         if not m.is_frozen[0]:
             keep_state(kept, m.x, len(m.betas), sweep + 1)
-        elif sweep % pace == 0:
-            leap(q, m, leaps, variables, leap_key, sweep // pace, is_in)
+        elif sweep % period == 0:
+            leap(q, m, leaps, variables, leap_key, sweep // period, is_in)
         finish(m, ones, width, block, s)
-        if sweep % pace == pace - 1:
-            exchange_fields(q, m, run.key, sweep // pace, is_open, queue)
+        if sweep % period == period - 1:
+            exchange_fields(q, m, run.key, sweep // period, is_open, queue)
         if respace_in_time(m, sweep) and len(table):
             fill_table(q, m.betas, table)
 

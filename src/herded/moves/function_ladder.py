@@ -15,7 +15,7 @@ from herded.layouts.function_arrays import (
     neighbour_arrays,
     order_of,
 )
-from herded.layouts.function_checks import doubts, pieces
+from herded.layouts.function_checks import function_warnings, pieces
 from herded.layouts.protocol import Proposal
 from herded.layouts.scan import Scan, ScanArrays
 from herded.layouts.state import NOTHING, State
@@ -80,7 +80,9 @@ class FunctionLadder(LadderLayout):
         return rows
 
     def warnings(self, states: Sequence[State]) -> list[str]:
-        return super().warnings(states) + doubts(self.model, self.replicas(states[0])[-1:])
+        return super().warnings(states) + function_warnings(
+            self.model, self.replicas(states[0])[-1:]
+        )
 
     def climb(self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None) -> None:
         if not len(self.scan.order):

@@ -264,7 +264,7 @@ def _skip_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
 
 def _herd_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
     """What the annealed herd gains from random labellings, beside the other annealed methods."""
-    told = []
+    gained = []
     for updates in counts:
         annealed = {
             "annealed Gibbs": _pick(rows, "Annealed Gibbs, best", updates),
@@ -275,8 +275,8 @@ def _herd_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
             f"{name} {row.nats(task, task.chain_best):+.1f} nats in {row.seconds:.2f} s of CPU time"
             for name, row in annealed.items()
         )
-        told.append(f"{updates} updates: {gains}")
-    return f"{task.name}, from random labellings: {'; '.join(told)}."
+        gained.append(f"{updates} updates: {gains}")
+    return f"{task.name}, from random labellings: {'; '.join(gained)}."
 
 
 def _pick(rows: list[Row], method: str, sweeps: int) -> Row:

@@ -79,11 +79,11 @@ def _step(rung: Rung, result: Result) -> Step:
     if "bridged" in result.kept:
         low, high = result.log_z_interval
         said = f"log Z is {result.log_z:.6g} +- {(high - low) / 2:.2g}"
-    doubts = spoken_against(result)
-    if doubts:
-        said += "; " + "; ".join(sentence.split(":")[0] for sentence in doubts)
+    against = spoken_against(result)
+    if against:
+        said += "; " + "; ".join(sentence.split(":")[0] for sentence in against)
     took = result.provenance["seconds"]
-    return Step(rung.name, repr(result.method), took, not doubts, said)
+    return Step(rung.name, repr(result.method), took, not against, said)
 
 
 def _bethe(result: Result, seconds: float) -> list[Step]:
