@@ -31,7 +31,7 @@ SECTIONS: dict[str, list[str]] = {
     ],
     "Theory": ["theory", "herds", "paper-map"],
     "Measured": ["benchmarks", "which-method", "models", "tables"],
-    "Reference": ["reference/index", "architecture", "contributing", "changelog"],
+    "Reference": ["reference/index", "architecture", "kernels", "contributing", "changelog"],
 }
 LABELS = {  # where the title of a page is long
     "scale": "Many machines, many models, large lattices",
@@ -46,6 +46,7 @@ LABELS = {  # where the title of a page is long
     "benchmarks": "Speed and accuracy",
     "tables": "All tables",
     "architecture": "Architecture",
+    "kernels": "Kernels",
 }
 MADE = {"gallery", "reference/index", "contributing", "changelog"}  # not in docs/
 FIRST = "index"
