@@ -7,7 +7,8 @@ written by hand. `--out DIR` also writes DIR/tables.md, where the
 sections that were not run stay as they are, and DIR/peers.csv. No number here is a promise;
 `python -m benchmarks --out docs` makes that page, `python -m docs.measured` the pictures of it, and
 `python -m benchmarks --only uai --models DIR > docs/models.md` the one on models from files.
-`--updates`, `--rows`, `--every`, `--scores` and `--others` are for `--only herds`, which says more.
+`--updates`, `--rows`, `--every`, `--scores` and `--others` are for `--only herds`, which says more;
+`--others` is also for `--only ladders`.
 """
 
 import argparse
@@ -32,6 +33,7 @@ from benchmarks import (
     herd_speed,
     herd_spread,
     herds,
+    ladders,
     lattice,
     learn,
     machine,
@@ -85,6 +87,7 @@ APART = {
     "herd-spread": herd_spread,
     "which-method": which_method,
     "tempered": tempered,
+    "ladders": ladders,
 }  # on pages of their own
 PEERS = ("peers", *beside.SECTIONS)
 ONE_THREAD = {  # for everybody; read by packages when they are imported, which peers do late
@@ -114,6 +117,9 @@ def lines(chosen: argparse.Namespace, noted: book.Book) -> Iterator[str]:
     for name in [chosen.only] if chosen.only else PARTS:
         if name == "herds":
             yield from herds.lines(chosen.quick, wanted(chosen))
+        elif name == "ladders":
+            yield from ladders.lines(chosen.quick, chosen.others)
+            yield ""
         elif name == "uai":
             yield from uai.lines(chosen.quick, chosen.seconds)
             yield ""

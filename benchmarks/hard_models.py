@@ -71,14 +71,14 @@ def strong_states(rng: Rng) -> hd.FactorGraph:
     )
 
 
-def diagnoses(rng: Rng) -> hd.FactorGraph:
-    """Rare diseases, findings that are noisy ors of some of them, by gates; some were found."""
-    diseases, findings = int(rng.integers(8, 25)), int(rng.integers(8, 30))
+def diagnoses(rng: Rng, window: int = 6, fewest: int = 8, most: int = 30) -> hd.FactorGraph:
+    """Rare diseases, findings that are noisy ors of some near each other, by gates; some found."""
+    diseases, findings = int(rng.integers(8, 25)), int(rng.integers(fewest, most))
     factors: list[Any] = [((d,), _odds(between(0.005, 0.2, rng))) for d in range(diseases)]
     seen, n = {}, diseases
     for _ in range(findings):
         far = int(rng.integers(0, diseases))
-        causes = np.unique((far + rng.integers(0, 6, int(rng.integers(2, 6)))) % diseases)
+        causes = np.unique((far + rng.integers(0, window, int(rng.integers(2, 6)))) % diseases)
         factors.append(((n,), _odds(between(0.001, 0.1, rng))))
         at, n = n, n + 1
         for d in causes.tolist():

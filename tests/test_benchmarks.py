@@ -1,4 +1,4 @@
-"""The benchmark on models from files, which makes a page of the docs."""
+"""The benchmarks on models from files, which make pages of the docs, and of settings."""
 
 import re
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from benchmarks import blocks, exact, uai
+from benchmarks import blocks, exact, ladders, uai
 from benchmarks.__main__ import APART, header
 from tests.command import small_grid
 
@@ -99,3 +99,51 @@ def test_exact_inference_beside_others(tmp_path, monkeypatch):
     assert cells(row)[0] == "6 x 6" and cells(row)[4:6] == ["1", "1"]
     monkeypatch.delenv("HERDED_UAI")
     assert "--models DIR" in next(exact.lines(quick=True))
+
+
+# -- settings of ladders and blocks ----------------------------------------------------------------
+
+
+def test_settings_beside_the_defaults(monkeypatch):
+    """A quick run has all tables and every setting; the defaults come first."""
+    few = {name: dict(list(getattr(ladders, name).items())[:3]) for name in ("LADDERS", "BLOCKS")}
+    for name, settings in few.items():
+        monkeypatch.setattr(ladders, name, settings)
+    tables = [cells(line) for line in ladders.lines(quick=True) if line.startswith("| ")]
+    heads = [row for row in tables if row[1] == "error"]
+    assert [row[0] for row in heads] == ["1 models"] * 3
+    assert [row[5] for row in heads] == ["strong grid", "spins", "diagnoses"]
+    assert [row[0] for row in tables if row not in heads] == [
+        *few["LADDERS"],
+        *few["LADDERS"],
+        *few["BLOCKS"],
+    ]
+    assert all(row[1:6] == ["1.00", "0.00", "1.0", "1.00", "1.00"] for row in tables[1::4])
+
+
+def test_settings_are_held_against_the_first():
+    """Errors that are known: twice as large, and a quarter in one of two families."""
+    model = small_grid(2)
+    known = [ladders.Known(family, model, np.full((4, 2), 0.5)) for family in ("a", "a", "b")]
+    asked = []
+
+    def work(model, setting, sweeps, seed):
+        asked.append((setting, sweeps, seed))
+        return np.full((4, 2), 0.5 + setting)
+
+    settings = {"default": 0.01, ladders.AGAIN: 0.01, "worse": 0.02, "nothing": 0.0}
+    rows = [cells(line) for line in ladders._table(iter(known), settings, work, 100, 2)]
+    assert rows[0][0] == "3 models" and rows[0][5:] == ["a", "b"]
+    assert rows[4][:4] == ["worse", "2.00", "1.00", "2.0"] and rows[4][5:] == ["2.00", "2.00"]
+    assert rows[5][:4] == ["nothing", "0.01", "0.00", "0.0"]  # errors below 1e-4 are alike
+    assert {seed for setting, _, seed in asked if setting == 0.01} == {0, 1, 2, 3}
+    assert {seed for setting, _, seed in asked if setting == 0.02} == {0, 1}
+
+
+def test_models_for_blocks_are_cut():
+    families = []
+    for known in ladders.cut_models(4, 0):
+        assert known.model.has_hard_zeros and len(hd.Blocks(4096).choose(known.model).blocks) > 1
+        assert known.truth.shape == (known.model.n_variables, known.model.cardinalities.max())
+        families.append(known.family)
+    assert families == ["diagnoses", "pedigrees", "copies", "nets"]
