@@ -62,6 +62,10 @@ class Visit:
         self.page.goto("about:blank")
         self.page.goto(f"{self.link}#{place}")
 
+    def turn(self, place: str) -> None:
+        """To another place of the page that is open, which is not loaded again."""
+        self.page.evaluate(TURN, place)
+
     def hashes(self) -> dict[str, tuple[int, str]]:
         """Of each method the sweeps and the hash that are shown."""
         found = self.page.eval_on_selector_all(
@@ -85,6 +89,13 @@ class Visit:
         found: list[str] = self.page.evaluate(FAINT)
         return found
 
+
+# The page heard of the new place first: it has been listening for longer.
+TURN = """(place) => new Promise((done) => {
+  if (decodeURI(location.hash) === decodeURI(`#${place}`)) throw new Error(`${place} again`);
+  addEventListener("hashchange", () => done(), { once: true });
+  location.hash = place;
+})"""
 
 TOO_WIDE = """() => {
   const scrolls = (e) => e && (["auto", "scroll"].includes(getComputedStyle(e).overflowX)

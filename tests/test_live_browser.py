@@ -44,14 +44,22 @@ def live():
         thread.join()
 
 
-@pytest.fixture
-def visit(browser, live):
-    """A page that ends without problems."""
+@pytest.fixture(scope="module")
+def opened(browser, live):
+    """The page, which is loaded once: scenes are turned to, as its own links do."""
     found = Visit(browser, live.link)
     found.page.set_default_timeout(PATIENCE)
+    found.go("weight?sweeps=1")
     yield found
     found.context.close()
-    assert found.problems == []
+
+
+@pytest.fixture
+def visit(opened):
+    """The page for a test, which ends without problems."""
+    yield opened
+    found, opened.problems = opened.problems, []
+    assert found == []
 
 
 def wait_for_hash(page, sweeps):
@@ -62,22 +70,26 @@ def wait_for_hash(page, sweeps):
     )
 
 
+def copied_link(page, *words):
+    """The link to what is shown, when it has these words."""
+    page.get_by_role("button", name="Copy link").click()
+    shown = "all => all.every(w => decodeURIComponent(location.hash).includes(w))"
+    page.wait_for_function(shown, arg=words)
+    return page.url.rpartition("#")[2]
+
+
 @pytest.mark.parametrize("scene", SCENES)
-def test_a_scene_runs_and_is_for_everyone(browser, live, scene):
+def test_a_scene_runs_and_is_for_everyone(visit, scene):
     """It starts by itself and runs; every width, light and dark."""
-    visit = Visit(browser, live.link)
-    visit.page.set_default_timeout(PATIENCE)
-    visit.go(f"{scene}{'&' if '?' in scene else '?'}speed=300")
+    visit.turn(f"{scene}{'&' if '?' in scene else '?'}speed=300")
     wait_for_hash(visit.page, 10)
     assert visit.nameless() == []
-    for scheme in ("light", "dark"):
+    for scheme in ("dark", "light"):
         visit.page.emulate_media(color_scheme=scheme)
         assert visit.faint() == [], scheme
-    for width in (360, 768, 1200, 1600):
+    for width in (360, 768, 1600, 1200):
         visit.page.set_viewport_size({"width": width, "height": 800})
         assert visit.too_wide() == [], width
-    visit.context.close()
-    assert visit.problems == []
 
 
 def bare(link):
@@ -85,10 +97,8 @@ def bare(link):
     return link.partition("&method=")[0]
 
 
-@pytest.mark.parametrize("place", sorted({bare(link) for link in HASHES if "model?" not in link}))
-def test_the_page_shows_the_hashes(visit, place):
-    """Links restore a scene at its sweep, and there are Python's hashes."""
-    visit.go(f"{place}&sweeps=1000")
+def assert_hashes(visit, place):
+    """There are Python's, of each method that is known."""
     wait_for_hash(visit.page, 1000)
     shown = visit.hashes()
     for link, expected in HASHES.items():
@@ -98,28 +108,35 @@ def test_the_page_shows_the_hashes(visit, place):
             assert (str(sweeps), found[:DIGITS]) == (asked["sweeps"], expected), link
 
 
-@pytest.mark.parametrize("link", [link for link in HASHES if "model?" in link])
-def test_the_hash_of_a_model(visit, link, tmp_path):
-    """A file is chosen, a state is clicked on."""
+@pytest.mark.parametrize("place", sorted({bare(link) for link in HASHES if "model?" not in link}))
+def test_the_page_shows_the_hashes(visit, place):
+    """Links restore a scene at its sweep, and there are Python's hashes."""
+    visit.turn(f"{place}&sweeps=1000")
+    assert_hashes(visit, place)
+
+
+def test_the_hashes_of_a_model(visit, tmp_path):
+    """A file is chosen, a state is clicked on; the link has both in it."""
     page = visit.page
-    visit.go("model?seed=2&speed=1000")  # 10,000 sweeps, and other hashes, take ten times as long
+    visit.turn("model?seed=2&sweeps=1")
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Choose a file").click()
     chooser.value.set_files(write_net(tmp_path))
     page.wait_for_selector("text=weather.bif: 3 variables")
-    if read_link(link).words["given"]:
-        page.get_by_role("button", name="slip is yes: observe").click()
-        page.wait_for_selector(".variable.seen")
-    page.get_by_role("button", name="Restart").click()
-    shown = f"[data-sweeps='1000'][data-hash^='{HASHES[link]}']"
-    page.wait_for_selector(shown, state="attached")
+    for given in sorted({read_link(link).words["given"] for link in HASHES if "model?" in link}):
+        if given:
+            page.get_by_role("button", name="slip is yes: observe").click()
+            page.wait_for_selector(".variable.seen")
+        link = copied_link(page, "file=weather.bif", "sweeps=0", given and f"given={given}")
+        visit.turn(link.replace("sweeps=0", "sweeps=1000"))
+        assert_hashes(visit, f"model?given={given}&seed=2")
 
 
 @pytest.mark.parametrize("scene", SCENES)
 def test_every_scene_has_speed_pause_step_seed_and_a_link(visit, scene):
     """Stepped to its third sweep, its link leads there, and to the same hashes."""
     page = visit.page
-    visit.go(f"{scene}{'&' if '?' in scene else '?'}seed=7&sweeps=2")
+    visit.turn(f"{scene}{'&' if '?' in scene else '?'}seed=7&sweeps=2")
     wait_for_hash(page, 2)
     for control in ("Speed", "Seed"):
         assert page.get_by_label(control, exact=True).is_visible()
@@ -134,26 +151,28 @@ def test_every_scene_has_speed_pause_step_seed_and_a_link(visit, scene):
         page.get_by_role("button", name="Step").click()
     wait_for_hash(page, 3)
     shown = visit.hashes()
-    page.get_by_role("button", name="Copy link").click()
-    page.wait_for_function("() => location.hash.includes('sweeps=3')")
-    link = page.url.rpartition("#")[2]
+    link = copied_link(page, "sweeps=3")
     assert "seed=7" in link
-    visit.go(link)
+    if scene == "model":
+        visit.go(link)  # by somebody who has nothing but the link, and no file
+    else:
+        visit.turn(f"{link}&again=1")
     wait_for_hash(page, 3)
     assert visit.hashes() == shown
     assert page.locator("#story").get_attribute("aria-valuetext") == values[1]
     page.get_by_label("Seed", exact=True).fill("8")
     page.get_by_label("Seed", exact=True).press("Enter")
     page.wait_for_selector("text=0 sweeps")
-    page.get_by_role("button", name="Run").click()
-    page.get_by_role("button", name="Pause").click()
-    page.wait_for_selector("button:text-is('Run')")
+    for name in ("Run", "Restart"):
+        page.get_by_role("button", name=name, exact=True).click()
+        page.get_by_role("button", name="Pause").click()
+        page.wait_for_selector("button:text-is('Run')")
 
 
 @pytest.mark.parametrize("scene", SCENES)
 def test_the_copied_command_prints_the_hash(visit, scene, capsys):
     """The command as it is, without any file beside it."""
-    visit.go(f"{scene}{'&' if '?' in scene else '?'}sweeps=10")
+    visit.turn(f"{scene}{'&' if '?' in scene else '?'}sweeps=10")
     wait_for_hash(visit.page, 10)
     for code in visit.page.query_selector_all("[data-hash]"):
         program, *arguments = shlex.split(code.get_attribute("title"))
@@ -163,7 +182,7 @@ def test_the_copied_command_prints_the_hash(visit, scene, capsys):
 
 def test_keys_move_the_slider_and_draw(visit):
     page = visit.page
-    visit.go(PICTURE + "&sweeps=1")
+    visit.turn(PICTURE + "&sweeps=1")
     wait_for_hash(page, 1)
     first = visit.hashes()["herded"]
     page.locator(".pad").focus()
@@ -182,15 +201,14 @@ def test_a_picture_from_a_file(visit, tmp_path):
     grey = np.full((40, 60), 0.25)
     grey[:, :30] = 0.75
     write_image(tmp_path / "half.png", grey)
-    visit.go("picture?size=64&sweeps=1")
+    visit.turn("picture?size=64&sweeps=1")
     wait_for_hash(visit.page, 1)
     with visit.page.expect_file_chooser() as chooser:
         visit.page.get_by_role("button", name="Choose a picture").click()
     chooser.value.set_files(tmp_path / "half.png")
     visit.page.wait_for_selector("button:text-is('Pause')")
-    visit.page.get_by_role("button", name="Copy link").click()
-    visit.page.wait_for_function("() => location.hash.includes('p=')")
-    bits = decode_picture(read_link(visit.page.url).words["p"], 64 * 64).reshape(64, 64)
+    link = read_link(copied_link(visit.page, "p="))
+    bits = decode_picture(link.words["p"], 64 * 64).reshape(64, 64)
     assert bits[:, :31].all() and not bits[:, 33:].any()
 
 
@@ -201,7 +219,7 @@ def test_ties_between_mentions_change_names(visit):
     """The second Jackson is a town by itself, and a person beside the others."""
     page = visit.page
     for ties, kind in ((0, "location"), (4, "person")):
-        visit.go(f"names?ties={ties}&text={TEXT}&seed=4&sweeps=1000")
+        visit.turn(f"names?ties={ties}&text={TEXT}&seed=4&sweeps=1000")
         wait_for_hash(page, 1000)
         assert page.locator(SECOND.format(row=1)).text_content().startswith("location")
         assert page.locator(SECOND.format(row=2)).text_content().startswith(kind)
@@ -210,7 +228,7 @@ def test_ties_between_mentions_change_names(visit):
 
 def test_another_text(visit):
     page = visit.page
-    visit.go("names?speed=1000")
+    visit.turn("names?speed=1000")
     page.get_by_label("Your text").fill("<b>Amsterdam</b> \U0001f600 and Amsterdam")
     page.wait_for_function("() => document.querySelectorAll('mark').length === 2")
     assert page.locator(".text b").count() == 0
@@ -218,12 +236,13 @@ def test_another_text(visit):
     page.wait_for_selector("[role=alert]:has-text('no word')")
 
 
-def test_who_wants_no_motion_gets_none(browser, live):
-    visit = Visit(browser, live.link, reduced_motion="reduce")
-    visit.page.set_default_timeout(PATIENCE)
-    visit.go("weight")
+def test_who_wants_no_motion_gets_none(visit):
+    visit.page.emulate_media(reduced_motion="reduce")
+    visit.turn("weight")
     visit.page.wait_for_selector("button:text-is('Run')")
-    visit.context.close()
+    visit.page.emulate_media(reduced_motion="no-preference")
+    visit.turn("weight?seed=1")
+    visit.page.wait_for_selector("button:text-is('Pause')")
 
 
 def test_a_link_that_makes_no_sense_opens_all_the_same(visit):
@@ -233,7 +252,7 @@ def test_a_link_that_makes_no_sense_opens_all_the_same(visit):
         "two?eps=9&seed=x&speed=-1&sweeps=nan",
         f"picture?p={quote('<b>')}&size=9",
     ):
-        visit.go(place)
+        visit.turn(place)
         wait_for_hash(visit.page, 10) if "picture" in place else visit.page.wait_for_selector("h1")
 
 
@@ -246,13 +265,13 @@ def test_the_static_page_says_how_to_get_the_rest(browser, tmp_path):
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=tmp_path)) as web:
-        threading.Thread(target=web.serve_forever, daemon=True).start()
+        threading.Thread(target=web.serve_forever, args=[0.05], daemon=True).start()
         visit = Visit(browser, f"http://127.0.0.1:{web.server_address[1]}/")
         visit.page.set_default_timeout(PATIENCE)
-        for scene in ("names", "model"):
-            visit.go(scene)
+        for scene, open_it in (("names", visit.go), ("model", visit.turn)):
+            open_it(scene)
             visit.page.wait_for_selector("pre:has-text('herded live')")
-        visit.go("herd?speed=100000")
+        visit.turn("herd?speed=100000")
         wait_for_hash(visit.page, 10)
         visit.context.close()
         web.shutdown()
