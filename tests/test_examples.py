@@ -2,14 +2,20 @@
 
 import ast
 import io
-import os
 import re
+import runpy
 import subprocess
 import sys
 import tokenize
+import warnings
 from pathlib import Path
 
 import pytest
+
+from tests.command import environment
+from tests.patience import HANGS
+
+pyplot = pytest.importorskip("matplotlib.pyplot", reason="examples draw pictures")
 
 FOLDER = Path(__file__).parent.parent / "examples"
 
@@ -218,19 +224,29 @@ def lines_of_code(text):
 
 
 @pytest.mark.parametrize("name", CHECKS)
-def test_example(name, tmp_path):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+def test_example(name, own_folder, capsys):
+    """In this process: another would import all anew for each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
+    pyplot.close("all")
+    out, err = capsys.readouterr()
+    assert err == ""
+    CHECKS[name](out)
+    pictures = [path.name for path in own_folder.glob("*.png")]
+    assert pictures == ([f"{name}.png"] if name in DRAWN else [])
+
+
+def test_an_example_in_a_process_of_its_own(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(FOLDER / f"{name}.py")],
+        [sys.executable, "-W", "error", str(FOLDER / "herding_torus.py")],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=HANGS,
         cwd=tmp_path,
-        env=environment,
+        env=environment(),
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    CHECKS[name](done.stdout)
-    pictures = [path.name for path in tmp_path.glob("*.png")]
-    assert pictures == ([f"{name}.png"] if name in DRAWN else [])
+    assert (done.returncode, done.stderr) == (0, "")
+    herding_torus(done.stdout)
+    assert (tmp_path / "herding_torus.png").exists()
