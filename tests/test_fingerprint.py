@@ -93,63 +93,34 @@ def test_what_nobody_can_look_into_is_no_whole_name():
 
 SCRIPT = """
 import sys
-import numpy as np
 import herded as hd
 from herded.layouts.function_sweeps import function_sweeps
-SLOPE = {slope}
+SHIFT = {shift}
 def field(i):
-    return SLOPE * i
-def conditional(i, x, statistics, data, out):
-    out[0], out[1] = 0.0, field(i)
-model = hd.ConditionalModel([2] * 3, conditional)
-tally = hd.infer(model, hd.Gibbs(), sweeps=4, keep=[hd.Marginals(rao_blackwell=True)]).marginals
-visit = model.calls.fast.visit
-hits = [sum(d.stats.cache_hits.values()) for d in (visit, function_sweeps.dispatcher)]
-print(float(tally[2, 1].round(6)), *hits)
+    return SHIFT * i
+def made(slope):
+    def conditional(i, x, statistics, data, out):
+        out[0], out[1] = 0.0, field(i) + slope * i
+    return hd.ConditionalModel([2] * 3, conditional)
+for slope in map(float, sys.argv[1:]):
+    model, keep = made(slope), [hd.Marginals(rao_blackwell=True)]
+    found = hd.infer(model, hd.Gibbs(), sweeps=4, keep=keep).marginals[2, 1]
+    print(float(found.round(6)), sum(model.calls.fast.visit.stats.cache_hits.values()))
+print(sum(function_sweeps.dispatcher.stats.cache_hits.values()))
 """
 
 
 def test_compiled_functions_are_kept_for_the_next_process(tmp_path):
-    """The kernel for all functions of the same types; an edit of what they call is seen."""
+    """With the kernel for all functions of the same types; an edit of what they call is seen.
 
-    def run(slope):
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    Functions of one name from several processes are told apart: each process would number its own
+    in the same way.
+    """
+
+    def run(shift, *slopes):
+        """The probability that each function gives, whether it was kept; whether the kernel was."""
         done = subprocess.run(
-            [sys.executable, "-c", SCRIPT.format(slope=slope)],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return [float(word) for word in done.stdout.split()]
-
-    first = pytest.approx(1 / (1 + math.exp(-1.0)), abs=1e-6)
-    assert run(0.5) == [first, 0, 0]
-    assert run(0.5) == [first, 1, 1]
-    assert run(1.5) == [pytest.approx(1 / (1 + math.exp(-3.0)), abs=1e-6), 0, 1]
-
-
-SEVERAL = """
-import sys
-import numpy as np
-import herded as hd
-def made(slope):
-    def conditional(i, x, statistics, data, out):
-        out[0], out[1] = 0.0, slope * i
-    return hd.ConditionalModel([2] * 3, conditional)
-for slope in map(float, sys.argv[1:]):
-    method, keep = hd.Gibbs(), [hd.Marginals(rao_blackwell=True)]
-    print(float(hd.infer(made(slope), method, sweeps=4, keep=keep).marginals[2, 1].round(6)))
-"""
-
-
-def test_functions_of_one_name_from_several_processes_are_told_apart(tmp_path):
-    """Each process would number its own in the same way."""
-
-    def run(*slopes):
-        done = subprocess.run(
-            [sys.executable, "-c", SEVERAL, *map(str, slopes)],
+            [sys.executable, "-c", SCRIPT.format(shift=shift), *map(str, slopes)],
             env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"},
             capture_output=True,
             text=True,
@@ -158,6 +129,10 @@ def test_functions_of_one_name_from_several_processes_are_told_apart(tmp_path):
         assert done.returncode == 0, done.stderr
         return [float(word) for word in done.stdout.split()]
 
-    expected = [pytest.approx(1 / (1 + math.exp(-2 * slope)), abs=1e-6) for slope in (0.5, -1.5)]
-    assert run(0.5) == expected[:1] and run(-1.5) == expected[1:]
-    assert run(0.5, -1.5, 0.5) == [*expected, expected[0]]
+    def odds(number):
+        return pytest.approx(1 / (1 + math.exp(-2 * number)), abs=1e-6)
+
+    assert run(0.5, 0) == [odds(0.5), 0, 0]
+    assert run(0.5, -2) == [odds(-1.5), 0, 1]
+    assert run(0.5, 0, -2, 0) == [odds(0.5), 1, odds(-1.5), 1, odds(0.5), 1, 1]
+    assert run(1.5, 0) == [odds(1.5), 0, 1]
