@@ -1,7 +1,9 @@
-"""The command `herded` without its second of imports: forked from a process that has done them.
+"""The commands `herded` and `python` without a second of imports: forked from a process that has
+done them.
 
 Pages of the docs show dozens of commands. Each is a process of its own here too, with the folder,
-the environment and the open files of whoever types it; `herded.cli.main.main` runs there as ever.
+the environment and the open files of whoever types it; `herded.cli.main.main` runs there as ever,
+and so does a program from stdin or after -c.
 """
 
 import json
@@ -11,7 +13,7 @@ import sys
 
 
 def ask(path: str, words: list[str]) -> int:
-    """Run `herded` with these words in a fork of the server at `path`; the exit code."""
+    """Run a command of these words in a fork of the server at `path`; the exit code."""
     told = {"words": words, "folder": os.getcwd(), "environment": dict(os.environ)}
     with socket.socket(socket.AF_UNIX) as line:
         line.connect(path)
@@ -61,8 +63,6 @@ def _get_ready() -> None:
 
 
 def _answer(line: socket.socket) -> None:
-    from herded.cli.main import main
-
     _, files, *_ = socket.recv_fds(line, 1, 3)
     told = json.loads(b"".join(iter(lambda: line.recv(65536), b"")))
     for number, file in enumerate(files):
@@ -73,12 +73,27 @@ def _answer(line: socket.socket) -> None:
     os.environ.clear()
     os.environ.update(told["environment"])
     try:
-        code = main(told["words"])
+        code = _run(told["words"])
     except SystemExit as end:  # after --help, and where the words make no sense
         code = end.code
     sys.stdout.flush()
     line.sendall(str(code or 0).encode())
     os._exit(0)
+
+
+def _run(words: list[str]) -> int:
+    from herded.cli.main import main
+
+    match words:
+        case ["herded", *rest]:
+            return main(rest)
+        case ["python", "-"]:
+            exec(sys.stdin.read(), {"__name__": "__main__"})
+        case ["python", "-c", program]:
+            exec(program, {"__name__": "__main__"})
+        case _:
+            raise ValueError(f"expected herded, python - or python -c, got {words}")
+    return 0
 
 
 if __name__ == "__main__":

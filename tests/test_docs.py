@@ -81,7 +81,7 @@ def test_all_pages_that_show_commands_are_found():
 
 @pytest.fixture(scope="module")
 def door():
-    """Where to ask for `herded`, all imported."""
+    """Where to ask for `herded` and `python`, all imported."""
     folder = tempfile.TemporaryDirectory()  # one of pytest's may have too long a name for a socket
     path = os.path.join(folder.name, "door")
     server = subprocess.Popen(
@@ -98,11 +98,8 @@ def door():
 @pytest.mark.parametrize("name", ["files", "infer", "scale"])
 def test_pages_are_current(name, door, monkeypatch):
     """If not, and rightly so: python -m docs.make"""
-    offer = make._offer
-    asking = f"-IS {shlex.quote(ready.__file__)} {shlex.quote(door)}"
-    monkeypatch.setattr(
-        make, "_offer", lambda path, said: offer(path, asking if said == "-m herded" else said)
-    )
+    offer, asking = make._offer, f"-IS {shlex.quote(ready.__file__)} {shlex.quote(door)}"
+    monkeypatch.setattr(make, "_offer", lambda path, _: offer(path, f"{asking} {path.name}"))
     page = Path(FOLDER / f"{name}.md").read_text(encoding="utf-8")
     assert is_current(page), f"python -m docs.make {name}"
 
