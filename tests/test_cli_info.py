@@ -182,8 +182,8 @@ def test_compare_wrong_options(capsys):
     assert "above 0" in fails(capsys, 1, "compare", "grid.uai", "--seconds", "0")
     assert "file" in fails(capsys, 3, "compare", "grid.uai", "--out", "file")
     assert "file/x" in fails(capsys, 3, "compare", "grid.uai", "--out", "file/x")
-    hd.io.write_uai(small_grid(30), "large.uai")
-    assert "expected --reference" in fails(capsys, 4, "compare", "large.uai", "--max-memory", "30M")
+    hd.io.write_uai(small_grid(20), "large.uai")
+    assert "expected --reference" in fails(capsys, 4, "compare", "large.uai", "--max-memory", "20M")
 
 
 def test_compare_slack_is_for_herded_methods():
