@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from herded.cli.main import main
-from herded.paper import denoising
+from herded.paper import denoising, two_variables
 from tests.command import fails
 
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -53,6 +53,7 @@ TABLES = {
 def test_paper_writes_one_page_that_needs_nothing_else(part, capsys, monkeypatch):
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     monkeypatch.setitem(denoising.SIZES, "quick", (40, 2))
+    monkeypatch.setitem(two_variables.SIZES, "quick", (1_000, 6))
     texts = []
     for _ in range(2):
         assert main(["paper", "--quick", "--only", part, "--out", "page"]) == 0

@@ -296,7 +296,7 @@ def test_progress_at_a_terminal():
     shown = seen_at_a_terminal(*method, "--sweeps", 1000, "--reference", "grid.MAR")
     assert "HerdedGibbs" in shown and "sweeps" in shown
     assert re.search(r"standard error [\d.e-]+, error [\d.e-]+, Hellinger [\d.e-]+", shown)
-    shown = seen_at_a_terminal(*method, "--seconds", 1, "--task", "map")
+    shown = seen_at_a_terminal(*method, "--seconds", 0.1, "--task", "map")
     assert "best log-score" in shown and "seconds" in shown
 
 

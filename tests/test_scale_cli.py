@@ -1,11 +1,15 @@
 """`--engine` and `--workers`, and `herded many`."""
 
+import multiprocessing
+import os
+
 import pytest
 
 import herded as hd
 from herded.cli import engines
 from herded.cli.main import main
 from tests.command import fails, run, small_grid
+from tests.workers import quick_context
 
 COUNT = 4
 
@@ -15,6 +19,9 @@ def _files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for k in range(COUNT):
         hd.io.write_uai(small_grid(4, seed=k), f"{k}.uai")
+    if os.name != "nt":
+        quick = quick_context()
+        monkeypatch.setattr(multiprocessing, "get_context", lambda method=None: quick)
 
 
 @pytest.mark.parametrize("task", ["mar", "map"])

@@ -32,6 +32,7 @@ def client(tmp_path_factory):
         hd.infer_tiled(lattice(8, 8), method, out=out, sweeps=1, client=FakeClient(1))
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}),  # quick
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as there,

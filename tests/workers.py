@@ -8,10 +8,22 @@ from pathlib import Path
 
 import numpy as np
 
+NEEDED = ["numba", "herded.methods.registry", "herded.run.infer", "herded.run.many"]
+
+
+def quick_context():
+    """For processes that share nothing with this one, but need not import all anew.
+
+    They are forked from one that did nothing but that; `herded` itself starts them by "spawn", as
+    the page scale.md of the docs does.
+    """
+    multiprocessing.set_forkserver_preload(NEEDED)
+    return multiprocessing.get_context("forkserver")
+
 
 def processes(count=2):
     """An executor whose processes share nothing with this one."""
-    return ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+    return ProcessPoolExecutor(count, mp_context=quick_context())
 
 
 class Deadly:
