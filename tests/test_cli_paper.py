@@ -54,6 +54,7 @@ def test_paper_writes_one_page_that_needs_nothing_else(part, capsys, monkeypatch
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     monkeypatch.setitem(denoising.SIZES, "quick", (40, 2))
     monkeypatch.setitem(two_variables.SIZES, "quick", (1_000, 6))
+    monkeypatch.setattr(two_variables, "EPSILONS", (0.1, 0.001))  # each has a picture
     texts = []
     for _ in range(2):
         assert main(["paper", "--quick", "--only", part, "--out", "page"]) == 0

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -41,7 +42,7 @@ print(endless.provenance["interrupted"], endless.sweeps >= 300, os.path.exists("
 }
 
 
-def run(book, folder, Client=nbclient.NotebookClient):
+def run(book, folder, Client):
     """Run all cells by a kernel of this Python."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
@@ -56,13 +57,40 @@ def run(book, folder, Client=nbclient.NotebookClient):
         Client(book, km=manager, **settings).execute()
 
 
+def page_of(name):
+    return (notebooks.DOCS / f"{name}.md").read_text(encoding="utf-8")
+
+
+ANEW = """
+%reset -f
+import os
+os.mkdir({folder!r})
+os.chdir({folder!r})
+"""
+
+
 @pytest.fixture(scope="module")
-def outputs(tmp_path_factory):
-    """What each cell has shown, all run by one kernel."""
-    cells = [nbformat.v4.new_code_cell(code) for code in CELLS.values()]
-    book = nbformat.v4.new_notebook(cells=cells)
-    shown = {name: [] for name in CELLS}
-    names = list(CELLS)
+def kernel(tmp_path_factory):
+    """What one kernel did, as to start one takes a second.
+
+    `pages` are the cells of each page of the docs, which ran in an empty folder and without the
+    names of other pages; `shown` is what each of CELLS has shown, and `left` what it shows at last.
+    """
+    folder = tmp_path_factory.mktemp("notebook")
+    pages, cells = {}, []
+    for page in notebooks.PAGES if importlib.util.find_spec("matplotlib") else ():
+        book = nbformat.from_dict(notebooks.notebook(page_of(page)))
+        nbformat.validate(book)
+        pages[page] = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+        for cell in pages[page]:
+            cell["id"] = f"{page}-{cell['id']}"  # each page numbers its own
+        anew = ANEW.format(folder=str(folder / page))
+        cells += [nbformat.v4.new_code_cell(anew), *pages[page]]
+    own = [nbformat.v4.new_code_cell(code) for code in CELLS.values()]
+    anew = ANEW.format(folder=str(folder / "own"))
+    cells += [nbformat.v4.new_code_cell(anew), *own]
+    names = [*[""] * (len(cells) - len(own)), *CELLS]
+    shown = {name: [] for name in names}
 
     class Watched(nbclient.NotebookClient):
         """Also notes what a cell has shown and taken away."""
@@ -71,21 +99,17 @@ def outputs(tmp_path_factory):
             shown[names[cell_index]].append(message)
             return super().process_message(message, cell, cell_index)
 
-    run(book, tmp_path_factory.mktemp("notebook"), Watched)
-    left = {name: cell["outputs"] for name, cell in zip(CELLS, book["cells"], strict=True)}
-    return shown, left
+    run(nbformat.v4.new_notebook(cells=cells), folder, Watched)
+    left = {name: cell["outputs"] for name, cell in zip(CELLS, own, strict=True)}
+    return SimpleNamespace(pages=pages, shown=shown, left=left)
 
 
 @pytest.mark.parametrize("name", notebooks.PAGES)
-def test_notebooks_of_the_docs_print_what_their_pages_say(name, tmp_path):
+def test_notebooks_of_the_docs_print_what_their_pages_say(name, kernel):
     """If not, and rightly so: python -m docs.make"""
     pytest.importorskip("matplotlib", reason="pages draw")
-    page = (notebooks.DOCS / f"{name}.md").read_text(encoding="utf-8")
-    book = nbformat.from_dict(notebooks.notebook(page))
-    nbformat.validate(book)
-    run(book, tmp_path)
-    cells = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
-    said = [match["said"] or "" for match in BLOCKS.finditer(page)]
+    cells = kernel.pages[name]
+    said = [match["said"] or "" for match in BLOCKS.finditer(page_of(name))]
     assert any(said)
     for cell, text in zip(cells, said, strict=True):
         printed = "".join(o["text"] for o in cell["outputs"] if o.get("name") == "stdout")
@@ -97,15 +121,15 @@ def pages(cell):
     return [output["data"]["text/html"] for output in cell if "text/html" in output.get("data", {})]
 
 
-def test_models_and_results_show_themselves(outputs):
-    _, left = outputs
+def test_models_and_results_show_themselves(kernel):
+    left = kernel.left
     assert "Lattice(8 x 8 variables of 2 states)" in pages(left["model"])[-1]
     page = pages(left["result"])[-1]
     assert "Result of Gibbs(): 3,000 sweeps, 2 chains" in page and "95 % interval" in page
 
 
-def test_a_bar_comes_and_goes(outputs):
-    shown, left = outputs
+def test_a_bar_comes_and_goes(kernel):
+    shown, left = kernel.shown, kernel.left
     texts = [
         message["content"]["data"].get("text/html", "")
         for message in shown["result"]
@@ -116,14 +140,14 @@ def test_a_bar_comes_and_goes(outputs):
     assert texts[-1] == "" and not any("<progress" in page for page in pages(left["result"]))
 
 
-def test_pictures_are_shown(outputs):
+def test_pictures_are_shown(kernel):
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
-    _, left = outputs
+    left = kernel.left
     assert any("image/png" in output.get("data", {}) for output in left["picture"])
 
 
-def test_the_stop_button_ends_a_run_and_keeps_what_there_is(outputs):
-    _, left = outputs
+def test_the_stop_button_ends_a_run_and_keeps_what_there_is(kernel):
+    left = kernel.left
     texts = {name: "".join(o.get("text", "") for o in left[name]) for name in ("stop", "after")}
     assert texts["stop"].startswith("True True True")
     assert texts["after"] == "the kernel lives\n"
