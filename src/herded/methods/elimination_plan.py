@@ -136,24 +136,27 @@ class Sizes:
         self.messages = [math.prod(states[order[p]] for p in scope[1:]) for scope in self.scopes]
         self.own = [states[i] for i in order]
         self.work = sum(n * m for n, m in zip(self.own, self.messages, strict=True))
+        self.children = children_of(self.scopes)
+        self.summed = [self._summed(k) for k in range(len(order))]
 
     def cut(self, count: int) -> list[int]:
         """The segment of every place: each has about as much to keep."""
-        total, so_far, segments = sum(self.messages), 0, []
+        total, so_far, share, segment, segments = max(1, sum(self.messages)), 0, 0, 0, []
         for message in self.messages:
-            segments.append(min(count - 1, so_far * count // max(1, total)))
+            previous, share = share, min(count - 1, so_far * count // total)
+            segment += share > previous  # where a message is as much as several shares, by one
+            segments.append(segment)
             so_far += message
-        return [sorted(set(segments)).index(s) for s in segments] if count > 1 else segments
+        return segments
 
     def peak(self, segments: list[int]) -> int:
         """Entries at the worst moment, those that a bucket needs in work included."""
         parents = [scope[1] if len(scope) > 1 else -1 for scope in self.scopes]
-        children = children_of(self.scopes)
         last = segments[-1] if segments else 0
         there = peak = 0
         for kind, k in _operations(segments):
             if kind == "backward":
-                peak = max(peak, there + self._summed(k, children[k]))
+                peak = max(peak, there + self.summed[k])
                 there -= self.messages[k]
                 continue
             stays = parents[k] >= 0 and segments[parents[k]] == segments[k]
@@ -161,15 +164,16 @@ class Sizes:
                 there += self.messages[k]
                 peak = max(peak, there)
             if kind == "forward":
-                there -= sum(self.messages[c] for c in children[k] if segments[c] == segments[k])
+                within = (c for c in self.children[k] if segments[c] == segments[k])
+                there -= sum(self.messages[c] for c in within)
         largest = max((n * m for n, m in zip(self.own, self.messages, strict=True)), default=0)
         return peak + min(ROOM, 4 * largest)
 
-    def _summed(self, k: int, children: list[int]) -> int:
+    def _summed(self, k: int) -> int:
         """Entries of sums that several blocks of a bucket have a part in."""
         shape = [self.states[self.order[p]] for p in self.scopes[k]]
         fixed = set(self.scopes[k][1 : 1 + fixed_axes(shape)])
-        return sum(self.messages[c] for c in children if not fixed <= set(self.scopes[c]))
+        return sum(self.messages[c] for c in self.children[k] if not fixed <= set(self.scopes[c]))
 
     def all_work(self, segments: list[int]) -> float:
         """Entries of all buckets, as often as they are gone through."""
