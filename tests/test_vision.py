@@ -1,6 +1,7 @@
 """Denoising as a tool: what it estimates, what it gives back, and what it says to nonsense."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -25,6 +26,12 @@ def noisy_picture(low, high, noise, seed=0, clean=CLEAN):
     )
 
 
+@cache
+def restored(low, high, noise):
+    """Fits are dear: several tests look at the same one."""
+    return vision.restore(noisy_picture(low, high, noise))
+
+
 def wrong(found, low, high, clean=CLEAN):
     return float(((found > (low + high) / 2) != clean).mean())
 
@@ -41,16 +48,14 @@ def test_sigma_is_estimated_from_neighbours_within_ten_percent(low, high, noise)
 
 @pytest.mark.parametrize(("low", "high", "noise"), [(50.0, 200.0, 2), (0.3, 0.8, 0.5)])
 def test_levels_and_sigma_are_estimated(low, high, noise):
-    found = vision.restore(noisy_picture(low, high, noise), sweeps=3)
-    gap = high - low
+    found, gap = restored(low, high, noise), high - low
     assert found.levels == pytest.approx((low, high), abs=0.05 * gap)
     assert found.sigma == pytest.approx(noise * gap / 2, rel=0.05)
 
 
-@pytest.mark.parametrize(("low", "high"), LEVELS[:2])
-@pytest.mark.parametrize("noise", [0.5, 4])
+@pytest.mark.parametrize(("low", "high", "noise"), [(0, 1, 0.2), (0, 1, 4), (-1, 1, 4)])
 def test_usual_levels_are_recognised_exactly(low, high, noise):
-    assert vision.restore(noisy_picture(low, high, noise), sweeps=3).levels == (low, high)
+    assert restored(low, high, noise).levels == (low, high)
 
 
 def test_the_range_of_a_picture_may_cut_its_noise_off():
@@ -104,25 +109,25 @@ def test_a_hint_where_two_levels_do_not_fit():
     slope = np.add.outer(np.linspace(0, 1, 64), np.linspace(0, 1, 64))
     noise = 0.1 * np.random.default_rng(0).normal(size=slope.shape)
     assert 'levels="grey"' in vision.restore(slope + noise, sweeps=3).hint
-    for amount in (0.2, 2):
-        assert vision.restore(noisy_picture(0, 1, amount), sweeps=3).hint == ""
+    assert restored(0, 1, 0.2).hint == restored(50.0, 200.0, 2).hint == ""
 
 
 # What it gives back
 
 
-@pytest.mark.parametrize(("low", "high"), LEVELS[1:])
-@pytest.mark.parametrize(("noise", "most"), [(1, 0.012), (4, 0.15)])
+@pytest.mark.parametrize(
+    ("low", "high", "noise", "most"),
+    [(0, 1, 1, 0.012), (50.0, 200.0, 2, 0.05), (0, 1, 4, 0.15), (-1, 1, 4, 0.15)],
+)
 def test_most_pixels_come_back(low, high, noise, most):
-    noisy = noisy_picture(low, high, noise)
-    found = vision.restore(noisy)
+    noisy, found = noisy_picture(low, high, noise), restored(low, high, noise)
     assert wrong(found.image, low, high) < min(most, 0.5 * wrong(noisy, low, high))
     assert set(np.unique(found.image)) <= set(found.levels)
     assert found.image.shape == noisy.shape and found.image.dtype == np.float64
 
 
 @pytest.mark.parametrize("coupling", [1.0, "auto"])
-@pytest.mark.parametrize("clean", [CLEAN, drawn_picture(40)], ids=["large", "small"])
+@pytest.mark.parametrize("clean", [drawn_picture(80), drawn_picture(40)], ids=["large", "small"])
 def test_a_clean_picture_stays_as_it_is(clean, coupling):
     assert np.array_equal(vision.denoise(clean, coupling=coupling), clean)
     for low, high in LEVELS:
@@ -161,7 +166,7 @@ def test_a_photograph_comes_out_as_well_as_by_total_variation():
     data = pytest.importorskip("skimage.data", reason="needs scikit-image for its photograph")
     from skimage.restoration import denoise_tv_chambolle
 
-    clean = data.camera()[100:196, 180:276] / 255.0
+    clean = data.camera()[116:180, 196:260] / 255.0
     noisy = clean + 0.1 * np.random.default_rng(0).normal(size=clean.shape)
     found = vision.restore(noisy, levels="grey")
     assert found.sigma == pytest.approx(0.1, rel=0.15)
@@ -181,13 +186,13 @@ def test_a_grey_picture_is_never_worse_than_before(noise):
 
 
 def test_salt_and_pepper_leave_a_grey_picture():
-    clean = np.add.outer(np.linspace(0.2, 0.5, 64), np.linspace(0, 0.3, 64))
-    clean[20:40, 20:40] += 0.15
+    clean = np.add.outer(np.linspace(0.2, 0.5, 40), np.linspace(0, 0.3, 40))
+    clean[12:25, 12:25] += 0.15
     rng = np.random.default_rng(0)
     hit = rng.random(clean.shape) < 0.1
     noisy = np.where(hit, rng.integers(0, 2, clean.shape), clean)
     found = vision.restore(noisy, levels="grey", noise="flip")
-    assert found.flips == pytest.approx(0.1, abs=0.02)
+    assert found.flips == pytest.approx(hit.mean(), abs=0.02)
     assert decibels(found.image, clean) > decibels(noisy, clean) + 12
 
 
@@ -204,7 +209,7 @@ METHODS = [
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 @pytest.mark.parametrize("levels", [(-1, 1), (-1, 0, 1)], ids=["two", "three"])
 def test_every_method_denoises_and_repeats_itself(method, levels):
-    clean = drawn_picture(48)
+    clean = drawn_picture(32)
     noisy = noisy_picture(-1, 1, 1, clean=clean)
     found = vision.denoise(noisy, 1.0, levels=levels, method=method)
     assert wrong(found, -1, 1, clean) < 0.5 * wrong(noisy, -1, 1, clean)
@@ -220,20 +225,20 @@ def test_sampling_agrees_with_exact_on_a_tiny_picture():
 
 
 def test_the_same_picture_gives_the_same_answer():
-    noisy = noisy_picture(0, 1, 2, clean=drawn_picture(48))
+    noisy = noisy_picture(0, 1, 1, clean=drawn_picture(32))
     first, second = (vision.restore(noisy, coupling="auto") for _ in range(2))
     assert np.array_equal(first.image, second.image) and first.coupling == second.coupling
 
 
 def test_lists_integers_and_other_floats_are_pictures_too():
     noisy = (100 * noisy_picture(0, 1, 1, clean=drawn_picture(16))).astype(int)
-    expected = vision.denoise(noisy)
+    expected = vision.denoise(noisy, coupling=1.0)
     for picture in (noisy.tolist(), noisy.astype(np.float32), np.asfortranarray(noisy)):
-        assert np.array_equal(vision.denoise(picture), expected)
+        assert np.array_equal(vision.denoise(picture, coupling=1.0), expected)
 
 
 def test_the_input_is_not_changed():
-    noisy = noisy_picture(0, 1, 1)
+    noisy = noisy_picture(0, 1, 1, clean=drawn_picture(32))
     before = noisy.copy()
     vision.denoise(noisy, coupling="auto")
     assert np.array_equal(noisy, before)

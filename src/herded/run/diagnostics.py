@@ -106,7 +106,7 @@ def immobility(
     """
     same = (then == now).mean(axis=0)
     alike = np.zeros(len(variables))
-    for k in np.intersect1d(then, now):
+    for k in range(1 + int(min(then.max(), now.max()))):
         alike += (then == k).mean(axis=0) * (now == k).mean(axis=0)
     noise = np.sqrt(np.maximum(alike * (1 - alike), 0.25 / len(now)) / len(now))
     excess = np.where(model.evidence[variables] < 0, same - alike, 0.0)

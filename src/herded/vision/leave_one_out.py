@@ -25,7 +25,10 @@ def neighbour_shares(members: np.ndarray) -> np.ndarray:
     total[:, :-1] += spins[:, 1:]
     total[:, :, 1:] += spins[:, :, :-1]
     total[:, :, :-1] += spins[:, :, 1:]
-    return np.stack([(total == value).mean(axis=0) for value in SUMS])
+    count = np.min_scalar_type(len(members))  # as narrow as can be: many pixels are added at once
+    equal = (total == value for value in SUMS.tolist())
+    counts = [found.view(np.uint8).sum(axis=0, dtype=count) for found in equal]
+    return np.stack(counts) / len(members)
 
 
 def bright_given(coupling: float) -> np.ndarray:
