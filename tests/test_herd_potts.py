@@ -83,7 +83,8 @@ def potts_lattices(draw):
 @given(data=st.data())
 def test_equal_to_the_naive_twin(data):
     model = data.draw(potts_lattices())
-    members = data.draw(st.sampled_from((1, 2, 5) if UNCOMPILED else (1, 2, 5, 31, 32, 33, 70)))
+    small = UNCOMPILED or model.log_unary.shape[-1] > 8  # the twin adds up states one by one
+    members = data.draw(st.sampled_from((1, 5, 33) if small else (1, 2, 5, 31, 32, 33, 70)))
     kept, chain = data.draw(st.booleans()), data.draw(st.integers(0, 1))
     seed = data.draw(st.integers(0, 3))
     draw, layout = laid_out(model, members, kept, seed)

@@ -71,8 +71,8 @@ def _counts_are_conditionals(model):
 )
 def test_waves_equal_one_sweep_at_a_time(shape, weights):
     """A wave of many sweeps over several strips: the bits of one sweep after another."""
-    if UNCOMPILED and np.prod(shape) > 100:
-        pytest.skip("thousands of sites")
+    if UNCOMPILED and shape != (5, 5):
+        pytest.skip("other shapes are compared with the naive twin")
     rng = np.random.default_rng(3)
     model = hd.ising_grid(rng.normal(size=shape), 0.5)
     method = hd.Gibbs() if weights is None else hd.HerdedGibbs(weights)

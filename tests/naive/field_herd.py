@@ -121,11 +121,12 @@ def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
                     phases[low], phases[low + LANES] = both >> 16 & 0x7FFF, both & 0x7FFF
                 slots, p_of = members_in_slots(visit, lane, members), [0] * (64 * words)
                 in_order = [slots[slot] if slot < members else slot for slot in order]
-                for k in range(members):
-                    field = alone[at]
-                    for row in range(row_start[b], row_start[b + 1]):
-                        link = row * LANES + lane
-                        field += coupling[link] * x[neighbour[link]][k]
+                fields = [alone[at]] * members
+                for link in range(row_start[b] * LANES + lane, row_start[b + 1] * LANES, LANES):
+                    if coupling[link]:
+                        across = zip(fields, x[neighbour[link]], strict=True)
+                        fields = [field + coupling[link] * state for field, state in across]
+                for k, field in enumerate(fields):
                     if betas is None:
                         p_of[k] = naive_coarse(field, layout.bits)
                     else:

@@ -6,6 +6,7 @@ named by the cell of 32 sites that a site lies in when packed by colour.
 
 import itertools
 import math
+from typing import NamedTuple
 
 import numpy as np
 from naive.stream import naive_draw, naive_key
@@ -29,6 +30,7 @@ def naive_potts_herd(model, *, members, kept, seed=0, chain=0, x0, sweeps):
     nodes = 2 * (2**planes - 1 if planes <= 3 else 2 ** (planes - 3) + 6)  # two phases each
     key, order_key = naive_key(seed, chain, 4), naive_key(seed, chain, 5)
     start_key, phases = naive_key(seed, chain, 2), {}
+    sites = [naive_site(model, at) for at in itertools.product(*map(range, model.shape))]
     x = [[int(k) for k in member] for member in x0]
     samples, tally = [], np.zeros((model.n_variables, states), int)
     for sweep in range(sweeps):
@@ -38,15 +40,22 @@ def naive_potts_herd(model, *, members, kept, seed=0, chain=0, x0, sweeps):
                 continue
             cell, lane = divmod(place[row] * columns + c // 2, LANES)
             visit = (2 * sweep + colour) * cells + cell
-            phi = [lane_bits(naive_draw(key, visit * nodes + p), lane) for p in range(nodes)]
-            if kept:
+            if not kept:
+                phi = [lane_bits(naive_draw(key, visit * nodes + p), lane) for p in range(nodes)]
+            elif i in phases:
+                phi = phases[i]
+            else:
                 first = (colour * cells + cell) * nodes * LANES + lane
-                started = [naive_draw(start_key, first + p * LANES) for p in range(nodes)]
-                phi = phases.get(i, [bits >> 33 for bits in started])
+                phi = [naive_draw(start_key, first + p * LANES) >> 33 for p in range(nodes)]
             phases[i] = phi = [phase % ONE for phase in phi]
+            alike = {}  # members whose neighbours are the same have the same conditional
             for m in naive_order(members, order_key, visit, lane):
-                weights = naive_weights(model, (*rows[row], c), x[m])
-                tally[i] += naive_conditional(weights)
+                around = tuple(x[m][j] for j, _ in sites[i].around)
+                if around not in alike:
+                    weights = naive_weights(sites[i], around)
+                    alike[around] = weights, naive_conditional(weights)
+                weights, p = alike[around]
+                tally[i] += p
                 x[m][i] = naive_descent(weights, planes, phi)
         samples.append([list(member) for member in x])
     return np.array(samples).reshape(sweeps, members, -1), tally
@@ -86,6 +95,33 @@ def fisher_yates(n, key):
     return items
 
 
+class Site(NamedTuple):
+    """What the conditional of a site is made of."""
+
+    kind: type  # the precision of the kernels
+    tabulated: bool  # powers of one coupling, in double precision
+    own: list[float]  # by state
+    around: list[tuple[int, float]]  # neighbours, and what they multiply their state by
+
+
+def naive_site(model, at):
+    couplings, sides = model.all_couplings, 2 * len(model.shape)
+    strongest = sides * np.abs(couplings).max(initial=0)
+    unary, clamped = [float(a) for a in model.log_unary[at]], int(model.clamped[at])
+    own = [exp(a - max(unary)) for a in unary]
+    if clamped >= 0:
+        own = [float(k == clamped) for k in range(len(unary))]
+    return Site(
+        np.float32 if strongest <= STRONGEST else np.float64,
+        len(set(couplings)) <= 1 and sides <= 6,
+        own,
+        [
+            (int(np.ravel_multi_index(place, model.shape)), exp(coupling))
+            for place, coupling in neighbours(model, at)
+        ],
+    )
+
+
 def neighbours(model, at):
     """The place of each neighbour of a site and their coupling: along the last axis first."""
     last, found = len(model.shape) - 1, []
@@ -102,31 +138,19 @@ def neighbours(model, at):
     return found
 
 
-def naive_weights(model, at, x):
-    """What the conditional of a site is proportional to, in the precision of the kernels."""
-    couplings, sides = model.all_couplings, 2 * len(model.shape)
-    strongest = sides * np.abs(couplings).max(initial=0)
-    kind = np.float32 if strongest <= STRONGEST else np.float64
-    around = [
-        (x[np.ravel_multi_index(place, model.shape)], exp(coupling))
-        for place, coupling in neighbours(model, at)
-    ]
-    unary = [float(a) for a in model.log_unary[at]]
-    weights = []
-    for k, a in enumerate(unary):
-        u = exp(a - max(unary))
-        if model.clamped[at] >= 0:
-            u = float(k == model.clamped[at])
-        factors = [f for state, f in around if state == k]
-        if len(set(couplings)) <= 1 and sides <= 6:  # powers are tabulated in double precision
+def naive_weights(site, around):
+    """What the conditional of a site is proportional to, given the states of its neighbours."""
+    kind, weights = site.kind, []
+    for k, u in enumerate(site.own):
+        factors = [f for state, (_, f) in zip(around, site.around, strict=True) if state == k]
+        if site.tabulated:
             for f in factors:
                 u *= f
-            weights.append(kind(u if u >= np.finfo(kind).tiny else 0.0))
-        else:
-            weight = kind(u if u >= np.finfo(kind).tiny else 0.0)
+        weight = kind(u if u >= np.finfo(kind).tiny else 0.0)
+        if not site.tabulated:
             for f in factors:
                 weight = kind(weight * kind(f))
-            weights.append(weight)
+        weights.append(weight)
     return weights
 
 
