@@ -365,7 +365,7 @@ def test_herds_in_any_order_against_the_law_of_theory(how):
     spins = np.array([[1.0, -1.0], [-1.0, 1.0]])
     model = hd.pairwise_model([[-0.3, 0.3], [-0.3, 0.3]], [(0, 1)], 0.5 * spins)
     pi = hd.theory.target(model)
-    averages = herd_orders.run([(0, 1)], 0.5, 0.3, 4, 40_000, HOW[how])
+    averages = herd_orders.run([(0, 1)], 0.5, 0.3, 4, 10_000, HOW[how])
     values = np.array([spins, [[-2.0, 0.0], [0.0, 2.0]], [[4.0, 0.0], [0.0, 4.0]]])
     expected = (values * pi).sum(axis=(1, 2))
     error = (herd_orders.batch_variance(averages) / herd_orders.BATCHES) ** 0.5

@@ -75,7 +75,7 @@ def reached_by(model, x, blocks):
     return seen
 
 
-@quick(150)
+@quick(60)
 @given(models(max_variables=5, max_states=3, zeros=(0.3, 0.5, 0.7), scales=(0.0,)), st.data())
 def test_what_is_said_of_blocks_is_true(model, data):
     """Nothing in reach is called unreachable, and chains are called walled in if and only if a

@@ -43,7 +43,7 @@ def run(method, layout, x0, sweeps, betas=None, chain=0):
 
 
 @pytest.mark.parametrize("draw", DRAWS)
-@quick(60)
+@quick(40)
 @given(data=st.data())
 def test_the_twin(draw, data):
     model = data.draw(sampled_models(1, 4, zeros=(0.0, 0.3), scales=(0.0, 1.0, 3.0, 300.0)))

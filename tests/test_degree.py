@@ -46,8 +46,8 @@ def mean_error(model, truth, method, seeds=3):
     return np.mean([run.curve.errors[0, 0] for run in runs])
 
 
-@pytest.mark.parametrize("name", ["Alchemy_11", "CSP_12"])
-def test_uai_models_of_high_degree(name):
+def test_a_uai_model_of_high_degree():
+    name = "CSP_12"
     if not (UAI / name).is_dir():
         pytest.skip("the UAI models are not on this machine")
     model, truth = read(name)

@@ -87,8 +87,8 @@ FOLLOWED = [
 )
 def test_fields_that_follow_flips_equal_the_naive_twin(weights, degree, strength, scan):
     model = many_spins(MANY + 12, degree, strength, apart=5)
-    splits = (weights, degree, scan) == ("pooled", 12, "sequential")  # at sweep 128
-    sweeps = 6 if UNCOMPILED else 140 if splits else 40
+    splits = (weights, degree, strength, scan) == ("pooled", 12, 0.1, "sequential")  # at sweep 128
+    sweeps = 6 if UNCOMPILED else 140 if splits else 20
     x0 = start_state(model, stream_key(0))
     told = {"x0": x0, "sweeps": sweeps, "kind": "field", "scan": scan}
     if weights is None:

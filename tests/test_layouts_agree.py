@@ -111,12 +111,12 @@ def test_blocks_do_not_matter(states):
 def test_threads_do_not_matter(scan):
     """Components on two threads: the bits of one thread, whatever runs them."""
     rng = np.random.default_rng(9)
-    n, sweeps = 600, 2000
+    n, sweeps = 600, 500  # so many updates are worth two threads
     edges = [(i, i + 1) for i in range(n - 1) if i % 3 != 2]  # 200 chains of three
     model = hd.pairwise_model(rng.normal(size=(n, 2)), edges, rng.normal(size=(len(edges), 2, 2)))
     methods = [hd.HerdedGibbs(w, scan=scan) for w in MODES]
     for method in [*methods, hd.HerdedGibbs("pooled", 1.0, scan), hd.Gibbs(scan=scan)]:
-        keep = [hd.Samples(every=50), hd.Marginals(rao_blackwell=True)]
+        keep = [hd.Samples(every=10), hd.Marginals(rao_blackwell=True)]
         one, two = (
             hd.infer(model, method, sweeps=sweeps, keep=keep, threads=threads) for threads in (1, 2)
         )

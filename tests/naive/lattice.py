@@ -25,15 +25,16 @@ def naive_lattice(model, *, weights, phases="random", seed=0, chain=0, x0, sweep
     x = np.array(x0, dtype=int).reshape(height, width).tolist()
     w, samples = {}, []
     tally = [[0] * width for _ in range(height)]
+    plain = _Plain(model)
     sites = sorted(itertools.product(range(height), range(width)), key=lambda s: sum(s) % 2)
     for sweep in range(sweeps):
         for r, c in sites:
-            around = _bits_around(x, r, c, model.periodic)
+            around = _bits_around(x, r, c, plain.periodic)
             context = sum(around) if by_count else sum(b << d for d, b in enumerate(around))
-            p = _lattice_conditional(model, r, c, around, by_count)
-            stored, phase = packed_place(model.shape, r, c, context, by_count)
+            p = _lattice_conditional(plain, r, c, around, by_count)
+            stored, phase = packed_place(plain.shape, r, c, context, by_count)
             if weights is None:
-                counter = sweep * packed_size(model.shape) + stored
+                counter = sweep * packed_size(plain.shape) + stored
                 x[r][c] = naive_pick(p, naive_draw(key, counter))
             else:
                 first = naive_start(phase_key if random else None, phase, 0)
@@ -52,16 +53,25 @@ def _bits_around(x, r, c, periodic):
     return [x[a][b] if 0 <= a < len(x) and 0 <= b < len(x[0]) else 0 for a, b in places]
 
 
-def _lattice_conditional(model, r, c, bits, by_count):
-    height, width = model.shape
-    if model.clamped[r, c] >= 0:
-        return SCALAR * int(model.clamped[r, c])
-    ring = model.periodic
+class _Plain:
+    """A lattice as lists."""
+
+    def __init__(self, model):
+        self.shape, self.periodic, self.unlike = model.shape, model.periodic, float(model.unlike)
+        self.clamped, self.unary = model.clamped.tolist(), model.log_unary.tolist()
+        self.right, self.down = model.right.tolist(), model.down.tolist()
+
+
+def _lattice_conditional(plain, r, c, bits, by_count):
+    height, width = plain.shape
+    if plain.clamped[r][c] >= 0:
+        return SCALAR * plain.clamped[r][c]
+    ring = plain.periodic
     around = [
-        (float(model.right[r, c - 1]), bits[0]) if c > 0 or ring else None,
-        (float(model.right[r, c]), bits[1]) if c < width - 1 or ring else None,
-        (float(model.down[r - 1, c]), bits[2]) if r > 0 or ring else None,
-        (float(model.down[r, c]), bits[3]) if r < height - 1 or ring else None,
+        (plain.right[r][c - 1], bits[0]) if c > 0 or ring else None,
+        (plain.right[r][c], bits[1]) if c < width - 1 or ring else None,
+        (plain.down[r - 1][c], bits[2]) if r > 0 or ring else None,
+        (plain.down[r][c], bits[3]) if r < height - 1 or ring else None,
     ]
     if ring and c == 0:  # in the order of the model's factors, which has wrapped edges last
         around[0], around[1] = around[1], around[0]
@@ -70,10 +80,10 @@ def _lattice_conditional(model, r, c, bits, by_count):
     there = [edge for edge in around if edge is not None]
     if by_count:  # it does not matter which of them are 1: take the first
         there = [(j, int(n < sum(bits))) for n, (j, _) in enumerate(there)]
-    logits = [float(a) for a in model.log_unary[r, c]]
+    logits = list(plain.unary[r][c])
     for j, b in there:
         logits[b] += j
-        logits[1 - b] += j * model.unlike
+        logits[1 - b] += j * plain.unlike
     return naive_fixed_scalar(*logits)
 
 

@@ -20,8 +20,17 @@ class NaivePotts(Naive):
         self.cards = [int(k) for k in model.cardinalities]
         self.n = len(self.cards)
         self.free = range(self.n)  # clamped sites are visited too: one state is possible
+        self.parts = [self._parts(i) for i in range(self.n)]
 
     def conditional(self, i, x, beta=1.0):
+        own, edges = self.parts[i]
+        product = list(own)
+        for j, factor in edges:
+            product[x[j]] *= factor
+        return naive_fixed_products(product)
+
+    def _parts(self, i):
+        """What a site has of its own by state, and what each neighbour multiplies its state by."""
         model, (height, width) = self.model, self.model.shape
         r, c = divmod(i, width)
         unary = [float(a) for a in model.log_unary[r, c]]
@@ -34,10 +43,11 @@ class NaivePotts(Naive):
             (r > 0, r - 1, c, model.down[r - 1, c] if r > 0 or model.periodic else 0.0),
             (r < height - 1, r + 1, c, model.down[r, c] if r < model.down.shape[0] else 0.0),
         ]
-        for inside, a, b, coupling in edges:
-            if inside or model.periodic:
-                product[x[a % height * width + b % width]] *= exp(coupling)
-        return naive_fixed_products(product)
+        return product, [
+            (a % height * width + b % width, exp(coupling))
+            for inside, a, b, coupling in edges
+            if inside or model.periodic
+        ]
 
 
 def naive_potts(model, *, weights, phases="random", seed=0, chain=0, x0, sweeps):

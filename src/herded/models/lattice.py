@@ -25,6 +25,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.system.html import table
 
 ISING, POTTS = -1.0, 0.0
+AT_ONCE = 2**16  # pixels whose log-potentials are added up at once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,11 +141,10 @@ class Lattice:
         return np.concatenate([along.ravel() for along in self.couplings])
 
     def ends(self, values: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The `values` of a picture at both ends of the couplings of each axis."""
+        """The `values` (..., *shape) of pictures at both ends of the couplings of each axis."""
         for n, along in enumerate(self.couplings):
-            axis = len(self.shape) - 1 - n
-            first = (slice(None),) * axis + (slice(along.shape[axis]),)
-            yield values[first], np.roll(values, -1, axis)[first]
+            first: tuple[Any, ...] = (..., slice(along.shape[-1 - n]), *(slice(None),) * n)
+            yield values[first], np.roll(values, -1, -1 - n)[first]
 
     def neighbours(self, i: int) -> np.ndarray:
         """The variables that share an edge with `i`, sorted."""
@@ -169,15 +169,22 @@ class Lattice:
         """
         x = check_states(self, states)
         pictures = x.reshape(-1, *self.shape)
-        scores = np.empty(len(pictures))
-        for m, picture in enumerate(pictures):
-            unary = np.take_along_axis(self.log_unary, picture[..., None], axis=-1)
-            scores[m] = unary.sum()
-            for along, (a, b) in zip(self.couplings, self.ends(picture), strict=True):
-                scores[m] += (along * np.where(a == b, 1.0, self.unlike)).sum()
-            if ((self.clamped >= 0) & (self.clamped != picture)).any():
-                scores[m] = -np.inf
+        scores, step = np.empty(len(pictures)), max(1, AT_ONCE // self.n_variables)
+        for m in range(0, len(pictures), step):
+            scores[m : m + step] = self._scores(pictures[m : m + step])
         return scores.reshape(x.shape[:-1]) if x.ndim > 1 else float(scores[0])
+
+    def _scores(self, pictures: np.ndarray) -> np.ndarray:
+        """Of pictures (M, *shape), each summed by itself."""
+        many = len(pictures)
+        unary = np.take_along_axis(self.log_unary[None], pictures[..., None], axis=-1)
+        scores: np.ndarray = unary.reshape(many, -1).sum(axis=1)
+        for along, (a, b) in zip(self.couplings, self.ends(pictures), strict=True):
+            terms = along * np.where(a == b, 1.0, self.unlike)
+            scores += terms.reshape(many, along.size).sum(axis=1)
+        known = (self.clamped >= 0) & (self.clamped != pictures)
+        scores[known.reshape(many, -1).any(axis=1)] = -np.inf
+        return scores
 
     @cached_property
     def content_hash(self) -> str:
