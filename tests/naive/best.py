@@ -9,7 +9,7 @@ from naive.model import Naive
 def naive_best(model, samples):
     """Of each component the first sample that scores best: (scores, state); clamped parts last."""
     naive = Naive(model, vector=False)
-    parts = [*naive.components(), sorted(naive.clamped)]
+    parts = [*naive.components, sorted(naive.clamped)]
     scores, state = [], [0] * naive.n
     for part in parts:
         free = set(part) & set(naive.free)

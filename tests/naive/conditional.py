@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import cache
 
 from herded.system.exp import exp
 
@@ -42,8 +43,13 @@ def naive_sigmoid(field):
     """2^31 sigmoid(field / 2^24), on the line between two of a table's values 2^-9 apart."""
     field = min(max(field, -23 * 2**24), 23 * 2**24 - 1)
     step, rest = divmod(field, 2**15)
-    low, high = (naive_fixed_scalar(0.0, s / 2**9) for s in (step, step + 1))
+    low, high = sigmoid_at(step), sigmoid_at(step + 1)
     return low + (high - low) * rest // 2**15
+
+
+@cache
+def sigmoid_at(step):
+    return naive_fixed_scalar(0.0, step / 2**9)
 
 
 def entries(p):

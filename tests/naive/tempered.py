@@ -64,7 +64,7 @@ class NaiveLadder:
         """All rungs are visited in one order; a random one is a shuffle of all variables."""
         if scan != "random":
             return self.model.order(scan, sweep, 0, False)
-        apart = [i for part in self.model.components() for i in part]
+        apart = [i for part in self.model.components for i in part]
         return naive_shuffle(apart, (self.scan_key + sweep * self.model.n) & WORD)
 
     def visit(self, i, r, sweep):

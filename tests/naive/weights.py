@@ -26,6 +26,8 @@ class NaiveWeights:
         self.naive, self.weights, self.kind = naive, weights, kind
         self.key = key  # None: all start at rest
         self.of = {}
+        widths = (self.width(i) or 1 for i in range(naive.n))
+        self.pools = list(itertools.accumulate(widths, initial=0))  # one after another
         self.places = _table_places(naive) if kind == "table" else {}
         self.shared = _shared_places(naive, self.places) if weights == "shared" else {}
 
@@ -47,8 +49,8 @@ class NaiveWeights:
 
     def context(self, i, x, p, sweep):
         """What the weight is one for, and the name of its random start."""
-        others = tuple(x[j] for j in range(self.naive.n) if j != i)
         if self.weights == "full":
+            others = tuple(x[j] for j in range(self.naive.n) if j != i)
             return (i, others), _name_of_others(i, x)
         if self.weights == "shared":
             return (i, p), self.shared[i, p]
@@ -68,9 +70,9 @@ class NaiveWeights:
         return self.of[context]
 
     def _first(self, context):
-        """A pool before any split: variables' pools lie one after another."""
+        """A pool before any split."""
         i = context[0]
-        return naive_start(self.key, sum(self.width(j) or 1 for j in range(i)), self.width(i))
+        return naive_start(self.key, self.pools[i], self.width(i))
 
     def bin(self, p, sweep):
         bins = self.bins(sweep)
