@@ -41,7 +41,10 @@ LADDERS: dict[str, Any] = {
     "4 rungs": (4, 0.1),
     "16 rungs": (16, 0.1),
     "hottest 0.03": (8, 0.03),
+    "hottest 0.2": (8, 0.2),
     "hottest 0.3": (8, 0.3),
+    "hottest 0.5": (8, 0.5),
+    "6 rungs, hottest 0.3": (6, 0.3),
 }
 BLOCKS: dict[str, Any] = {
     "256 entries, 16 blocks": (256, 16),

@@ -4,21 +4,26 @@ splits      random models with many hard zeros, by samplers: silent wrong answer
 plain       random models of all families by `hd.infer(model)`, and with elimination left out
 intervals   how often 95 % intervals cover the truth, with and without the control of herding
 log-z       how often 99 % intervals of log Z by ladders hold it, on models of hard and of all kinds
+climb       which rung answers where single sites disagree: errors of it, and of other rules
 """
 
 import argparse
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
 import herded as hd
 from benchmarks import other_models
-from benchmarks.hard_models import hard_models
+from benchmarks.blocks import error_of
+from benchmarks.hard_models import MAKERS, hard_models
 from benchmarks.herd_models import families
 from benchmarks.random_models import MODES, SHAPES, ZEROS, divided, tiny
 from herded.methods.weights_rule import suited_weights
+from herded.run.climb import Tried, is_enough, least_doubtful, rungs_above, try_rung
+from herded.run.plan import Request, first_rung, plan_run
 
 WRONG = 0.05  # an error of a marginal that somebody should have warned of
 CLOSE = 0.01  # an error that needs no interval
@@ -142,7 +147,62 @@ def log_z(seed: int, models: int) -> Iterator[str]:
         )
 
 
-PARTS = {"splits": splits, "plain": plain, "intervals": intervals, "log-z": log_z}
+def climb(seed: int, models: int) -> Iterator[str]:
+    """On hard families, and random models with modes and zeros, as many as are climbed on."""
+    makers = [*MODES.items(), *ZEROS.items()]
+    hard = models * len(MAKERS) // (len(MAKERS) + len(makers))
+    drawn = (makers[k % len(makers)][1] for k in range(models - hard))
+    made = (make(np.random.default_rng([19, seed, k])) for k, make in enumerate(drawn))
+    found = [_rungs(model, seed) for model in chain((m for _, m in hard_models(hard, seed)), made)]
+    climbed = [rungs for rungs in found if not is_enough(rungs[0].tried)]
+    head = "error | geometric mean | warned | wrong in silence"
+    yield f"| {len(climbed)} of {models} models | {head} |"
+    yield "|---" * 5 + "|"
+    rules: dict[str, Callable[[list[Answer]], Answer]] = {
+        "single sites, or blocks behind walls": lambda rungs: rungs[0],
+        "the last rung": lambda rungs: rungs[-1],
+        "what `auto` answers": _answered,
+        "the best, which nobody knows": lambda rungs: min(rungs, key=lambda one: one.error),
+    }
+    for name, rule in rules.items():
+        answers = [rule(rungs) for rungs in climbed]
+        errors = np.array([one.error for one in answers])
+        mean = np.exp(np.log(np.maximum(errors, 1e-4)).mean())
+        warned = sum(not one.tried.step.agrees for one in answers)
+        silent = sum(one.tried.step.agrees and not one.is_right for one in answers)
+        yield f"| {name} | {errors.mean():.4f} | {mean:.4f} | {warned} | {silent} |"
+
+
+class Answer(NamedTuple):
+    """What a rung has said, and how far it was off."""
+
+    tried: Tried
+    error: float
+    is_right: bool
+
+
+def _rungs(model: hd.FactorGraph, seed: int) -> list[Answer]:
+    """Rungs of a climb up to the first that is enough."""
+    truth = hd.infer(model, hd.Exact()).marginals
+    plan = plan_run(model, "auto", Request(why_sample="not exact", seed=seed))
+    first, run = first_rung(model, plan, {"keep": [hd.Marginals(rao_blackwell=True)], "threads": 1})
+    found: list[Answer] = []
+    for rung in (first, *rungs_above(model, first, plan.climbs, by_clock=False)):
+        tried = try_rung(run, rung, None)
+        if tried.result is not None:
+            error = error_of(model, tried.result.marginals, truth)
+            found.append(Answer(tried, error, is_right(tried.result, truth)))
+            if is_enough(tried):
+                break
+    return found
+
+
+def _answered(rungs: list[Answer]) -> Answer:
+    best = least_doubtful([one.tried for one in rungs])
+    return next(one for one in rungs if one.tried is best)
+
+
+PARTS = {"splits": splits, "plain": plain, "intervals": intervals, "log-z": log_z, "climb": climb}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.trust")

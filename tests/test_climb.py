@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import herded as hd
+from benchmarks import trust
 from herded.cli.main import main
 from herded.errors import InfeasibleError, MethodError
 from herded.run import climb as climbing
@@ -23,6 +24,7 @@ TIED = hd.FactorGraph([2, 2, 2], [((0, 1), EQUAL), ((1, 2), np.log([[0.6, 0.4], 
 FIRST = Rung("herd", hd.Gibbs(seed=3), 100, 10, 4)
 WALLED = "4 of 4 chains cannot reach every state that the model allows: hard zeros"
 APART = "the chains disagree: variable 0"
+STUCK = "the members of the herd have not moved on: variable 0"
 LAST = 10 * (1 - AFTERWARDS)  # of 10 seconds, when the last run ends
 
 
@@ -113,8 +115,10 @@ def test_the_least_doubtful_answers_where_none_agrees():
     runs = Runs(herd=gives(APART, spread=0.3), tempered=gives(APART, spread=0.05))
     result = climb(PLAIN, FIRST, runs, 40_000)
     assert isinstance(result.method, hd.Tempered) and result.warnings == (APART,)
-    little = Runs(herd=gives(APART, spread=0.3), tempered=gives(APART, spread=0.2))
-    assert climb(PLAIN, FIRST, little, 40_000).method == FIRST.method  # hardly nearer
+    little = Runs(herd=gives(APART, spread=0.3), tempered=gives(APART, spread=0.29))
+    assert isinstance(climb(PLAIN, FIRST, little, 40_000).method, hd.Tempered)  # nearer is nearer
+    further = Runs(herd=gives(APART, spread=0.3), tempered=gives(APART, spread=0.31))
+    assert climb(PLAIN, FIRST, further, 40_000).method == FIRST.method
     walled = Runs(
         herd=gives(WALLED, spread=0.0, model=TIED),
         blocks=gives(APART, spread=0.4, model=TIED),
@@ -122,6 +126,32 @@ def test_the_least_doubtful_answers_where_none_agrees():
     )
     assert climb(TIED, FIRST, walled, 40_000).climb[-1].name == "bp"
     assert climb(TIED, FIRST, walled, 40_000).method.moves == hd.Blocks()
+
+
+def test_chains_that_are_near_on_average_are_not_climbed_over():
+    """A disagreement on few marginals stays a warning; nobody climbs, and nobody is asked."""
+    near = Runs(herd=gives(APART, spread=0.01))
+    result = climb(PLAIN, FIRST, near, 40_000)
+    assert near.names == ["herd"] and result.warnings == (APART,)
+    assert [step.agrees for step in result.climb] == [False]
+    assert result.climb[0].said.startswith("the chains disagree, but are near: 95 % intervals")
+    told = {"blocks": gives(APART, spread=0.01, model=TIED)}
+    second = Runs(herd=gives(WALLED, APART, spread=0.01, model=TIED), **told)
+    result = climb(TIED, FIRST, second, 40_000)
+    assert second.names == ["herd", "blocks"] and result.warnings == (APART,)
+    assert [step.name for step in result.climb] == ["herd", "blocks", "bp"]
+
+
+@pytest.mark.parametrize("warnings", [(WALLED,), (WALLED, APART), (STUCK,), (STUCK, APART)])
+def test_what_else_speaks_against_near_chains_is_climbed_over(warnings):
+    """Chains may be near and wrong together: where zeros wall them in, or members never move."""
+    runs = Runs(
+        herd=gives(*warnings, spread=0.0, model=TIED),
+        blocks=gives(WALLED, spread=0.0, model=TIED),
+        tempered_blocks=gives(model=TIED),
+    )
+    climb(TIED, FIRST, runs, 40_000)
+    assert runs.names == ["herd", "blocks", "tempered blocks"]
 
 
 def test_a_rung_that_refuses_is_passed_over():
@@ -243,6 +273,31 @@ def test_what_is_printed_and_written(tmp_path, capsys, monkeypatch):
     found = json.loads(capsys.readouterr().out)
     assert [step["name"] for step in found["climb"]][1] == "tempered"
     assert found["method"] in ("tempered", "herd", "herded")
+
+
+def test_the_benchmark_of_rules(monkeypatch):
+    """`python -m benchmarks.trust climb`, with answers whose errors are known."""
+
+    def tried(spread, *warnings):
+        run = Runs(herd=gives(*warnings, spread=spread))
+        return climbing.try_rung(run, FIRST, None)
+
+    climbed = [
+        trust.Answer(tried(0.3, APART), 0.04, True),
+        trust.Answer(tried(0.2, APART), 0.02, True),
+        trust.Answer(tried(0.4), 0.01, False),
+    ]
+    enough = [trust.Answer(tried(0.01, APART), 0.5, True)]
+    answers = iter([climbed[:2], enough, climbed])
+    monkeypatch.setattr(trust, "_rungs", lambda model, seed: next(answers))
+    rows = [line.strip("| ").split(" | ") for line in trust.climb(0, 3)]
+    assert rows[0][0] == "2 of 3 models"
+    assert [row[1:] for row in rows[2:]] == [
+        ["0.0400", "0.0400", "2", "0"],
+        ["0.0150", "0.0141", "1", "1"],
+        ["0.0150", "0.0141", "1", "1"],
+        ["0.0150", "0.0141", "1", "1"],
+    ]
 
 
 # -- the best state --------------------------------------------------------------------------------

@@ -252,16 +252,16 @@ def _as_planned(model: Model, plan: Plan, seconds: float | None, options: dict[s
 
 def _climbed(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
     """Do what was planned, and climb on where that is not enough."""
-    first, run = _first(model, plan, options)
+    first, run = first_rung(model, plan, options)
     return climb(model, first, run, plan.climbs, seconds)
 
 
 def _bridged(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
     """log Z by the ladder that was planned."""
-    return climb_log_z(*_first(model, plan, options), seconds)
+    return climb_log_z(*first_rung(model, plan, options), seconds)
 
 
-def _first(model: Model, plan: Plan, options: dict[str, Any]) -> tuple[Rung, Run]:
+def first_rung(model: Model, plan: Plan, options: dict[str, Any]) -> tuple[Rung, Run]:
     """What was planned as the first rung of a climb, and how its rungs are run."""
     method = cast(Sampler, plan.method)
 
