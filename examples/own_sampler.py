@@ -24,6 +24,6 @@ class Metropolis(hd.Sampler):
 
 
 grid = hd.ising_grid([[0.5, -0.2], [0.1, 0.3]], 0.4)
-found = hd.infer(grid, Metropolis(), sweeps=500, burn_in=50, chains=4)
+found = hd.infer(grid, Metropolis(), sweeps=300, burn_in=30, chains=4)
 print("Metropolis", found.marginals[..., 1].round(2).tolist())
 print("exact     ", hd.infer(grid, "exact").marginals[..., 1].round(2).tolist())

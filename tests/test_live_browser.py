@@ -133,8 +133,11 @@ def test_the_hashes_of_a_model(visit, tmp_path):
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_every_scene_has_speed_pause_step_seed_and_a_link(visit, scene):
-    """Stepped to its third sweep, its link leads there, and to the same hashes."""
+def test_every_scene_has_speed_pause_step_seed_and_a_link(visit, scene, capsys):
+    """Stepped to its third sweep, its link leads there, and to the same hashes.
+
+    So does the command that is copied, as it is and without any file beside it.
+    """
     page = visit.page
     visit.turn(f"{scene}{'&' if '?' in scene else '?'}seed=7&sweeps=2")
     wait_for_hash(page, 2)
@@ -159,6 +162,10 @@ def test_every_scene_has_speed_pause_step_seed_and_a_link(visit, scene):
         visit.turn(f"{link}&again=1")
     wait_for_hash(page, 3)
     assert visit.hashes() == shown
+    for code in page.query_selector_all("[data-hash]"):
+        program, *arguments = shlex.split(code.get_attribute("title"))
+        assert program == "herded"
+        assert run(capsys, *arguments)[:2] == (0, code.get_attribute("data-hash") + "\n")
     assert page.locator("#story").get_attribute("aria-valuetext") == values[1]
     page.get_by_label("Seed", exact=True).fill("8")
     page.get_by_label("Seed", exact=True).press("Enter")
@@ -167,17 +174,6 @@ def test_every_scene_has_speed_pause_step_seed_and_a_link(visit, scene):
         page.get_by_role("button", name=name, exact=True).click()
         page.get_by_role("button", name="Pause").click()
         page.wait_for_selector("button:text-is('Run')")
-
-
-@pytest.mark.parametrize("scene", SCENES)
-def test_the_copied_command_prints_the_hash(visit, scene, capsys):
-    """The command as it is, without any file beside it."""
-    visit.turn(f"{scene}{'&' if '?' in scene else '?'}sweeps=10")
-    wait_for_hash(visit.page, 10)
-    for code in visit.page.query_selector_all("[data-hash]"):
-        program, *arguments = shlex.split(code.get_attribute("title"))
-        assert program == "herded"
-        assert run(capsys, *arguments)[:2] == (0, code.get_attribute("data-hash") + "\n")
 
 
 def test_keys_move_the_slider_and_draw(visit):
