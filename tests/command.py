@@ -1,15 +1,17 @@
 """The command `herded` in this process or in another, and small model files for it."""
 
+import functools
 import json
 import os
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 
 import herded as hd
 from herded.cli.main import main
-from tests.patience import HANGS
+from tests import ready
 
 
 def small_grid(side=4, coupling=0.6, seed=0):
@@ -83,10 +85,39 @@ def start(*arguments, **options):
     return subprocess.Popen([sys.executable, "-m", "herded", *map(str, arguments)], **options)
 
 
-def run_apart(*arguments):
-    """The command in a process of its own, after its end."""
-    command = [sys.executable, "-m", "herded", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=HANGS, check=False)
+def quick(*words):
+    """What starts `herded` or `python` with these words, in a process that need not import much.
+
+    It can be interrupted and terminated. Whoever is to be killed, or has no room, is started by
+    `start`.
+    """
+    if not hasattr(os, "fork"):
+        return [sys.executable, *(["-m", "herded"] if words[0] == "herded" else []), *words[1:]]
+    return [sys.executable, "-IS", ready.__file__, _door(), *map(str, words)]
+
+
+@functools.cache
+def _door():
+    """Where `ready` waits for questions, until this process ends."""
+    path = os.path.join(tempfile.mkdtemp(), "door")  # pytest's folders are too long for a socket
+    server = subprocess.Popen(
+        [sys.executable, ready.__file__, "serve", path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(),
+    )
+    _KEPT.append(server)  # and its stdin open
+    assert server.stdout.readline() == b"ready\n"
+    return path
+
+
+_KEPT = []
+
+
+def start_quickly(*arguments, **options):
+    """The command in a process of its own, as `quick` starts it."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
+    return subprocess.Popen(quick("herded", *arguments), **options)
 
 
 def environment(**more):

@@ -1,13 +1,15 @@
 """The commands `herded` and `python` without a second of imports: forked from a process that has
 done them.
 
-Pages of the docs show dozens of commands. Each is a process of its own here too, with the folder,
-the environment and the open files of whoever types it; `herded.cli.main.main` runs there as ever,
-and so does a program from stdin or after -c.
+Pages of the docs show dozens of commands, and other suites run some. Each is a process of its own
+here too, with the folder, the environment and the open files of whoever types it;
+`herded.cli.main.main` runs there as ever, and so does a program from stdin or after -c. SIGINT and
+SIGTERM are passed on. `command.quick` gives what to type.
 """
 
 import json
 import os
+import signal
 import socket
 import sys
 
@@ -20,13 +22,16 @@ def ask(path: str, words: list[str]) -> int:
         socket.send_fds(line, [b"\n"], [0, 1, 2])
         line.sendall(json.dumps(told).encode())
         line.shutdown(socket.SHUT_WR)
-        return int(line.recv(16) or b"1")  # no word: it has died
+        with line.makefile() as said:
+            pid = int(said.readline())
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda number, _: os.kill(pid, number))
+            return int(said.readline() or 1)  # no word: it has died
 
 
 def serve(path: str) -> None:
-    """Fork whenever somebody asks, until stdin ends."""
+    """Fork whenever somebody asks, until stdin ends; then the folder of `path` is removed."""
     import select
-    import signal
 
     _get_ready()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them here
@@ -41,6 +46,8 @@ def serve(path: str) -> None:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 _answer(line)
             line.close()
+    os.unlink(path)
+    os.rmdir(os.path.dirname(path))
 
 
 def _get_ready() -> None:
@@ -72,11 +79,13 @@ def _answer(line: socket.socket) -> None:
     os.chdir(told["folder"])
     os.environ.clear()
     os.environ.update(told["environment"])
+    line.sendall(f"{os.getpid()}\n".encode())
     try:
         code = _run(told["words"])
     except SystemExit as end:  # after --help, and where the words make no sense
         code = end.code
     sys.stdout.flush()
+    sys.stderr.flush()
     line.sendall(str(code or 0).encode())
     os._exit(0)
 
@@ -89,7 +98,8 @@ def _run(words: list[str]) -> int:
             return main(rest)
         case ["python", "-"]:
             exec(sys.stdin.read(), {"__name__": "__main__"})
-        case ["python", "-c", program]:
+        case ["python", "-c", program, *rest]:
+            sys.argv = ["-c", *rest]
             exec(program, {"__name__": "__main__"})
         case _:
             raise ValueError(f"expected herded, python - or python -c, got {words}")

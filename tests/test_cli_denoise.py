@@ -10,7 +10,8 @@ from herded.cli.main import main
 from herded.io.images import read_image, write_image
 from herded.paper.denoising import drawn_picture
 from herded.vision import fit
-from tests.command import fails, run_apart
+from tests.command import fails, start_quickly
+from tests.patience import HANGS
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 PICTURES = pytest.importorskip("PIL.Image", reason="pictures need Pillow")
@@ -106,9 +107,10 @@ def test_denoise_says_where_two_levels_do_not_fit(capsys):
 
 
 def test_an_unreadable_file_is_one_sentence_and_exit_code_three():
-    left = run_apart("denoise", "missing.png", "--out", "out.png")
-    assert left.returncode == 3 and left.stdout == ""
-    assert left.stderr == ("herded: expected a picture at missing.png, but there is no such file\n")
+    left = start_quickly("denoise", "missing.png", "--out", "out.png")
+    out, err = left.communicate(timeout=HANGS)
+    assert left.returncode == 3 and out == ""
+    assert err == ("herded: expected a picture at missing.png, but there is no such file\n")
 
 
 def test_denoise_wrong_files_and_options(capsys):
@@ -143,11 +145,13 @@ def test_denoise_wrong_files_and_options(capsys):
     assert sorted(os.listdir()) == before
 
 
-def test_denoise_a_large_picture(capsys):
+def test_denoise_a_large_picture(capsys, monkeypatch):
     """Of which only a part is fitted to."""
-    side = 288
+    side, enough = 128, 2**13
+    assert fit.enough.__defaults__ == (fit.ENOUGH,)
+    monkeypatch.setattr(fit.enough, "__defaults__", (enough,))
     clean = drawn_picture(side)
-    assert clean.size > fit.ENOUGH
+    assert clean.size > enough == fit.enough(clean).size
     noise = np.random.default_rng(0).normal(size=clean.shape)
     write_image("noisy.png", 0.25 + 0.5 * clean + 0.25 * noise)
     assert main(["denoise", "noisy.png", "--out", "out.png"]) == 0

@@ -11,7 +11,7 @@ import pytest
 import herded as hd
 from herded.cli import compare as comparing
 from herded.cli.main import UNFINISHED
-from tests.command import fails, run, small_grid, start, weather
+from tests.command import fails, run, small_grid, start_quickly, weather
 from tests.patience import HANGS, ticking
 
 GRID = small_grid()
@@ -204,7 +204,7 @@ def test_compare_slack_is_for_herded_methods():
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_comparison_writes_nothing(number, code):
-    child = start("compare", "grid.uai", "--seconds", HANGS, "--out", "out")
+    child = start_quickly("compare", "grid.uai", "--seconds", HANGS, "--out", "out")
     assert child.stdout is not None
     child.stdout.readline()  # it has begun
     child.send_signal(number)

@@ -18,6 +18,7 @@ from herded.cli import ner as command
 from herded.cli.main import UNFINISHED, main
 from herded.ner import split
 from herded.ner.corpus import read_conll
+from tests.command import quick
 
 TEXT = "Tim Roth met the BBC in Amsterdam."
 MARKED = "[PERSON Tim Roth] met the [ORGANIZATION BBC] in [LOCATION Amsterdam]."
@@ -332,14 +333,14 @@ def test_one_ctrl_c_is_enough(capsys, tmp_path, recogniser, monkeypatch):
 @pytest.fixture
 def child(tmp_path):
     """Starts the command on a long file, with the fake, in a process of its own."""
-    (tmp_path / "long.txt").write_text("Tim ran far away. " * 100_000)
+    (tmp_path / "long.txt").write_text("Tim ran far away. " * 10_000)
     program = (
         "import sys; sys.path.insert(0, sys.argv.pop(1))\n"
         "import fake_recogniser as here\n"
         "import herded.cli.ner as command; command.load = lambda path: here.FakeRecogniser()\n"
         "sys.exit(here.main(['ner', 'tag', '--file', 'long.txt']))"
     )
-    arguments = [sys.executable, "-c", program, os.path.dirname(__file__)]
+    arguments = quick("python", "-c", program, os.path.dirname(__file__))
     return lambda stdout: subprocess.Popen(arguments, stdout=stdout, stderr=subprocess.PIPE)
 
 

@@ -15,7 +15,7 @@ import herded as hd
 import herded.run.sampling
 from herded.cli.main import UNFINISHED
 from herded.layouts.protocol import Proposal
-from tests.command import environment, found, run, small_grid, start
+from tests.command import environment, found, quick, run, small_grid, start, start_quickly
 from tests.patience import HANGS
 from tests.terminal import terminal
 
@@ -177,7 +177,7 @@ def test_a_full_disk_costs_the_file_but_not_the_answer(capsys):
 @needs_full
 def test_standard_output_on_a_full_disk():
     with open("/dev/full", "w") as full:
-        child = start("infer", "grid.uai", "--json", "--out", "out.MAR", stdout=full)
+        child = start_quickly("infer", "grid.uai", "--json", "--out", "out.MAR", stdout=full)
         _, err = child.communicate(timeout=HANGS)
     assert child.returncode == 3
     assert err == "herded: expected to write what was found, but: No space left on device\n"
@@ -185,7 +185,7 @@ def test_standard_output_on_a_full_disk():
 
 
 def test_nobody_reads_the_output():
-    child = start("info", "grid.uai")
+    child = start_quickly("info", "grid.uai")
     assert child.stdout is not None and child.stderr is not None
     child.stdout.close()
     err = child.stderr.read()
@@ -243,9 +243,7 @@ def test_an_unwritable_folder(capsys):
 def test_two_processes_in_one_folder(capsys):
     whole = found(capsys, *SAMPLE)
     options = ("--json", "--out", "both.MAR", "--checkpoint-every", "0")
-    children = [
-        start(*SAMPLE, *options, "--checkpoint", f"{name}.ckpt", env=environment()) for name in "ab"
-    ]
+    children = [start_quickly(*SAMPLE, *options, "--checkpoint", f"{name}.ckpt") for name in "ab"]
     for child in children:
         out, err = child.communicate(timeout=HANGS)
         assert child.returncode == 0 and err == ""
@@ -272,7 +270,7 @@ sys.exit(main.main(sys.argv[1:]))
 def impatient(stderr, *arguments):
     """A command that shows its bar at once, where anybody looks."""
     left = subprocess.run(
-        [sys.executable, "-c", IMPATIENT, *map(str, arguments)],
+        quick("python", "-c", IMPATIENT, *arguments),
         stdout=subprocess.PIPE,
         stderr=stderr,
         env=environment(TERM="xterm", COLUMNS="140"),
@@ -304,11 +302,9 @@ def test_progress_at_a_terminal():
     ("command", "place", "more"), [("info", "/dev/stdin", ""), ("infer", "-", " --out model.csv")]
 )
 def test_a_model_from_standard_input(command, place, more):
-    words = [sys.executable, "-m", "herded", command, place, "--given", "0=1"]
+    words = quick("herded", command, place, "--given", "0=1")
     with open("grid.uai") as file:
-        done = subprocess.run(
-            words, stdin=file, capture_output=True, text=True, env=environment(), check=True
-        )
+        done = subprocess.run(words, stdin=file, capture_output=True, text=True, check=True)
     assert f"model      {place}: 16 variables" in done.stdout
     assert done.stdout.endswith(f"next       herded infer {place} --given 0=1{more}\n")
 

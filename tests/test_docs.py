@@ -1,18 +1,14 @@
 """The pages of the docs show what their commands print."""
 
-import os
 import shlex
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
 from docs import make
 from docs.make import FOLDER, Command, commands, is_current, pages, refreshed
-from tests import ready, suites
-from tests.command import environment
+from tests import suites
+from tests.command import quick
 
 PAGE = """# A page
 
@@ -79,27 +75,13 @@ def test_all_pages_that_show_commands_are_found():
     assert [path.stem for path in pages(["infer"])] == ["infer"]
 
 
-@pytest.fixture(scope="module")
-def door():
-    """Where to ask for `herded` and `python`, all imported."""
-    folder = tempfile.TemporaryDirectory()  # one of pytest's may have too long a name for a socket
-    path = os.path.join(folder.name, "door")
-    server = subprocess.Popen(
-        [sys.executable, ready.__file__, "serve", path],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=environment(),
-    )
-    with folder, server:
-        assert server.stdout.readline() == b"ready\n"
-        yield path
-
-
 @pytest.mark.parametrize("name", ["files", "infer", "scale"])
-def test_pages_are_current(name, door, monkeypatch):
+def test_pages_are_current(name, monkeypatch):
     """If not, and rightly so: python -m docs.make"""
-    offer, asking = make._offer, f"-IS {shlex.quote(ready.__file__)} {shlex.quote(door)}"
-    monkeypatch.setattr(make, "_offer", lambda path, _: offer(path, f"{asking} {path.name}"))
+    offer = make._offer
+    monkeypatch.setattr(
+        make, "_offer", lambda path, _: offer(path, shlex.join(quick(path.name)[1:]))
+    )
     page = Path(FOLDER / f"{name}.md").read_text(encoding="utf-8")
     assert is_current(page), f"python -m docs.make {name}"
 

@@ -17,6 +17,7 @@ import herded.run.sampling
 from herded.run.loop import interruptible
 from herded.run.progress import Progress
 from herded.run.sampling import BRIEF, SamplerRun
+from tests.command import quick
 from tests.patience import HANGS
 from tests.terminal import terminal
 
@@ -38,7 +39,7 @@ PROGRAM = """
 
 
 def run(stderr, progress, program=PROGRAM):
-    command = [sys.executable, "-c", textwrap.dedent(program), progress]
+    command = quick("python", "-c", textwrap.dedent(program), progress)
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     return subprocess.run(
         command, stdout=subprocess.PIPE, stderr=stderr, env=environment, timeout=HANGS, check=True
