@@ -1,13 +1,9 @@
 """Conditionals of one's own: the naive twins' bits, exact joints, and all that `infer` offers."""
 
-import os
 import pickle
-import subprocess
-import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -161,21 +157,6 @@ def test_temperatures_fall_as_the_twin_says():
     herd, x0 = hd.Gibbs(schedule=schedule, herd=6), np.zeros((6, 5), np.int64)
     expected = naive_herd(BINARY, kept=False, x0=x0, sweeps=40, kind="factor", schedule=schedule)
     assert_equal(herd_samples(herd, own, x0, 40), expected)
-
-
-@pytest.mark.skipif(UNCOMPILED, reason="this is the inner run")
-def test_the_same_without_the_compiler():
-    """Every choice of weights by either rule, with NUMBA_DISABLE_JIT=1."""
-    here = Path(__file__)
-    command = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", str(here)]
-    done = subprocess.run(
-        [*command, str(here.with_name("test_own_ladders.py")), "-k", "twin"],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        cwd=here.parent.parent,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout[-3000:]
 
 
 # -- joints ---------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 from naive.conditional import SCALAR
-from naive.lattice import STRIP, _bits_around, _lattice_conditional
+from naive.lattice import STRIP, Plain, _bits_around, _lattice_conditional
 from naive.stream import naive_draw, naive_key, naive_shuffle
 
 WORD, LANES, COLUMNS = 8, 128, 1152
@@ -27,6 +27,7 @@ def naive_lane_bits(a, b, j):
 
 
 @cache
+@cache
 def naive_place_order(column, live):
     """The places of a word in the order of column `column`: by random numbers, the least first."""
     key = naive_key(0, live, ORDERS)
@@ -44,7 +45,8 @@ def naive_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
     start_key = naive_key(seed, chain, 2)
     x = np.array(x0, dtype=int).reshape(members, height, width).tolist()
     tally = np.zeros((height, width), dtype=object)
-    phases, samples, coarse = {}, [], cache(lambda *of: _coarse(model, *of))
+    plain, by_count = Plain(model), model.counts_suffice
+    phases, samples, coarse = {}, [], cache(lambda *of: _coarse(plain, by_count, *of))
     places = [
         (r, c)
         for colour in (0, 1)
@@ -63,7 +65,7 @@ def naive_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
                 phi = phases.get((r, c), [naive_draw(start_key, name) >> 57 for name in names])
             turns = naive_order(naive_draw(order_key, clock), lane, words, members)
             for turn, k in turns:
-                around = _bits_around(x[k], r, c, model.periodic)
+                around = _bits_around(x[k], r, c, plain.periodic)
                 p = naive_rounded(coarse(r, c, *around), chance, turn)
                 tally[r, c] += p * SCALAR // ONE
                 x[k][r][c] = naive_carry(phi, p)
@@ -101,9 +103,9 @@ def naive_order(key, lane, words, members):
             yield turn, word * WORD + place
 
 
-def _coarse(model, r, c, *around):
+def _coarse(plain, by_count, r, c, *around):
     """P(x = 1 | neighbours) at scale 2^15, where only what is certain is 0 or 1."""
-    p = _lattice_conditional(model, r, c, around, model.counts_suffice)
+    p = _lattice_conditional(plain, r, c, around, by_count)
     if 0 < p < SCALAR:
         return min(max(math.floor(p / COARSE + 0.5), 1), SCALAR // COARSE - 1)
     return p // COARSE

@@ -25,7 +25,7 @@ def naive_lattice(model, *, weights, phases="random", seed=0, chain=0, x0, sweep
     x = np.array(x0, dtype=int).reshape(height, width).tolist()
     w, samples = {}, []
     tally = [[0] * width for _ in range(height)]
-    plain = _Plain(model)
+    plain = Plain(model)
     sites = sorted(itertools.product(range(height), range(width)), key=lambda s: sum(s) % 2)
     for sweep in range(sweeps):
         for r, c in sites:
@@ -53,7 +53,7 @@ def _bits_around(x, r, c, periodic):
     return [x[a][b] if 0 <= a < len(x) and 0 <= b < len(x[0]) else 0 for a, b in places]
 
 
-class _Plain:
+class Plain:
     """A lattice as lists."""
 
     def __init__(self, model):
