@@ -142,6 +142,21 @@ def test_chains_that_are_near_on_average_are_not_climbed_over():
     assert [step.name for step in result.climb] == ["herd", "blocks", "bp"]
 
 
+def test_a_mode_of_few_variables_is_climbed_over_however_near_the_average_is():
+    """One variable of two hundred is in another mode in one chain of four."""
+    model = hd.FactorGraph([2] * 200, [((0, 1), np.zeros((2, 2)))])
+
+    def local(rung, seconds):
+        found = answer(rung, APART, spread=0.0, model=model)
+        found.chain_marginals[0, 0] = [0.0, 1.0]
+        found.chain_marginals[1:, 0] = [0.6, 0.4]
+        return found
+
+    runs = Runs(herd=local, tempered=gives(model=model))
+    assert isinstance(climb(model, FIRST, runs, 40_000).method, hd.Tempered)
+    assert runs.names == ["herd", "tempered"]
+
+
 @pytest.mark.parametrize("warnings", [(WALLED,), (WALLED, APART), (STUCK,), (STUCK, APART)])
 def test_what_else_speaks_against_near_chains_is_climbed_over(warnings):
     """Chains may be near and wrong together: where zeros wall them in, or members never move."""
