@@ -18,7 +18,7 @@ from herded.run.diagnostics import confinement
 from herded.system.stream import stream_key
 
 
-@quick(150)
+@quick(80)
 @given(sampled_models(1, 4, max_variables=8), st.sampled_from((2, 5, 12, 64)), st.integers(1, 5))
 def test_the_twin(model, entries, count):
     found = choose_blocks(model, entries, count).blocks

@@ -171,7 +171,7 @@ def reachable(model, x):
     return seen
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(st.integers(0, 2**32 - 1), st.floats(0.2, 0.7))
 def test_what_is_said_is_true(seed, share):
     """Random hard models: a chain is called walled in if and only if it misses a possible state."""

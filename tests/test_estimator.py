@@ -54,8 +54,9 @@ def test_scikit_learn_may_be_missing(monkeypatch):
 @pytest.mark.parametrize("known", [{}, {"sigma": 1.0}])
 def test_rows_are_pictures(known):
     """Each by itself, whatever the others are: with its own estimates, where there are any."""
-    found = IsingDenoiser(**known, shape=(4, 9)).fit_transform(NOISE)
-    for row, restored in zip(NOISE, found, strict=True):
+    rows = NOISE[:2]
+    found = IsingDenoiser(**known, shape=(4, 9)).fit_transform(rows)
+    for row, restored in zip(rows, found, strict=True):
         assert np.array_equal(restored.reshape(4, 9), denoise(row.reshape(4, 9), **known))
 
 

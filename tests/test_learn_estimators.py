@@ -71,7 +71,7 @@ LEARNERS = {
     "gaussian": lambda X: hd.learn.DirichletMixture(**SHORT).fit(X),
     "categorical": lambda X: hd.learn.DirichletMixture("categorical", **SHORT).fit(X),
     "RBM": lambda X: hd.learn.RBM(2, epochs=2, progress=False).fit(X),
-    "machine": lambda X: hd.learn.BoltzmannMachine(hidden=1, progress=False).fit(X),
+    "machine": lambda X: hd.learn.BoltzmannMachine(hidden=1, steps=20, progress=False).fit(X),
     "fit": lambda X: hd.learn.fit(grid_of(X), X),
     "structure": lambda X: hd.learn.find_structure(X),
 }

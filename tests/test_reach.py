@@ -13,7 +13,7 @@ from herded.models.reach import reach
 from herded.models.support import possible_states, start_state
 from herded.system.stream import stream_key
 
-relaxed = settings(deadline=None, max_examples=150)
+relaxed = settings(deadline=None, max_examples=80)
 
 
 def hard_models(**options):

@@ -25,7 +25,7 @@ def odd(n):
     return np.indices((2,) * n).sum(axis=0) % 2 == 1
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(st.integers(0, 2**32 - 1), st.floats(0.2, 0.7))
 def test_small_components_are_searched_exactly(seed, share):
     """A split is found if and only if brute force finds one; and what it says is true."""

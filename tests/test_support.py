@@ -113,7 +113,7 @@ def hard_models(draw) -> FactorGraph:
         raise
 
 
-@settings(max_examples=60 if UNCOMPILED else 200, deadline=None)
+@settings(max_examples=60 if UNCOMPILED else 100, deadline=None)
 @given(hard_models(), st.integers(0, 2**64 - 1))
 def test_a_start_is_found_if_and_only_if_there_is_one(model, number):
     possible = support(model)
