@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -14,8 +12,9 @@ from herded.tiled import infer_tiled as tiled
 from herded.tiled import out_of_core
 from herded.tiled.tile import Work
 from herded.tiled.tiling import Tiling
-from tests.command import environment
-from tests.tiles import SHARED, lattice, whole
+from tests.patience import HANGS
+from tests.tiles import SHARED, killed_after, lattice, whole
+from tests.workers import quick_context
 
 
 @pytest.mark.parametrize(
@@ -106,20 +105,11 @@ def test_a_run_goes_on_from_its_snapshot(tmp_path, monkeypatch):
 def test_killed_from_disk_it_goes_on_to_the_same_bits(tmp_path):
     stored = lattice(200, 300)
     np.save(tmp_path / "f.npy", stored.field)
-    code = (
-        "import os, sys, herded as hd; from herded.tiled import infer_tiled as tiled\n"
-        "tiled.DEEPEST = 2\n"
-        "class Bar(tiled.Progress):\n"
-        "    def update(self, done, note=''):\n"
-        "        if done >= int(sys.argv[1]): os.kill(os.getpid(), 9)\n"
-        "tiled.Progress = Bar\n"
-        "hd.infer_tiled(hd.StoredLattice('f.npy', 0.4), hd.HerdedGibbs(weights='shared', "
-        "phases='random', seed=7), out='m.npy', sweeps=40, tile=40, checkpoint='run')\n"
-    )
     for sweep in (11, 25, 99):  # of which the last does not come
-        command = [sys.executable, "-c", code, str(sweep)]
-        left = subprocess.run(command, cwd=tmp_path, env=environment(), check=False)
-        assert left.returncode == (0 if sweep == 99 else -signal.SIGKILL)
+        child = quick_context().Process(target=killed_after, args=(sweep, tmp_path))
+        child.start()
+        child.join(HANGS)
+        assert child.exitcode == (0 if sweep == 99 else -signal.SIGKILL)
         assert (tmp_path / "m.npy").exists() == (sweep == 99)
     assert np.array_equal(np.load(tmp_path / "m.npy"), whole(stored, SHARED, 40))
 

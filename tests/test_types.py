@@ -1,6 +1,7 @@
 """Types: what a type checker tells a user, and how much of the package they cover."""
 
 import ast
+import functools
 import importlib.util
 import os
 import subprocess
@@ -33,8 +34,10 @@ hd.io.read_pdf("model.pdf")  # attr-defined
 """
 
 
+@functools.cache
 def functions():
     """Every function of the package that is not compiled, with its module and arguments."""
+    found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -43,7 +46,9 @@ def functions():
                 continue
             every = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
             arguments = [a for a in every if a.arg not in ("self", "cls")]
-            yield f"{path.relative_to(PACKAGE)}:{node.lineno} {node.name}", node, arguments
+            place = f"{path.relative_to(PACKAGE)}:{node.lineno} {node.name}"
+            found.append((place, node, arguments))
+    return found
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")

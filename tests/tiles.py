@@ -1,8 +1,12 @@
 """Lattices for the suites of tiles, and what they are as a whole."""
 
+import os
+import signal
+
 import numpy as np
 
 import herded as hd
+from herded.tiled import infer_tiled as tiled
 
 SHARED = hd.HerdedGibbs(weights="shared", phases="random", seed=7)
 
@@ -31,3 +35,17 @@ def whole(stored, method, sweeps, burn_in=0, **keep):
     result = hd.infer(model, method, sweeps=sweeps, burn_in=burn_in, layout="grid", keep=keep)
     assert result.provenance["layout"] == "grid"
     return result.marginals[..., 1]
+
+
+def killed_after(sweeps, folder):
+    """In a process of its own: 40 sweeps of f.npy, which kills itself after some of them."""
+
+    class Bar(tiled.Progress):
+        def update(self, done, note=""):
+            if done >= sweeps:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    tiled.DEEPEST, tiled.Progress = 2, Bar
+    os.chdir(folder)
+    lattice = hd.StoredLattice("f.npy", 0.4)
+    hd.infer_tiled(lattice, SHARED, out="m.npy", sweeps=40, tile=40, checkpoint="run")
