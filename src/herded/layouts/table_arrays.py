@@ -75,7 +75,8 @@ def compile_table(
     width = np.ones_like(rows) if scalar else factors.cardinalities
     row_start, entry_start = starts(rows), starts(rows * width)
     p = np.empty(entry_start[-1], np.uint32 if scalar else np.int32)
-    _warn_of_large(factors, rows)
+    if float(row_start[-1]) * float(factors.entry_start[-1]) > LONG:
+        _warn_of_large(factors, rows)
     scratch, fill = np.array(x), _fill_scalar if scalar else _fill_vector
     for begin in range(0, int(row_start[-1]), CHUNK):  # Ctrl-C is heard between two
         end = min(begin + CHUNK, int(row_start[-1]))

@@ -347,13 +347,14 @@ def _distinct(names: object, n: int, what: str) -> tuple[str, ...]:
 
 def check_model(model: object) -> None:
     """Raise a `ModelError` that says how to get a model unless `model` is one."""
+    if hasattr(type(model), "content_hash") and not isinstance(model, type):
+        return
     if isinstance(model, (str, os.PathLike)):
         raise ModelError(f"expected a model, got {shown(model)}: read it first, with read_model")
-    if isinstance(model, type) or not hasattr(type(model), "content_hash"):
-        raise ModelError(
-            f"expected a model, got {described(model)}: build one, such as FactorGraph(...) or "
-            "ising_grid(field)"
-        )
+    raise ModelError(
+        f"expected a model, got {described(model)}: build one, such as FactorGraph(...) or "
+        "ising_grid(field)"
+    )
 
 
 def check_states(model: Model, states: ArrayLike) -> np.ndarray:

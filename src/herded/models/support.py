@@ -7,6 +7,7 @@ without a state has proved that there is none.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 SEARCHES = 8  # most searches for one start that differs from the earlier ones
 FEW_TRIES = 1000  # dead ends allowed in each of them
+FEW = 64  # draws that are remembered: small runs take less time than they
 SEARCHED = 16  # starts of a herd whose states must be searched for
 
 
@@ -223,10 +225,15 @@ def check_start(model: Model, state: ArrayLike) -> np.ndarray:
     return x  # possible, though so improbable that the sum of its logarithms overflows
 
 
+_few_draws = lru_cache(maxsize=1024)(draws)  # nobody writes to them
+
+
 def uniform_state(key: np.uint64, cardinalities: np.ndarray, evidence: np.ndarray) -> np.ndarray:
     """Every free variable uniform over its states, by the draw that has its number."""
-    x = (draws(key, len(evidence)) % cardinalities.astype(np.uint64)).astype(np.int64)
-    return np.where(evidence < 0, x, evidence)
+    bits = _few_draws(key, len(evidence)) if len(evidence) <= FEW else draws(key, len(evidence))
+    x = (bits % cardinalities.astype(np.uint64)).astype(np.int64)
+    np.copyto(x, evidence, where=evidence >= 0)
+    return x
 
 
 def _possible_pixels(model: "Lattice", key: np.uint64) -> np.ndarray:

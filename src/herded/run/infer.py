@@ -252,7 +252,7 @@ def infer(
     run.has_compiled()
     if checkpoint is not None:
         _try_to_save(run, checkpoint, 3)
-    if not run.recorded and not run.interrupted:
+    if run.done <= burn_in and not run.interrupted:
         raise MethodError(
             f"expected seconds enough for the burn-in of {burn_in} sweeps and one more, but after "
             f"{seconds:g} only {run.done} were done: give more, or a shorter burn_in"

@@ -150,7 +150,8 @@ class MarginalRecorder(Recorder):
         """The same table, certain of the variables that are known: they are never visited."""
         evidence = self.layout.model.evidence
         known = evidence >= 0
-        table[known] = np.arange(table.shape[1]) == evidence[known][:, None]
+        if known.any():
+            table[known] = np.arange(table.shape[1]) == evidence[known][:, None]
         return table
 
 

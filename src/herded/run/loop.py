@@ -154,30 +154,39 @@ def _raise_if(event: threading.Event) -> None:
         raise KeyboardInterrupt
 
 
-@contextlib.contextmanager
-def interruptible(*, brief: bool = False) -> Iterator[threading.Event]:
+_NEVER = threading.Event()  # of runs that no signal stops: nobody sets it
+
+
+def interruptible(*, brief: bool = False) -> contextlib.AbstractContextManager[threading.Event]:
     """An event that Ctrl-C sets instead of raising; a second Ctrl-C raises as usual.
 
     Nested uses share one event. With `brief`, no handlers are set unless it is nested: setting
     them would take longer than the run, and in a loop of such runs Ctrl-C should end the loop.
     """
-    global _stop
     if _halt is not None:
-        yield _halt
-        _raise_if(_halt)
-    elif threading.current_thread() is not threading.main_thread():
-        yield threading.Event()
-    elif _stop is not None:
-        yield _stop
-    elif brief:
-        yield threading.Event()
-    else:
-        _stop = stop = threading.Event()
-        try:
-            with _setting(stop, once=True):
-                yield stop
-        finally:
-            _stop = None
+        return _halted_by(_halt)
+    if threading.current_thread() is not threading.main_thread():
+        return contextlib.nullcontext(_NEVER)
+    if _stop is not None:
+        return contextlib.nullcontext(_stop)
+    return contextlib.nullcontext(_NEVER) if brief else _stopped_by_signals()
+
+
+@contextlib.contextmanager
+def _halted_by(event: threading.Event) -> Iterator[threading.Event]:
+    yield event
+    _raise_if(event)
+
+
+@contextlib.contextmanager
+def _stopped_by_signals() -> Iterator[threading.Event]:
+    global _stop
+    _stop = stop = threading.Event()
+    try:
+        with _setting(stop, once=True):
+            yield stop
+    finally:
+        _stop = None
 
 
 @contextlib.contextmanager

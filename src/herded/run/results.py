@@ -116,8 +116,12 @@ def in_full(method: object) -> str:
     """A method with all of its options: its `repr` leaves out those that are as usual."""
     if not isinstance(method, Options):
         return repr(method)
-    named = (f"{f.name}={in_full(getattr(method, f.name))}" for f in fields(cast(Any, method)))
-    return f"{type(method).__name__}({', '.join(named)})"
+    text: str | None = vars(method).get("_in_full")
+    if text is None:  # once for each, as methods are frozen: it takes as long as some sweeps
+        named = (f"{f.name}={in_full(getattr(method, f.name))}" for f in fields(cast(Any, method)))
+        text = f"{type(method).__name__}({', '.join(named)})"
+        object.__setattr__(method, "_in_full", text)
+    return text
 
 
 def _recorded(run: SamplerRun, sweeps: int, warnings: tuple[str, ...]) -> dict[str, Any]:
