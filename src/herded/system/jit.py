@@ -112,14 +112,22 @@ def _wrap(function: Callable[..., Any], inner: bool) -> Any:
 
     Each kind has a folder of its own: Numba would take one for the other.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-    kind = None
-    if inner:
-        from herded.system.inner_kernels import InnerCacheImpl, InnerCompiler
+    numba, kind = _numba(), None
+    from herded.system.inner_kernels import (
+        InnerCacheImpl,
+        InnerCompiler,
+        OuterCompiler,
+        without_literals,
+    )
 
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    options["pipeline_class"] = OuterCompiler
+    if inner:
         options |= {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
         kind = InnerCacheImpl
-    dispatcher = _numba().njit(**options)(function)
+    dispatcher = numba.njit(**options)(function)
+    if inner:
+        without_literals(dispatcher)
     if CACHE:
         keep_on_disk(dispatcher, "inner" if inner else "", kind)
     return dispatcher
