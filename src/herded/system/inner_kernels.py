@@ -12,8 +12,6 @@ import llvmlite.binding as llvm
 from numba.core.caching import CompileResultCacheImpl
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
-from numba.core.targetconfig import ConfigStack
-from numba.core.types.misc import unliteral
 
 
 class _NoEnvironment:
@@ -41,41 +39,13 @@ class InnerLibrary(JITCodeLibrary):
         return bitcode
 
 
-class OuterCompiler(CompilerBase):
-    """Numba's own pipeline, which shares with all kernels what Numba compiles for them.
-
-    What Numba has written in Python, `np.empty` for one, it compiles once for each set of flags of
-    those that call it. Flags that say how a kernel itself is called are nothing to these.
-    """
-
-    def define_pipelines(self) -> list[Any]:
-        seen = ConfigStack.top_or_none()  # a copy, for all that is compiled on the way
-        seen.release_gil = seen.no_cfunc_wrapper = False
-        seen.no_cpython_wrapper = True
-        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
-
-
-class InnerCompiler(OuterCompiler):
-    """The same pipeline, which fills a library of ours."""
+class InnerCompiler(CompilerBase):
+    """Numba's own pipeline, which fills a library of ours."""
 
     def define_pipelines(self) -> list[Any]:
         state = self.state
         state.library = InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        return super().define_pipelines()
-
-
-def without_literals(dispatcher: Any) -> None:
-    """Let a number that is written in the call be one of its type, not a type of its own.
-
-    Numba would compile a kernel for every such number. Where the kernel is copied into its caller
-    the number is known all the same.
-    """
-    template = dispatcher.get_call_template
-
-    def get_call_template(arguments: Any, keywords: Any) -> Any:
-        return template([unliteral(kind) for kind in arguments], keywords)
-
-    dispatcher.get_call_template = get_call_template
+        return [DefaultPassBuilder.define_nopython_pipeline(state)]
 
 
 class _Unserialised:

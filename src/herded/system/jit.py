@@ -112,22 +112,14 @@ def _wrap(function: Callable[..., Any], inner: bool) -> Any:
 
     Each kind has a folder of its own: Numba would take one for the other.
     """
-    numba, kind = _numba(), None
-    from herded.system.inner_kernels import (
-        InnerCacheImpl,
-        InnerCompiler,
-        OuterCompiler,
-        without_literals,
-    )
-
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-    options["pipeline_class"] = OuterCompiler
+    kind = None
     if inner:
+        from herded.system.inner_kernels import InnerCacheImpl, InnerCompiler
+
         options |= {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
         kind = InnerCacheImpl
-    dispatcher = numba.njit(**options)(function)
-    if inner:
-        without_literals(dispatcher)
+    dispatcher = _numba().njit(**options)(function)
     if CACHE:
         keep_on_disk(dispatcher, "inner" if inner else "", kind)
     return dispatcher
