@@ -14,6 +14,7 @@ from strategies import sampled_models
 import herded as hd
 from herded.draws.together import orders
 from herded.models.support import member_starts
+from herded.run.diagnostics import immobility
 from herded.run.intervals import t_quantile
 from herded.system.stream import stream_key
 
@@ -303,6 +304,25 @@ def test_members_that_have_not_moved_on():
     assert any("chance explains" in sentence for sentence in result.warnings)
     mixes = hd.ising_grid(np.zeros((6, 6)), 0.1)
     assert hd.infer(mixes, hd.Gibbs(herd=64), sweeps=50, chains=2).warnings == ()
+
+
+def test_only_states_that_occur_are_looked_for_in_members():
+    """A variable may have many thousands of them, and members only a few."""
+    compared = []
+
+    class Watched(np.ndarray):
+        def __eq__(self, other):
+            if np.ndim(other) == 0:
+                compared.append(other)
+            return np.asarray(self) == other
+
+    model = hd.FactorGraph([60_000, 2], [((1,), np.zeros(2))])
+    then = np.array([[59_999, 0], [7, 1], [300, 0], [2, 0]]).view(Watched)
+    now = np.array([[59_999, 0], [300, 1], [5, 0], [7, 0]]).view(Watched)
+    assert immobility(model, np.arange(2), then, now, 9) == ""
+    assert compared == [k for k in (0, 1, 7, 300, 59_999) for _ in range(2)]
+    many = np.repeat(then, 64, axis=0)
+    assert "variable 0 is as it was 9 sweeps" in immobility(model, np.arange(2), many, many, 9)
 
 
 def test_intervals():

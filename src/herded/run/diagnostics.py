@@ -106,7 +106,10 @@ def immobility(
     """
     same = (then == now).mean(axis=0)
     alike = np.zeros(len(variables))
-    for k in range(1 + int(min(then.max(), now.max()))):
+    before, after = np.bincount(then.ravel()), np.bincount(now.ravel())
+    width = min(len(before), len(after))
+    occur = (before[:width] > 0) & (after[:width] > 0)  # few, of a variable of many thousands
+    for k in np.flatnonzero(occur).tolist():
         alike += (then == k).mean(axis=0) * (now == k).mean(axis=0)
     noise = np.sqrt(np.maximum(alike * (1 - alike), 0.25 / len(now)) / len(now))
     excess = np.where(model.evidence[variables] < 0, same - alike, 0.0)
