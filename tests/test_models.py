@@ -66,6 +66,19 @@ def test_log_score_in_parts_is_the_same():
     np.testing.assert_allclose(model.log_score(states)[[0, -1]], model.log_score(states[[0, -1]]))
 
 
+@pytest.mark.parametrize("pixels", [1, 13, 40])
+def test_log_scores_of_a_lattice_in_parts_are_the_same_to_the_bit(pixels, monkeypatch):
+    """Of one picture and of three at once, where seven are asked for."""
+    rng = np.random.default_rng(0)
+    model = hd.potts_grid(rng.normal(size=(3, 4, 3)), 0.7).given({(1, 2): 2})
+    states = rng.integers(0, 3, (7, 12))
+    at_once = model.log_score(states)
+    assert 0 < np.isneginf(at_once).sum() < 7
+    monkeypatch.setattr("herded.models.lattice.AT_ONCE", pixels)
+    assert model.log_score(states).tolist() == at_once.tolist()
+    assert [model.log_score(x) for x in states] == at_once.tolist()
+
+
 @quick
 @given(seeds, st.integers(3, 4), st.integers(3, 4), st.booleans(), st.booleans(), st.integers(1, 3))
 def test_lattice_scores_as_its_factor_graph(seed, h, w, periodic, ising, k):

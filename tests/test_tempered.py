@@ -193,7 +193,6 @@ def small_models():
     zeros = hd.FactorGraph([3, 2, 2, 3], [*hard, ((0,), np.zeros(3))])
     return {
         "pairs": hd.FactorGraph([2] * 5, pairs),
-        "states": hd.FactorGraph([3, 2, 2, 3], tables),
         "zeros": zeros,
         "evidence": zeros.given({3: int(np.argmax(naive_joint(zeros).sum(axis=(0, 1, 2))))}),
     }

@@ -83,6 +83,18 @@ def test_predictions_are_those_of_enumeration(coupling):
         assert within[at] == pytest.approx(posterior[bright].sum())
 
 
+@pytest.mark.parametrize("members", [1, 255, 256, 70_000])
+def test_shares_of_any_number_of_members(members):
+    """Counts are kept in as few bytes as they need."""
+    states = RNG(1).integers(0, 2, (members, 2, 3), np.uint8)
+    states[:, 0] = 1
+    spins = np.pad(2 * states.astype(int) - 1, ((0, 0), (1, 1), (1, 1)))
+    around = spins[:, :-2, 1:-1] + spins[:, 2:, 1:-1] + spins[:, 1:-1, :-2] + spins[:, 1:-1, 2:]
+    expected = [np.count_nonzero(around == total, axis=0) / members for total in range(-4, 5)]
+    assert np.array_equal(neighbour_shares(states), expected)
+    assert np.array_equal(neighbour_shares(np.ones_like(states))[6], [[1, 0, 1], [1, 0, 1]])
+
+
 def test_large_pictures_are_fitted_on_bands_from_all_over():
     tall = np.arange(2000)[:, None] * np.ones((1, 300))
     for picture in (tall, tall.T):

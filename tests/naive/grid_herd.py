@@ -27,7 +27,6 @@ def naive_lane_bits(a, b, j):
 
 
 @cache
-@cache
 def naive_place_order(column, live):
     """The places of a word in the order of column `column`: by random numbers, the least first."""
     key = naive_key(0, live, ORDERS)
