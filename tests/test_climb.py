@@ -1,6 +1,7 @@
 """`auto` climbs: every rung, every way to stop, what it says, and that seconds are kept."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -181,6 +182,37 @@ def test_an_interrupt_ends_it_with_what_there_is():
     runs = Runs(herd=gives(APART, interrupted=True))
     result = climb(PLAIN, FIRST, runs, 40_000, 10.0)
     assert runs.names == ["herd"] and result.provenance["interrupted"]
+
+
+@pytest.mark.parametrize("seconds", [None, 10.0])
+def test_an_interrupted_rung_does_not_answer_for_one_that_is_whole(seconds):
+    """Its chains have had no time to disagree; nobody else is asked after an interrupt."""
+    runs = Runs(herd=gives(APART, spread=0.3), tempered=gives(spread=0.0, interrupted=True))
+    result = climb(PLAIN, FIRST, runs, 40_000, seconds)
+    assert runs.names == ["herd", "tempered"] and result.warnings == (APART,)
+    assert result.method == FIRST.method and result.provenance["interrupted"]
+    assert [step.agrees for step in result.climb] == [False, False]
+    assert result.climb[1].said == "interrupted after 100 sweeps"
+    refused = Runs(herd=MethodError("expected less"), tempered=gives(interrupted=True))
+    assert isinstance(climb(PLAIN, FIRST, refused, 40_000, seconds).method, hd.Tempered)
+
+
+@pytest.mark.parametrize(("sweeps", "answers"), [(0, 100), (99, 100), (100, 100), (5000, 5000)])
+def test_a_run_at_length_that_is_interrupted_early(sweeps, answers):
+    """What was found before is there still."""
+    first = FIRST._replace(sweeps=None)
+
+    def herd(rung, seconds):
+        found = answer(rung, seconds=seconds)
+        if seconds < 2:  # a share of ten
+            return found
+        facts = {**found.provenance, "interrupted": True}
+        return replace(found, sweeps=sweeps, provenance=facts)
+
+    runs = Runs(herd=herd)
+    result = climb(PLAIN, first, runs, 40_000, 10.0)
+    assert runs.names == ["herd", "herd at length"]
+    assert result.sweeps == answers and result.provenance["interrupted"]
 
 
 def test_models_without_factors_have_no_rungs_above():

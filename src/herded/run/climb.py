@@ -100,17 +100,19 @@ def climb(
         tried.append(try_rung(run, rung, share))
         if is_enough(tried[-1]) or _is_interrupted(tried[-1]):
             break
-    best, steps = least_doubtful(tried), [one.step for one in tried]
+    best = least_doubtful(tried)
     if limit is not None and not (_is_interrupted(tried[-1]) or _is_whole(best)):
         again = _at_length(run, best, limit - _spent(began, tried))
         if again is not None:
-            best = again if again.result is not None else best
-            steps.append(again.step)
+            tried.append(again)
+            best = _longer(best, again)
     if best.result is None:
         assert best.error is not None
         raise best.error
-    result = best.result
-    if not is_enough(tried[0]) and not result.provenance["interrupted"]:
+    result, steps = best.result, [one.step for one in tried]
+    if _is_interrupted(tried[-1]):  # which may not be the one that answers
+        result = replace(result, provenance={**result.provenance, "interrupted": True})
+    elif not is_enough(tried[0]):
         steps += _witnessed(model, result, for_witness(seconds))
     return replace(result, climb=tuple(steps))
 
@@ -194,9 +196,20 @@ def _at_length(run: Run, best: Tried, seconds: float) -> Tried | None:
     return try_rung(run, rung, seconds, " at length") if seconds > 0 else None
 
 
+def _longer(best: Tried, again: Tried) -> Tried:
+    """The run at length, unless it was interrupted before it had as many sweeps as the first."""
+    if again.result is None:
+        return best
+    sweeps = 0 if best.result is None else best.result.sweeps
+    return best if _is_interrupted(again) and again.result.sweeps < sweeps else again
+
+
 def _step(rung: Rung, result: Result) -> Step:
     against = spoken_against(result)
-    if against:
+    is_interrupted = bool(result.provenance["interrupted"])
+    if is_interrupted:
+        said = f"interrupted after {result.sweeps} sweeps"
+    elif against:
         said = "; ".join(sentence.split(":")[0] for sentence in against)
         if _is_near(result):
             said += f", but are near: 95 % intervals are +- {_reach(result):.2g} on average"
@@ -204,7 +217,8 @@ def _step(rung: Rung, result: Result) -> Step:
         said = f"the chains agree, 95 % intervals are +- {_reach(result):.2g} on average"
     else:
         said = "nothing speaks against it"
-    return Step(rung.name, repr(rung.method), result.provenance["seconds"], not against, said)
+    agrees = not (against or is_interrupted)
+    return Step(rung.name, repr(rung.method), result.provenance["seconds"], agrees, said)
 
 
 def spoken_against(result: Result) -> list[str]:
@@ -234,11 +248,15 @@ def least_doubtful(tried: list[Tried]) -> Tried:
     return min(tried, key=lambda one: (_failings(one), _reach(one.result)))
 
 
-def _failings(tried: Tried) -> tuple[bool, bool, bool]:
-    """What is worst comes first: no answer, warned of, walled in."""
+def _failings(tried: Tried) -> tuple[bool, bool, bool, bool]:
+    """What is worst comes first: no answer, interrupted, warned of, walled in.
+
+    After a few sweeps there is nothing yet that chains could disagree on.
+    """
     against = [] if tried.result is None else spoken_against(tried.result)
     return (
         tried.result is None,
+        _is_interrupted(tried),
         bool(against),
         any("cannot reach" in sentence for sentence in against),
     )
