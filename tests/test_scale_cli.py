@@ -20,8 +20,8 @@ def _files(tmp_path, monkeypatch):
     for k in range(COUNT):
         hd.io.write_uai(small_grid(4, seed=k), f"{k}.uai")
     if os.name != "nt":
-        quick = quick_context()
-        monkeypatch.setattr(multiprocessing, "get_context", lambda method=None: quick)
+        contexts = {"spawn": quick_context()}  # no other is asked for: forks of threads may hang
+        monkeypatch.setattr(multiprocessing, "get_context", contexts.__getitem__)
 
 
 @pytest.mark.parametrize("task", ["mar", "map"])
