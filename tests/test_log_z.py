@@ -2,6 +2,7 @@
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -230,6 +231,24 @@ def test_a_slow_model_has_all_of_the_time_for_one_run(monkeypatch):
     ladders = Ladders(monkeypatch)
     climb_log_z.climb_log_z(RUNG._replace(sweeps=500), ladders, 100.0)
     assert len(ladders.calls) == 1
+
+
+@pytest.mark.parametrize("kept", [{}, {"log_z": 2.0}])
+def test_an_interrupt_leaves_the_log_z_that_is_there(monkeypatch, kept):
+    """Of the short ladder, where the long one had no time for any."""
+    ladders = Ladders(monkeypatch)
+
+    def run(rung, seconds, name):
+        found = ladders(rung, seconds, name)
+        if name == "tempered":
+            return found
+        later = {**found.kept, **kept} if kept else {}
+        facts = {**found.provenance, "interrupted": True}
+        return replace(found, kept=later, provenance=facts)
+
+    result = climb_log_z.climb_log_z(RUNG, run, 100.0)
+    assert len(ladders.calls) == 2 and result.provenance["interrupted"]
+    assert result.log_z == kept.get("log_z", 1.0) and len(result.climb) == 1 + len(kept)
 
 
 def test_a_run_that_is_too_short_says_so(monkeypatch):

@@ -63,7 +63,10 @@ def _in_time(rung: Rung, run: Run, seconds: float) -> tuple[Result, list[Step]]:
     method = replace(before, rungs=_rungs(trial, before.rungs))
     burn_in = sweeps * before.rungs // method.rungs // BURN_IN
     longer = rung._replace(method=method, burn_in=max(rung.burn_in, burn_in))
-    return run(longer, left, f"{rung.name} at length"), [_step(rung, trial)]
+    found = run(longer, left, f"{rung.name} at length")
+    if found.provenance["interrupted"] and "bridged" not in found.kept:  # too early for an answer
+        return replace(trial, provenance={**facts, "interrupted": True}), []
+    return found, [_step(rung, trial)]
 
 
 def _rungs(trial: Result, rungs: int) -> int:
