@@ -139,6 +139,29 @@ def test_annealed_runs_keep_their_schedule(sampler, schedule, blocks, tmp_path, 
         hd.infer(CHAIN, method, checkpoint=path, **{**options, "sweeps": 200})
 
 
+class Constant:
+    """A schedule that its owner may change."""
+
+    def __init__(self, temperature):
+        self.temperature = temperature
+
+    def __call__(self, sweep, total):
+        return self.temperature
+
+    def __repr__(self):
+        return f"Constant({self.temperature})"
+
+
+def test_a_schedule_that_has_changed_is_another(tmp_path):
+    """Though the method, whose text is remembered else, is the same object."""
+    schedule, file = Constant(2.0), tmp_path / "run.npz"
+    method = hd.Gibbs(schedule=schedule)
+    hd.infer(CHAIN, method, sweeps=5, checkpoint=file)
+    schedule.temperature = 3.0
+    with pytest.raises(CheckpointError, match=r"schedule=Constant\(3.0\)"):
+        hd.infer(CHAIN, method, sweeps=5, checkpoint=file)
+
+
 def test_dying_often(tmp_path, monkeypatch):
     method, path = hd.HerdedGibbs(weights="pooled", slack=0.5), tmp_path / "run.ckpt"
     options = {"sweeps": 300, "keep": [hd.Marginals(), hd.ErrorCurve(REFERENCE)]}

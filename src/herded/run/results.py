@@ -120,7 +120,8 @@ def in_full(method: object) -> str:
     if text is None:  # once for each, as methods are frozen: it takes as long as some sweeps
         named = (f"{f.name}={in_full(getattr(method, f.name))}" for f in fields(cast(Any, method)))
         text = f"{type(method).__name__}({', '.join(named)})"
-        object.__setattr__(method, "_in_full", text)
+        if not callable(getattr(method, "schedule", None)):  # which may be changed by its owner
+            object.__setattr__(method, "_in_full", text)
     return text
 
 
