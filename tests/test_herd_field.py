@@ -93,7 +93,7 @@ def layers(first, second, missing=0):
 
 
 @compiled
-@pytest.mark.parametrize("members", [5, 81])
+@pytest.mark.parametrize("members", [5, 64, 81])
 @pytest.mark.parametrize(
     ("sizes", "shared"),
     [((70, 35), [True, True, True]), ((30, 48), [True, False]), ((40, 36, 7), [False, False])],
