@@ -258,6 +258,13 @@ def test_threads_and_executors():
         np.testing.assert_array_equal(one.chain_marginals, other.chain_marginals)
 
 
+def test_starts_of_more_states_than_two_bytes_have():
+    model = hd.FactorGraph([100_000, 2], [])
+    starts = member_starts(model, 400, stream_key(1))
+    assert 80_000 < starts[:, 0].max() < 100_000 and starts[:, 0].min() < 20_000
+    assert set(starts[:, 1].tolist()) == {0, 1}
+
+
 def test_starts():
     """One start for all, one for each member of each herd, and random ones that differ."""
     method = hd.Gibbs(herd=3)

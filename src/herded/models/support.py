@@ -126,6 +126,7 @@ def member_starts(model: Model, members: int, key: np.uint64) -> np.ndarray:
 def _uniform_members(model: Model, members: int, key: np.uint64) -> np.ndarray:
     """Uniform states; two states of 64 members are the bits of one draw."""
     n, known = model.n_variables, model.evidence >= 0
+    is_narrow = model.cardinalities.max() <= 256
     if model.cardinalities[~known].max(initial=1) <= 2:
         words = -(-members // 64)
         bits = draws(key, n * words).reshape(n, words).view(np.uint8)
@@ -133,10 +134,11 @@ def _uniform_members(model: Model, members: int, key: np.uint64) -> np.ndarray:
         states = np.unpackbits(bits, axis=1, count=members, bitorder="little").T * free
     else:
         bits = draws(key, members * n).reshape(members, n)
-        states = (bits % model.cardinalities.astype(np.uint64)).astype(np.uint16)
-    wide = states if model.cardinalities.max() <= 256 else states.astype(np.int64)
-    wide[:, known] = model.evidence[known]
-    return wide
+        states = bits % model.cardinalities.astype(np.uint64)
+        states = states.astype(np.uint16 if is_narrow else np.int64)
+    states = states if is_narrow else states.astype(np.int64, copy=False)
+    states[:, known] = model.evidence[known]
+    return states
 
 
 def _elsewhere(model: Model, starts: list[np.ndarray], key: np.uint64) -> np.ndarray:
