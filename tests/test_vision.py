@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -327,6 +327,7 @@ pictures = arrays.arrays(
     st.none() | st.just("grey") | st.integers(-1, 6) | st.lists(floats, max_size=4),
     st.sampled_from(["auto", "gauss", "flip"]),
 )
+@example(np.array([[-1.0, 0.0, 0.0, 15.0]]), None, 5.0, None, "auto")  # nothing predicts the last
 def test_whatever_comes_there_is_a_picture_or_a_sentence(picture, sigma, coupling, levels, noise):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

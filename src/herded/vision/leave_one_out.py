@@ -15,6 +15,7 @@ from herded.system.exp import exp_array, log_array
 
 NEIGHBOURS = 4
 SUMS = np.arange(-NEIGHBOURS, NEIGHBOURS + 1)
+LEAST = 1e-300  # a probability that is no 0, and may be divided by
 
 
 def neighbour_shares(members: np.ndarray) -> np.ndarray:
@@ -44,8 +45,9 @@ def predictions(
     top = log_likelihoods.max(axis=0)
     dark, bright = exp_array(log_likelihoods - top)
     inverse, without, within = (np.zeros(top.shape) for _ in range(3))
-    for share, p in zip(shares, bright_given(coupling), strict=True):
-        weight = share / (p * bright + (1.0 - p) * dark)
+    given = bright_given(coupling)
+    for share, p, q in zip(shares, given, given[::-1], strict=True):  # 1 - p would round to 0
+        weight = share / np.maximum(p * bright + q * dark, LEAST)
         inverse += weight
         without += weight * p
         within += weight * (p * bright)
