@@ -1,27 +1,15 @@
 """Compiled kernels driven without `infer`, and the runs that are compared with their twins."""
 
-import os
-
 import numpy as np
-from hypothesis import HealthCheck, assume, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 from strategies import sampled_models
 
 from herded.models.support import start_state
 from herded.system.stream import stream_key
 
-UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 SCANS = ("sequential", "checkerboard", "random", "jacobi", "permutation")
 RULES = {"binary": (2, 2), "mixed": (1, 4)}  # the scalar rule, and mostly the vector rule
-
-
-def quick(examples):
-    """Fewer examples where nothing is compiled; compiling takes longer than any deadline."""
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    few = max(2, examples // 20)
-    return settings(
-        max_examples=few if UNCOMPILED else examples, deadline=None, suppress_health_check=slow
-    )
 
 
 def assert_equal(found, expected):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from drawing import examples
 
 # Shared by the workers of a session and by all processes that its tests start.
 KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
@@ -28,12 +29,7 @@ sys.dont_write_bytecode = False
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# How long an example takes is a matter of the machine, and of what is compiled already.
-hypothesis.settings.register_profile(
-    "herded",
-    deadline=None,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
-)
+hypothesis.settings.register_profile("herded", examples())
 hypothesis.settings.load_profile("herded")
 
 
@@ -50,9 +46,13 @@ def pytest_configure(config):
             shutil.rmtree(folder, ignore_errors=True)
 
 
+gc.disable()  # modules and tests are made, and stay: see `pytest_collection_finish`
+
+
 def pytest_collection_finish():
     """What is there by now stays: whoever looks for garbage need not look there."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +68,14 @@ def _signals_as_before():
 def _free_memory(monkeypatch):
     """As much as any machine has that runs these, whatever else it does just now."""
     monkeypatch.setattr("herded.system.memory.available", lambda: 2**33)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _disks_are_not_waited_for():
+    """No test cuts the power: only then does it matter whether a file has reached the disk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
+        yield
 
 
 @pytest.fixture

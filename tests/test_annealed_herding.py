@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from compiled import advance
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.samplers import naive_annealed_herded_gibbs
 from strategies import sampled_models, seeds
@@ -16,7 +17,7 @@ from herded.models.support import start_state
 from herded.system.stream import stream_key
 
 RULES = {"binary": (2, 2), "mixed": (1, 4)}
-quick = settings(max_examples=40, deadline=None)
+quick = examples(40)
 
 
 def straight(sweep, total):
@@ -164,7 +165,7 @@ def assert_bounded(w):
 
 
 @pytest.mark.parametrize("states", [2, 3, 7, MOST_STATES])
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(seed=seeds, few=st.booleans())
 def test_weight_vectors_are_bounded_whatever_the_conditionals(states, seed, few):
     """Conditionals of random supports, rounded to whole numbers of sum 2^24, one after another."""

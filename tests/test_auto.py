@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
@@ -151,7 +152,7 @@ def test_neither_free_memory_nor_patience_wanders(monkeypatch):
 # -- memory ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.one_of(models(zeros=(0.0,)), lattices()),
     st.sampled_from([None, "blanket", "shared", "pooled", "lazy", "full"]),

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.solvers import naive_belief_propagation
 
@@ -77,7 +78,7 @@ def assert_exact(model, answer):
         np.testing.assert_allclose(belief, marginal, atol=1e-10)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(models(), DAMPING, UPDATES, st.integers(0, 4))
 def test_twin(model, damping, updates, sweeps):
     # Not bit for bit: the twin multiplies probabilities where the kernel adds logarithms.
@@ -91,7 +92,7 @@ def test_twin(model, damping, updates, sweeps):
         np.testing.assert_allclose(answer.pairs[pair], belief, rtol=0, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(models(tree=True), st.sampled_from([1.0, 0.7]), UPDATES)
 def test_exact_on_trees(model, damping, updates):
     answer, _ = run(model, 200, damping=damping, updates=updates, tolerance=1e-12)

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import cubes
@@ -44,7 +45,7 @@ def threshold(work, x, r, c):
     return int(min(2.0**32 / (1 + np.exp(-2 * local)), 2.0**32 - 1))
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(sides, sides, seeds)
 def test_raster(height, width, seed):
     work, sweeps = small_grid(height, width, seed), 5
@@ -67,7 +68,7 @@ def test_raster(height, width, seed):
     assert np.array_equal(found[AVERAGES][:, 1], added.ravel() / (sweeps * 2.0**32))
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(sides, sides, seeds)
 def test_checkerboard(height, width, seed):
     work, sweeps = small_grid(height, width, seed), 5
@@ -92,7 +93,7 @@ def test_checkerboard(height, width, seed):
 
 
 @pytest.mark.parametrize("sampler", [expert_graph.Sums(), expert_graph.Flips()])
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(n=st.integers(2, 12), degree=st.integers(1, 4), seed=seeds)
 def test_graphs(sampler, n, degree, seed):
     graph, sweeps = random_graph(n, min(degree, n - 1), seed), 5
@@ -128,7 +129,7 @@ def test_graphs(sampler, n, degree, seed):
     assert np.allclose(found[AVERAGES][:, 1], added / sweeps, rtol=1e-12, atol=0)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(sides, sides, st.integers(2, 5), seeds)
 def test_potts(height, width, states, seed):
     rng = np.random.default_rng(seed)
@@ -175,7 +176,7 @@ def test_the_benchmark_of_cubes():
     assert magnetisation.mean() == pytest.approx(cubes.known_magnetisation(0.3), abs=5e-3)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.sampled_from([(2, 2, 2), (4, 2, 6), (2, 4, 4)]), seeds)
 def test_cubes(shape, seed):
     """Both ways, with the draws of each: every spin of one colour, then every one of the other."""

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
@@ -64,7 +65,7 @@ def flows(p):
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(weights)
 def test_restless_flows_keep_the_distribution_and_stay_as_seldom_as_they_can(whole):
     p = np.array(whole, float) / sum(whole)
@@ -79,7 +80,7 @@ def test_restless_flows_keep_the_distribution_and_stay_as_seldom_as_they_can(who
     assert np.allclose(found, flows(p))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(weights)
 def test_zero_self_flows_are_reversible_and_stay_as_seldom_as_they_can(whole):
     p = np.array(whole, float) / sum(whole)

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
@@ -50,7 +50,6 @@ def test_a_grid_and_its_graph_are_the_same_model():
         assert np.allclose(gap, gap[0], rtol=0, atol=1e-12)
 
 
-@settings(deadline=None)
 @given(st.integers(2, 30), st.integers(0, 5), st.integers(0, 9))
 def test_random_graphs(n, degree, seed):
     graph = random_graph(n, degree, seed)

@@ -4,7 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.best import naive_best
 from strategies import lattices, models, seeds
@@ -13,7 +14,7 @@ import herded as hd
 from herded.run.keep import BestRecorder
 from herded.system import threads
 
-quick = settings(max_examples=60, deadline=None)
+quick = examples(60)
 
 
 def recorded(model, samples, kind, cuts=(), pool=None):

@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from nets import bayes_nets, same_net, shipped_nets
 
 import herded as hd
@@ -298,7 +298,6 @@ def test_every_text_comes_to_an_end(tmp_path, text):
 # -- writing -----------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(bayes_nets())
 def test_round_trip(tmp_path_factory, model):
     folder = tmp_path_factory.mktemp("bif")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from compiled import quick
+from drawing import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import measures
@@ -84,7 +84,7 @@ def test_sums_without_few_digits():
         np.testing.assert_allclose(found, hd.energy(states, model), rtol=1e-13, atol=1e-11)
 
 
-@quick(12)
+@examples(12)
 @given(
     seed=seeds,
     n=st.sampled_from([1, 2, 9, 65, CHUNK, CHUNK + 1, TILE + 5]),
@@ -128,7 +128,7 @@ def test_counts_whose_carries_go_far(n):
     assert totals.tolist() == [bits.sum(axis=1).tolist(), [n] * 64]
 
 
-@quick(40)
+@examples(40)
 @given(seed=seeds, members=st.integers(1, 140), bits=st.sampled_from([8, 32, 64]))
 def test_words_from_any_place(seed, members, bits):
     """Shorter words, some way apart, become words of 64."""

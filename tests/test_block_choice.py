@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from compiled import UNCOMPILED, quick
+from drawing import UNCOMPILED, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.block_choice import naive_choice
@@ -18,14 +18,14 @@ from herded.run.diagnostics import confinement
 from herded.system.stream import stream_key
 
 
-@quick(80)
+@examples(80)
 @given(sampled_models(1, 4, max_variables=8), st.sampled_from((2, 5, 12, 64)), st.integers(1, 5))
 def test_the_twin(model, entries, count):
     found = choose_blocks(model, entries, count).blocks
     assert [block.tolist() for block in found] == naive_choice(model, entries, count)
 
 
-@quick(100)
+@examples(100)
 @given(models(max_variables=7), st.sampled_from((2, 6, 40)), st.integers(1, 4))
 def test_limits_and_cover(model, entries, count):
     """Every movable variable is in a block, and no table is larger than it may be."""
@@ -75,7 +75,7 @@ def reached_by(model, x, blocks):
     return seen
 
 
-@quick(60)
+@examples(60)
 @given(models(max_variables=5, max_states=3, zeros=(0.3, 0.5, 0.7), scales=(0.0,)), st.data())
 def test_what_is_said_of_blocks_is_true(model, data):
     """Nothing in reach is called unreachable, and chains are called walled in if and only if a

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from compiled import UNCOMPILED, quick
+from drawing import UNCOMPILED, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.blocks import naive_blocks
@@ -43,7 +43,7 @@ def run(method, layout, x0, sweeps, betas=None, chain=0):
 
 
 @pytest.mark.parametrize("draw", DRAWS)
-@quick(40)
+@examples(40)
 @given(data=st.data())
 def test_the_twin(draw, data):
     model = data.draw(sampled_models(1, 4, zeros=(0.0, 0.3), scales=(0.0, 1.0, 3.0, 300.0)))

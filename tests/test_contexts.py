@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 from compiled import advance
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.conditional import SCALAR
 from strategies import sampled_models
@@ -16,8 +17,8 @@ from herded.layouts.weights import MODES
 from herded.models.support import start_state
 from herded.system.stream import stream_key
 
-lax = settings(deadline=None, max_examples=60)
-few = settings(deadline=None, max_examples=20)
+lax = examples(60)
+few = examples(20)
 
 EVERY = [
     *(hd.HerdedGibbs(w, s, phases="random") for w in MODES for s in (0.0, 1.0)),
@@ -28,7 +29,7 @@ EVERY = [
 
 
 @pytest.mark.parametrize("method", EVERY, ids=lambda m: f"{type(m).__name__}-{vars(m)}"[:48])
-@settings(deadline=None, max_examples=12)
+@examples(12)
 @given(model=sampled_models(1, 4, zeros=(0.3, 0.7)), seed=st.integers(0, 5))
 def test_support_is_never_left(method, model, seed):
     """Hard constraints hold in every sample, whatever the weights."""

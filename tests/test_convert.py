@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nets import shipped_nets
 
@@ -72,7 +72,6 @@ def quadratic_models(draw):
     return model.given({i: int(rng.integers(2)) for i in clamped})
 
 
-@settings(deadline=None)
 @given(quadratic_models(), st.sampled_from(["SPIN", "BINARY"]), st.sampled_from([1.0, 0.25]))
 def test_scores_become_energies(dimod, model, vartype, beta):
     bqm = hd.qubo.to_bqm(model, beta=beta, vartype=vartype)

@@ -4,7 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from drawing import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from strategies import seeds
 
@@ -30,9 +31,7 @@ def short_blocks(monkeypatch):
     monkeypatch.setattr(sampling, "BLOCK", 2**8)
 
 
-@settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(20, HealthCheck.function_scoped_fixture)
 @given(data=st.data(), seed=seeds)
 def test_marginals_are_those_of_the_samples(short_blocks, data, seed):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from compiled import UNCOMPILED, advance, assert_equal, quick
+from compiled import advance, assert_equal
+from drawing import UNCOMPILED, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.cube import naive_cube, naive_cube_herd
@@ -70,7 +71,7 @@ def advance_herd(layout, draw, x0, sweeps, chain=0, cuts=(), pool=None):
 
 
 @pytest.mark.parametrize("weights", [None, "shared"])
-@quick(40)
+@examples(40)
 @given(data=st.data())
 def test_chains_equal_to_the_naive_twin(weights, data):
     """Those of two dimensions only where one axis is periodic and the other is not."""
@@ -84,7 +85,7 @@ def test_chains_equal_to_the_naive_twin(weights, data):
     assert_equal(advance(method, layout, x0, 5, cuts=(2,)), expected)
 
 
-@quick(40)
+@examples(40)
 @given(cubes(), st.integers(1, 40), st.booleans(), st.integers(0, 1), seeds)
 def test_herds_equal_to_the_naive_twin(model, members, kept, chain, seed):
     sweeps = 1 if UNCOMPILED else 3

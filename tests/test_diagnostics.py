@@ -6,7 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import models
 
@@ -100,7 +101,6 @@ def test_annealing_ends_in_one_mode_and_is_not_doubted():
 # -- dispersed starts -----------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(models(max_variables=6, max_states=4))
 def test_starts_agree_with_the_evidence_and_lie_apart(model):
     starts = dispersed_starts(model, KEYS)
@@ -171,7 +171,7 @@ def reachable(model, x):
     return seen
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(st.integers(0, 2**32 - 1), st.floats(0.2, 0.7))
 def test_what_is_said_is_true(seed, share):
     """Random hard models: a chain is called walled in if and only if it misses a possible state."""

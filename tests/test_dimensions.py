@@ -5,7 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.joint import naive_joint, naive_viterbi
 from strategies import seeds
@@ -14,7 +15,7 @@ import herded as hd
 from herded.cli.main import main
 from herded.errors import ModelError
 
-quick = settings(deadline=None, max_examples=40)
+quick = examples(40)
 SHAPES = [
     (1,),
     (2,),

@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from strategies import models
 
 from herded.errors import MemoryLimitError
@@ -48,7 +48,6 @@ def test_ties_go_to_the_smaller_cluster_then_to_the_lower_index():
     assert elimination_order(model).order.tolist() == [1, 2, 0]
 
 
-@settings(deadline=None)
 @given(models(max_variables=8, max_states=3, max_factors=12))
 def test_min_fill_counts(model):
     """The order is the one that counts every fill anew at every step."""
@@ -82,7 +81,6 @@ def test_grids_are_swept_along_their_longer_side(shape):
     assert elimination_order(ising_grid(np.zeros(shape))).treewidth <= min(shape) + 1
 
 
-@settings(deadline=None)
 @given(models(max_variables=8, max_states=3, max_factors=12))
 def test_every_heuristic_adds_all_variables(model):
     states = model.cardinalities.tolist()

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from naive.joint import naive_joint, naive_log_z, naive_viterbi
 from strategies import models
 
@@ -50,7 +51,6 @@ def test_is_a_solver():
 # -- against enumeration -----------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(models())
 def test_agrees_with_enumeration(model):
     answer, joint = solve(model), naive_joint(model)
@@ -67,7 +67,6 @@ def test_agrees_with_enumeration(model):
         np.testing.assert_allclose(table, marginal(joint, *pair), atol=1e-12)
 
 
-@settings(deadline=None)
 @given(models())
 def test_best_state_agrees_with_enumeration(model):
     answer = solve(model)
@@ -77,7 +76,6 @@ def test_best_state_agrees_with_enumeration(model):
     assert model.log_score(answer.state) == answer.log_score
 
 
-@settings(deadline=None)
 @given(models(zeros=(0.0, 0.5)))
 def test_impossible_states_have_probability_zero(model):
     answer = solve(model)
@@ -122,7 +120,7 @@ def test_impossible_models_are_refused():
 # -- numbers of any size -----------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(models(scales=(1e4,), max_factors=5))
 def test_huge_potentials(model):
     answer = solve(model)

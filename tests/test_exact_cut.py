@@ -7,7 +7,8 @@ import signal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.joint import naive_joint, naive_log_z, naive_viterbi
 from strategies import models
@@ -64,7 +65,7 @@ def check(model, answer, asked):
     assert (answer.state is None) == ("best" not in asked)
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(
     models(scales=(1.0, 100.0, 1000.0), max_factors=8),
     st.integers(0, 2),

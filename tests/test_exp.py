@@ -8,7 +8,7 @@ import hypothesis.extra.numpy as hnp
 import mpmath
 import numpy as np
 import pytest
-from compiled import UNCOMPILED, quick
+from drawing import UNCOMPILED, examples
 from exp_bits import GOLDEN, exp_arguments, hashes, log_arguments
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -112,13 +112,13 @@ def test_both_rise_with_their_argument():
     assert (log_array(np.nextafter(ends, np.inf)) >= log_array(ends)).all()
 
 
-@quick(400)
+@examples(400)
 @given(x=floats | st.floats(-750, 712))
 def test_exp_is_its_twin(x):
     assert np.float64(exp(x)).tobytes() == np.float64(naive_exp(x)).tobytes() or np.isnan(x)
 
 
-@quick(400)
+@examples(400)
 @given(x=floats | st.floats(0.4, 2.2) | st.floats(0.99, 1.01))
 def test_log_is_its_twin(x):
     assert np.float64(log(x)).tobytes() == np.float64(naive_log(x)).tobytes()
@@ -134,7 +134,7 @@ def test_many_arguments_are_their_twins():
 arrays = hnp.arrays(np.float64, hnp.array_shapes(min_dims=0, min_side=0, max_side=5))
 
 
-@quick(100)
+@examples(100)
 @given(values=arrays, data=st.data())
 def test_arrays(values, data):
     """Of any shape and layout, into themselves, into others, into those with gaps."""
@@ -164,7 +164,7 @@ def test_lists_and_whole_numbers():
     assert exp_array(np.float32(0.5)) == exp(0.5)
 
 
-@quick(150)
+@examples(150)
 @given(a=st.floats(-1e3, 1e3), gap=st.floats(0, 800) | st.floats(0, 1))
 @example(a=-0.1, gap=5.0)
 def test_log_add_exp(a, gap):

@@ -5,7 +5,8 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from pages import transcripts
 
@@ -191,7 +192,7 @@ TEXTS = st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=
 
 
 @given(st.lists(TEXTS, min_size=3, max_size=3, unique=True))
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_any_names_survive_a_file(tmp_path_factory, names):
     pytest.importorskip("h5netcdf")
     path = tmp_path_factory.mktemp("names") / "run.nc"

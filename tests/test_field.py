@@ -5,7 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from compiled import SCANS, UNCOMPILED, advance, assert_equal, quick
+from compiled import SCANS, advance, assert_equal
+from drawing import UNCOMPILED, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.conditional import naive_sigmoid
@@ -38,7 +39,7 @@ def _quiet():
 
 
 @pytest.mark.parametrize("weights", ["pooled", None])
-@quick(60)
+@examples(60)
 @given(data=st.data())
 def test_equal_to_the_naive_twin(weights, data):
     model = data.draw(binary_pairs())
@@ -121,7 +122,7 @@ def test_followed_fields_are_what_sums_would_be(weights):
         assert np.array_equal(fields[order], again[order])
 
 
-@quick(60)
+@examples(60)
 @given(model=binary_pairs(), shuffled=st.randoms(use_true_random=False))
 def test_batches_have_no_neighbours_and_are_as_long_as_can_be(model, shuffled):
     scan = shuffled.sample(range(model.n_variables), model.n_variables)
@@ -139,7 +140,7 @@ def test_batches_have_no_neighbours_and_are_as_long_as_can_be(model, shuffled):
         assert start in segments or any((after[0], i) in linked for i in batch)
 
 
-@quick(60)
+@examples(60)
 @given(model=binary_pairs(), seed=st.integers(0, 9))
 def test_conditionals_are_within_their_bound(model, seed):
     """2^-24 for the table, 2^-26 for each factor and a quantum, of what the other layouts have."""
@@ -157,7 +158,7 @@ fields = st.one_of(
 )
 
 
-@quick(200)
+@examples(200)
 @given(field=fields)
 def test_sigmoid(field):
     found = int(fixed_sigmoid(field, sigmoid_table()))
@@ -245,7 +246,7 @@ def test_marginals_are_those_of_the_model():
     assert found.provenance["layout"] == "field" and len(found.provenance["tables"]) == 16
 
 
-@quick(15)
+@examples(15)
 @given(model=binary_pairs(max_variables=11), seed=st.integers(0, 3))
 def test_tables_of_more_neighbours_than_near_ones(model, seed):
     """The table layout reads its first NEAR neighbours apart from the others too."""

@@ -4,8 +4,9 @@ import random
 import tracemalloc
 
 import pytest
+from drawing import examples
 from fuzz_readers import check, mutate, mutate_bytes, mutate_words, seeds
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 FILES = seeds()
@@ -21,7 +22,7 @@ def test_valid_files_are_read(tmp_path, reader):
 
 
 @READERS
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(st.data(), st.integers(0, 2**32 - 1))
 def test_mutated_files(tmp_path_factory, reader, data, seed):
     path = tmp_path_factory.getbasetemp() / "mutated"
@@ -35,7 +36,7 @@ def test_mutated_files(tmp_path_factory, reader, data, seed):
 
 
 @READERS
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(
     st.binary(max_size=200)
     | st.text(max_size=100).map(lambda text: text.encode("utf-8", "replace"))

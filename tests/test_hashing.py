@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from compiled import advance
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.samplers import naive_herded_gibbs
 from strategies import sampled_models, seeds
@@ -16,7 +17,7 @@ from herded.models.support import start_state
 from herded.run import sampling
 from herded.system.stream import stream_key
 
-quick = settings(max_examples=40, deadline=None)
+quick = examples(40)
 
 
 def dense(cards, rng):

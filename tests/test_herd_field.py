@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from compiled import UNCOMPILED, quick
+from drawing import UNCOMPILED, examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from naive.field_herd import naive_dense_herd, naive_field_herd, naive_lane_bits
@@ -64,7 +64,7 @@ BETAS = np.array([0.0, 1e-7, 0.7, 3.0, np.inf])
 
 
 @each_kind
-@quick(60)
+@examples(60)
 @given(data=st.data(), model=binary_pairs(), seed=st.integers(0, 3), chain=st.integers(0, 2))
 def test_the_twin(kind, data, model, seed, chain):
     """Samples and sums are the twin's, counts are those of the samples, cuts change nothing."""
@@ -157,7 +157,7 @@ def test_threads_share_the_blocks_of_a_colour(kept, betas, monkeypatch):
             np.testing.assert_array_equal(one, other)
 
 
-@quick(100)
+@examples(100)
 @given(members=st.integers(1, 200), n=st.integers(1, 40), seed=seeds)
 def test_packed_states_come_back(members, n, seed):
     rng = np.random.default_rng(seed)
@@ -200,7 +200,7 @@ def fields_in(layout, x):
     return fields[a.place] / 2.0**layout.bits
 
 
-@quick(60)
+@examples(60)
 @given(model=binary_pairs(), seed=seeds)
 def test_fields_are_the_models(model, seed):
     """As near as rounding lets them be, and no two neighbours are in one block."""

@@ -4,8 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from compiled import UNCOMPILED, quick
-from hypothesis import given, settings
+from drawing import UNCOMPILED, examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.grid_herd import naive_herd, naive_lane_bits, naive_place_order
 from naive.joint import naive_joint
@@ -21,7 +21,6 @@ from herded.layouts.protocol import Proposal, Task
 from herded.system import threads
 
 
-@settings(deadline=None)
 @given(st.integers(1, 2**31 - 1))
 def test_what_is_possible_stays_possible_in_16_bits(p):
     """Rounded to the nearest step, but never to 0 or 1."""
@@ -89,7 +88,7 @@ def grids(draw, most_side=9):
     return model.given({(int(r), int(c)): int(possible[r, c]) for r, c in known})
 
 
-@quick(40)
+@examples(40)
 @given(
     model=grids(),
     members=st.integers(1, 40),
@@ -135,7 +134,7 @@ def test_cells_and_words_equal_to_the_naive_twin(shape, periodic, members):
     np.testing.assert_array_equal(laid_out(model, draw).unstore(state.tally), tally)
 
 
-@quick(40)
+@examples(40)
 @given(model=grids(), members=st.integers(1, 100), seed=seeds)
 def test_packing_and_back(model, members, seed):
     draw = TogetherDraw(0, members, kept=False)

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from compiled import UNCOMPILED, quick
+from drawing import UNCOMPILED, examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from naive.joint import naive_joint
@@ -27,7 +27,7 @@ CARDINALITIES = {"three": (3, 3), "mixed": (1, 5), "wide": (18, 19)}
 
 
 @pytest.mark.parametrize("cardinalities", CARDINALITIES)
-@quick(20)
+@examples(20)
 @given(data=st.data())
 def test_equal_to_the_naive_twin(cardinalities, data):
     least, most = CARDINALITIES[cardinalities]

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from compiled import UNCOMPILED, quick
+from drawing import UNCOMPILED, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.potts_herd import naive_order, naive_potts_herd
@@ -79,7 +79,7 @@ def potts_lattices(draw):
     return model.given({tuple(map(int, at)): 1 for at in known})
 
 
-@quick(60)
+@examples(60)
 @given(data=st.data())
 def test_equal_to_the_naive_twin(data):
     model = data.draw(potts_lattices())
@@ -115,7 +115,7 @@ def test_many_members(members):
     np.testing.assert_array_equal(tally, sums)
 
 
-@quick(40)
+@examples(40)
 @given(seed=seeds, members=st.integers(1, 70), states=st.integers(3, 64), data=st.data())
 def test_what_is_packed_is_unpacked(seed, members, states, data):
     shape = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 6))

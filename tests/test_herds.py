@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from compiled import RULES, UNCOMPILED, quick
+from compiled import RULES
+from drawing import UNCOMPILED, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.herd import naive_herd, naive_orders
@@ -52,7 +53,7 @@ def herds(draw, rule):
 
 @pytest.mark.parametrize("kind", ["table", "factor"])
 @pytest.mark.parametrize("rule", RULES)
-@quick(60)
+@examples(60)
 @given(data=st.data())
 def test_the_twin(kind, rule, data):
     options, kept = data.draw(herds(rule)), data.draw(st.booleans())

@@ -6,7 +6,7 @@ import sys
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
-from compiled import UNCOMPILED, quick
+from drawing import UNCOMPILED, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import models
@@ -36,7 +36,7 @@ assert "numba" in sys.modules
 
 
 @compiled_only
-@quick(100)
+@examples(100)
 @given(hnp.arrays(np.float64, st.integers(0, 20), elements=st.floats(width=64)))
 def test_exp_and_log(values):
     for kernel, compiled in ((_exp_each, exp_array), (_log_each, log_array)):
@@ -46,7 +46,7 @@ def test_exp_and_log(values):
 
 
 @compiled_only
-@quick(60)
+@examples(60)
 @given(models(max_variables=6, max_states=3, max_factors=8))
 def test_possible_states(model):
     if not model.has_hard_zeros:

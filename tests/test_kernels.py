@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compiled import RULES, UNCOMPILED, advance, assert_equal, quick, runs
+from compiled import RULES, advance, assert_equal, runs
+from drawing import UNCOMPILED, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.choose import naive_herd, naive_herding
@@ -39,7 +40,7 @@ CHOICES = [(w, k) for w, k in CHOICES if k == "table" or w not in ("blanket", "s
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(("weights", "kind"), CHOICES)
-@quick(40)
+@examples(40)
 @given(data=st.data())
 def test_equal_to_the_naive_twin(weights, kind, rule, data):
     """HerdedGibbs with any options and Gibbs, on tables and on factors."""
@@ -63,7 +64,7 @@ def test_equal_to_the_naive_twin(weights, kind, rule, data):
 
 @pytest.mark.parametrize("rule", ["binary", "mixed"])
 @pytest.mark.parametrize("kind", ["table", "factor"])
-@quick(8)
+@examples(8)
 @given(data=st.data())
 def test_pools_split_as_the_twin_says(kind, rule, data):
     """Bins 1, 2, 4: over sweeps 128 and 512, cut anywhere."""
@@ -80,7 +81,7 @@ def test_pools_split_as_the_twin_says(kind, rule, data):
 
 
 @pytest.mark.parametrize("weights", ["blanket", "shared", None])
-@quick(60)
+@examples(60)
 @given(data=st.data())
 def test_lattice_equal_to_the_naive_twin(weights, data):
     """Packed by colour, swept as a wave: the bits of a plain checkerboard."""
@@ -115,7 +116,7 @@ def test_lattice_of_many_strips(shape, weights):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@quick(40)
+@examples(40)
 @given(data=st.data())
 def test_annealed_gibbs_equal_to_the_naive_twin(rule, data):
     """Linear and other schedules, down to temperature 0, where the draw is an argmax."""
@@ -139,7 +140,7 @@ def test_annealed_gibbs_equal_to_the_naive_twin(rule, data):
     assert_equal(found, expected)
 
 
-@quick(60)
+@examples(60)
 @given(
     odds=st.lists(st.sampled_from((0, 0, 1, 2, 5, 1000)), min_size=1, max_size=6).filter(any),
     T=st.integers(0, 200),
@@ -155,7 +156,7 @@ def test_herding_equal_to_the_naive_twin(odds, T):
     np.testing.assert_array_equal(hd.herd_distribution(p, T), naive_herding(fixed, T))
 
 
-@quick(40)
+@examples(40)
 @given(seed=seeds, rows=st.integers(1, 6), columns=st.integers(1, 4), T=st.integers(0, 100))
 def test_herd_equal_to_the_naive_twin(seed, rows, columns, T):
     """Equation (1) with any features."""
@@ -169,7 +170,7 @@ def test_herd_equal_to_the_naive_twin(seed, rows, columns, T):
 
 
 @given(key=st.integers(0, 2**64 - 1), counter=st.integers(0, 2**64 - 1))
-@quick(50)
+@examples(50)
 def test_stream(key, counter):
     """SplitMix64 in 64-bit words and in Python's integers."""
     assert int(draw(np.uint64(key), np.uint64(counter))) == naive_draw(key, counter)
@@ -187,7 +188,7 @@ logits = st.one_of(extreme, st.floats(-40, 40))
 
 
 @given(zero=logits, one=logits, beta=st.sampled_from((0.01, 1.0, 50.0, np.inf)))
-@quick(100)
+@examples(100)
 def test_scalar_probabilities(zero, one, beta):
     """round(pi * 2^31): 0 and 1 are exact, and only the impossible must be 0."""
     p = int(fixed_scalar(zero, one, beta))
@@ -202,7 +203,7 @@ def test_scalar_probabilities(zero, one, beta):
 @given(
     row=st.lists(logits, min_size=1, max_size=6), beta=st.sampled_from((0.01, 1.0, 50.0, np.inf))
 )
-@quick(100)
+@examples(100)
 def test_vector_probabilities(row, beta):
     """They sum to 2^24 exactly, are within a quantum of pi, and 0 where impossible."""
     p = np.full(len(row) + 2, -7, np.int32)

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from compiled import advance, assert_equal
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.lattice import naive_lattice
 from strategies import seeds
@@ -41,7 +42,7 @@ def periodic_lattices(draw, equal, evidence=(0.0, 0.2)):
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(data=st.data())
 def test_periodic_lattice_equal_to_the_naive_twin(weights, data):
     equal = weights == "shared" or data.draw(st.booleans())
@@ -57,7 +58,7 @@ def test_periodic_lattice_equal_to_the_naive_twin(weights, data):
     assert_equal(advance(method, layout, x0, 9, cuts=(4,)), expected)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(data=st.data())
 def test_periodic_lattice_layout_is_the_checkerboard_scan(data):
     """From half way on, the bits of the table layout: conditionals are sums in the same order."""
@@ -102,7 +103,7 @@ def test_waves_are_as_long_as_a_cache_holds():
     assert [waves.wave_length(100 * size, 100) for size in sizes] == [64, 16, 8, 1]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     strips=st.integers(1, 40),
     halves=st.integers(1, 12),
@@ -144,7 +145,7 @@ def _visits(regions, strips):
                     yield begin + k, (front - k) % strips
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(n=st.integers(1, 20_000), sweeps=st.sampled_from((1, 3, 255, 256, 300)), seed=seeds)
 def test_counts_of_ones_equal_plain_sums(n, sweeps, seed):
     """Counted in bytes: also where more samples than a byte can count are 1."""

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from compiled import advance, assert_equal
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.potts import naive_potts
 from strategies import seeds
@@ -43,7 +44,7 @@ def potts_lattices(draw):
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_potts_lattice_equal_to_the_naive_twin(weights, data):
     model = data.draw(potts_lattices())

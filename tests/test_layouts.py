@@ -4,7 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from naive.factor import naive_factors
 from strategies import models
 
@@ -184,7 +185,7 @@ def test_the_estimate_covers_what_is_taken(model, method):
     assert tables_and_weights(layout, method) <= layout.memory
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(models(max_variables=4, max_states=3))
 def test_the_estimate_covers_what_is_taken_by_any_model(model):
     for method in METHODS:
@@ -221,7 +222,7 @@ def test_tables_that_take_long_are_told_of_first(monkeypatch):
         hd.HerdedGibbs().compile(GRID, kind="table")
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(models(max_variables=6))
 def test_factors_variable_by_variable(model):
     found, expected = compile_factors(model), naive_factors(model)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from compiled import RULES, UNCOMPILED, advance, assert_equal, quick, runs
+from compiled import RULES, advance, assert_equal, runs
+from drawing import UNCOMPILED, examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from naive.model import Naive
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("quiet")
 
 
 @pytest.mark.parametrize("weights", ["blanket", "pooled", "lazy", "full"])
-@quick(25)
+@examples(25)
 @given(data=st.data())
 def test_tables_and_factors_agree(weights, data):
     """The same bits whether conditionals are tabulated or summed (weights that start half way)."""
@@ -32,7 +33,7 @@ def test_tables_and_factors_agree(weights, data):
 
 
 @pytest.mark.parametrize("weights", ["blanket", "shared"])
-@quick(60)
+@examples(60)
 @given(data=st.data())
 def test_lattice_layout_is_the_checkerboard_scan(weights, data):
     """On one grid, from half way on, the lattice layout and the table layout give the same bits.

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from compiled import quick
+from drawing import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.layers import (
@@ -52,7 +52,7 @@ def machines(draw, most=3):
     return layers, rng.integers(0, states, (draw(st.integers(1, 20)), len(states))), seed
 
 
-@quick(30)
+@examples(30)
 @given(machines())
 def test_layers_have_the_bits_of_their_twins(machine):
     layers, rows, seed = machine
@@ -67,7 +67,7 @@ def test_layers_have_the_bits_of_their_twins(machine):
     assert means.shape == (len(rows), len(layers.hidden_bias)) and (means > 0).all()
 
 
-@quick(20)
+@examples(20)
 @given(machines())
 def test_log_z_is_that_of_all_states_and_of_its_factors(machine):
     """By either layer: whichever has fewer states is enumerated."""

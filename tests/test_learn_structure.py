@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from compiled import quick
+from drawing import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.layers import naive_spin_pseudo_likelihood
@@ -25,7 +25,7 @@ def samples(model, rows, seed=0):
     return found.reshape(rows, model.n_variables)
 
 
-@quick(20)
+@examples(20)
 @given(st.integers(1, 6), st.integers(2, 5), seeds)
 def test_spins_have_the_bits_of_their_twin(rows, n, seed):
     rng = np.random.default_rng(seed)

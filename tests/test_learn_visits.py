@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from compiled import quick
+from drawing import examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from naive.learn import naive_herd_sweeps, naive_pseudo_likelihood, naive_statistics
@@ -39,7 +39,7 @@ def all_states(model):
     return np.array(list(itertools.product(*map(range, model.cardinalities.tolist()))))
 
 
-@quick(40)
+@examples(40)
 @given(models(evidence=False, scales=(1.0,)), st.integers(1, 20), seeds)
 def test_visits_have_the_bits_of_their_twins(model, members, seed):
     rng = np.random.default_rng(seed)
@@ -78,7 +78,7 @@ def test_visits_have_the_bits_of_their_twins(model, members, seed):
     np.testing.assert_allclose(met, total, rtol=1e-12, atol=1e-12)
 
 
-@quick(40)
+@examples(40)
 @given(models(evidence=False, scales=(1.0,)), seeds)
 def test_moments_by_elimination_are_those_of_enumeration(model, seed):
     """Of the model, and given rows that know some variables."""

@@ -9,7 +9,8 @@ import itertools
 import numpy as np
 import pytest
 from compiled import advance
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.conditional import SCALAR, VECTOR
 from naive.model import Naive
@@ -23,8 +24,8 @@ from herded.system.stream import stream_key
 
 HALF = 2**30 - 1
 
-lax = settings(deadline=None, max_examples=60)
-few = settings(deadline=None, max_examples=20)
+lax = examples(60)
+few = examples(20)
 
 probabilities = st.one_of(
     st.sampled_from((0, 1, 2, 2**30 - 1, 2**30, 2**30 + 1, SCALAR - 1, SCALAR)),

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.exp import naive_log
 from naive.samplers import naive_herded_gibbs
@@ -139,7 +140,7 @@ def test_no_text_breaks_the_reader_of_pictures(text, n):
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=50)
+@examples(50)
 def test_no_text_breaks_the_reader_of_links(text):
     with contextlib.suppress(HerdedError):
         scene_of(read_link(text))

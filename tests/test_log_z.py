@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from compiled import UNCOMPILED, quick
+from drawing import UNCOMPILED, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.joint import naive_log_scores, naive_log_z
@@ -40,7 +40,7 @@ def naive_bridge(u, v):
     return low
 
 
-@quick(40)
+@examples(40)
 @given(seed=seeds, apart=st.sampled_from((0.0, 1.0, 8.0, 60.0)))
 def test_bridges_are_where_both_means_are_equal(seed, apart):
     rng = np.random.default_rng(seed)
@@ -64,7 +64,7 @@ def test_what_a_batch_adds_is_how_the_estimate_changes():
     assert less - whole == pytest.approx(-(up[-1] - down[-1]) / 39, rel=0.1)
 
 
-@quick(30)
+@examples(30)
 @given(model=sampled_models(1, 3), seed=st.integers(0, 9))
 def test_scores_of_replicas(model, seed):
     """Those of the melted model, and whether a state has a hard zero in the model itself."""

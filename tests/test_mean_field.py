@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.solvers import naive_mean_field
 
@@ -52,7 +53,7 @@ def exact_log_z(model):
     return np.logaddexp.reduce(model.log_score(states))
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(models(), DAMPING, UPDATES, st.integers(0, 4))
 def test_twin(model, damping, updates, sweeps):
     # Not bit for bit: the twin sums whole tables in their order, numpy's exp is not libm's.
@@ -63,7 +64,7 @@ def test_twin(model, damping, updates, sweeps):
     np.testing.assert_allclose(answer.log_z, bound, rtol=1e-12, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(models(), DAMPING, UPDATES)
 def test_bound(model, damping, updates):
     method = MeanField(damping=damping, updates=updates, tolerance=0.0)
@@ -77,7 +78,7 @@ def test_bound(model, damping, updates):
         method.advance(layout, state, 1)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(models(zeros=False), DAMPING)
 def test_sequential_sweeps_never_lower_the_bound(model, damping):
     # True of damped steps too: the bound is concave in each q_i.

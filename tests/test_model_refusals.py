@@ -5,7 +5,8 @@ import contextlib
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
@@ -282,7 +283,7 @@ def only_our_errors(call, *args, **options):
         call(*args, **options)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(garbage, garbage, garbage)
 @pytest.mark.filterwarnings("ignore")
 def test_garbage_for_factor_graphs(cards, factors, names):
@@ -292,7 +293,7 @@ def test_garbage_for_factor_graphs(cards, factors, names):
     only_our_errors(hd.FactorGraph, [2, 2], [((0, 1), cards)], names=names)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(garbage, garbage, garbage)
 @pytest.mark.filterwarnings("ignore")
 def test_garbage_for_builders(a, b, c):
@@ -309,7 +310,7 @@ def test_garbage_for_builders(a, b, c):
     only_our_errors(hd.skip_chain_model, Z22, Z22, b, c)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(garbage, garbage, st.dictionaries(st.one_of(st.text(max_size=1), st.floats()), atoms))
 @pytest.mark.filterwarnings("ignore")
 def test_garbage_for_models(a, b, evidence):

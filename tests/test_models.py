@@ -6,13 +6,14 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import models, seeds
 
 import herded as hd
 
-quick = settings(max_examples=30, deadline=None)
+quick = examples(30)
 
 
 def plain_score(model, x):

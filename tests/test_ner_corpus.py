@@ -5,7 +5,8 @@ import gzip
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from drawing import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from herded import CorpusError
@@ -14,7 +15,7 @@ from herded.ner.labels import CLASSES, spans
 
 DATA = Path(__file__).parents[2] / "shared/data"
 needs_data = pytest.mark.skipif(not DATA.exists(), reason="needs the corpora beside the repository")
-in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+in_one_folder = examples(100, HealthCheck.function_scoped_fixture)
 
 
 @pytest.fixture(autouse=True)

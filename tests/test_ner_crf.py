@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.ner import enumerate_chain
 from sklearn.base import clone
@@ -255,7 +256,7 @@ def test_ctrl_c_keeps_the_last_whole_epoch(monkeypatch, sample):
         CRF(bits=9).fit(sample[:5])
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(st.lists(st.lists(st.text(characters, max_size=5), max_size=5), max_size=4))
 def test_any_words_at_all(fitted, sentences):
     guess = fitted.predict(sentences)

@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.ner import (
     naive_atoms,
@@ -33,7 +34,7 @@ any_words = st.text(characters, max_size=6)
 names = st.sampled_from(["Bush", "bush", "BUSH", "Rice", "rice", "A", "a", "1st", "2nd", "", "."])
 sentences = st.lists(st.one_of(names, any_words), max_size=6)
 documents = st.lists(sentences, max_size=4)
-calm = settings(deadline=None, max_examples=50)  # the first example compiles
+calm = examples(50)  # the first example compiles
 
 
 def same(a, b):

@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.ner import (
     enumerate_chain,
@@ -33,7 +34,7 @@ from herded.ner.training import Learner, count_rows, train_sentences
 from herded.ner.words import Vocabulary
 from herded.system.stream import stream_key
 
-calm = settings(deadline=None, max_examples=60)
+calm = examples(60)
 BIO = ("O", "B-A", "I-A", "B-C", "I-C")
 
 
@@ -147,7 +148,7 @@ def test_viterbi_equals_the_twin_and_the_library(problem):
     assert found.log_score == pytest.approx(total, rel=1e-12, abs=1e-12)
 
 
-@settings(calm, max_examples=30)
+@examples(30)
 @given(problems(sentences=3), st.data())
 def test_span_probabilities(problem, data):
     scores, transitions, starts = problem

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.ner import labelling_score, labellings
 
@@ -110,13 +111,13 @@ def test_a_sentence_of_ten_thousand_words(english):
     assert len(document_of(" ".join(words)).sentences) == 1
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(texts, st.integers(0, 5))
 def test_offsets_are_those_of_the_text(text, seed):
     check(text, random_recogniser(seed).tag(text))
 
 
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(st.lists(texts, min_size=1, max_size=5), st.integers(0, 3), st.sampled_from([1, 4, 10**6]))
 def test_documents_are_tagged_alike_in_any_company(texts, seed, most):
     documents = [document_of(text) for text in texts]

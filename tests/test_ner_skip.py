@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from drawing import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from naive.ner import labelling_score, naive_gradient, naive_rounds, naive_viterbi, skip_score
 
@@ -20,7 +21,7 @@ from herded.ner.rounds import sentence_rounds, viterbi_rounds
 from herded.ner.skip import Example, Ties, fit_ties, graph, label_kinds, sentence_gradients
 from herded.ner.words import Vocabulary
 
-calm = settings(deadline=None, max_examples=30)
+calm = examples(30)
 SAMPLE = Path(herded.ner.__file__).parent / "data" / "sample.conll"
 LABELS = (("O", "A"), ("O", "A", "C"), ("O", "B-A", "I-A"), ("O", "B-A", "I-A", "B-C", "I-C"))
 LINKED = ["Ann", "Bo", "saw", "Ann"]
@@ -215,7 +216,7 @@ def best_of_all(case):
     return max(listed)[0], listed
 
 
-@settings(deadline=None, max_examples=8)
+@examples(8)
 @given(cases(labels=LABELS[1:2], sentences=2, longest=2, scale=0.7))
 def test_samplers_find_the_best_labelling_of_small_documents(case):
     chain, batch, scores, ties = case

@@ -4,7 +4,8 @@ import itertools
 import re
 
 import pytest
-from hypothesis import assume, example, given, settings
+from drawing import examples
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from herded import HerdedError
@@ -176,7 +177,7 @@ any_text = st.one_of(
 
 @given(any_text)
 @example("0\u1680")  # a blank among the letters of Ogham
-@settings(max_examples=500)
+@examples(500)
 def test_words_cover_all_that_prints(text):
     found = words(text)
     covered = set()
@@ -192,7 +193,7 @@ def test_words_cover_all_that_prints(text):
 
 
 @given(any_text)
-@settings(max_examples=500)
+@examples(500)
 def test_sentences_hold_the_words_in_order(text):
     found = sentences(text)
     assert all(found)
@@ -207,7 +208,7 @@ def test_a_blank_line_parts_texts(one, two):
 
 
 @given(st.lists(any_text, max_size=6), st.integers(1, 40))
-@settings(max_examples=300)
+@examples(300)
 def test_blocks_joined_are_the_text(lines, limit):
     found = list(blocks(lines, limit))
     assert "".join(found) == "".join(lines)
@@ -215,7 +216,7 @@ def test_blocks_joined_are_the_text(lines, limit):
 
 
 @given(st.lists(odd_text, min_size=1, max_size=8), st.integers(2, 80))
-@settings(max_examples=300)
+@examples(300)
 def test_blocks_cut_at_paragraphs_change_no_sentence(paragraphs, limit):
     assume(all(len(paragraph) + 2 <= limit for paragraph in paragraphs))
     text = "\n\n".join(paragraphs)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import herded.ner
@@ -44,7 +45,7 @@ def same_chain(a, b):
     return same(a.weights, b.weights) and same(a.transitions, b.transitions)
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([2, 16, 4096]), st.booleans(), st.booleans())
 def test_a_chain_comes_back_bit_by_bit(tmp_path_factory, seed, rows, short, listed):
     path = tmp_path_factory.mktemp("models") / "model.npz"
@@ -285,7 +286,7 @@ def test_members_that_are_no_arrays(tmp_path):
             load(spoiled)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.data())
 def test_broken_files_are_refused_or_read(tmp_path_factory, data):
     """Cut anywhere, any bytes changed: a checksum fails, or nothing that matters changed."""

@@ -7,7 +7,8 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
-from compiled import RULES, UNCOMPILED, advance, assert_equal, quick, runs
+from compiled import RULES, advance, assert_equal, runs
+from drawing import UNCOMPILED, examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from naive.herd import naive_herd
@@ -47,7 +48,7 @@ GRAPH, BINARY = graph(), graph(1, (2,) * 5)
 
 
 @pytest.mark.parametrize(("weights", "rule"), EVERY if UNCOMPILED else COMPILED)
-@quick(12)
+@examples(12)
 @given(data=st.data())
 def test_equal_to_the_naive_twin(weights, rule, data):
     """Any factor graph, as functions that keep where each factor is."""
@@ -84,7 +85,7 @@ def herd_samples(method, model, x0, sweeps):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@quick(12)
+@examples(12)
 @given(data=st.data())
 def test_herds_equal_to_the_naive_twin(rule, data):
     """Members one by one, compiled or plain, and all at once in NumPy: the same bits."""
@@ -261,7 +262,7 @@ def test_no_method_gives_herds():
     np.testing.assert_array_equal(best.state, hd.infer(BINARY, hd.Exact()).best.state)
 
 
-@quick(30)
+@examples(30)
 @given(seed=seeds)
 def test_log_scores_are_differences_along_paths(seed):
     """To a constant those of the factors, also with evidence."""

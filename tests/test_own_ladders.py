@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from compiled import RULES, UNCOMPILED, quick, runs
+from compiled import RULES, runs
+from drawing import UNCOMPILED, examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from naive.joint import naive_joint
@@ -22,7 +23,7 @@ def wells(n=6, strength=1.2):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@quick(12)
+@examples(12)
 @given(data=st.data())
 def test_the_twin(rule, data):
     """Samples of all rungs, sums, temperatures, trips and scores; also as plain Python."""

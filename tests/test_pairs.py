@@ -6,7 +6,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from compiled import SCANS, UNCOMPILED, advance, assert_equal, quick
+from compiled import SCANS, advance, assert_equal
+from drawing import UNCOMPILED, examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from naive.conditional import naive_fixed_vector
@@ -50,7 +51,7 @@ def drawn_model(data, least, most, zeros=(0.0, 0.2)):
 
 
 @pytest.mark.parametrize(("weights", "cardinalities"), CASES)
-@quick(12)
+@examples(12)
 @given(data=st.data())
 def test_equal_to_the_naive_twin(weights, cardinalities, data):
     model = drawn_model(data, *CARDINALITIES[cardinalities])
@@ -77,7 +78,7 @@ def test_equal_to_the_naive_twin(weights, cardinalities, data):
     assert_equal(advance(method, layout, x0, sweeps, chain, cuts=[cut]), expected)
 
 
-@quick(60)
+@examples(60)
 @given(data=st.data(), seed=st.integers(0, 9))
 def test_conditionals_are_within_their_bound(data, seed):
     """2^-25 for each factor, and two quanta, of what the other layouts have."""

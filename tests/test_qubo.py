@@ -9,7 +9,8 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from pages import transcripts
 
@@ -73,7 +74,7 @@ def models(draw):
 
 
 @given(models(), st.sampled_from([{}, FIXED, ANNEALED]), st.integers(1, 3), st.integers(1, 4))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_any_model_is_sampled(bqm, options, reads, sweeps):
     found = SAMPLER.sample(bqm, num_reads=reads, num_sweeps=sweeps, **options)
     testing.assert_response_energies(found, bqm, precision=6)

@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import models, seeds
 
@@ -13,7 +14,7 @@ from herded.models.reach import reach
 from herded.models.support import possible_states, start_state
 from herded.system.stream import stream_key
 
-relaxed = settings(deadline=None, max_examples=80)
+relaxed = examples(80)
 
 
 def hard_models(**options):
@@ -131,7 +132,7 @@ def test_halves_of_a_domain():
     np.testing.assert_array_equal(reach(model, np.array([3, 2])), [half == 1] * 2)
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(st.integers(1, 12), seeds)
 def test_colourings_with_colours_to_spare_are_free(n, seed):
     """Five colours on a chain: nothing is out of reach."""

@@ -10,7 +10,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import lattices, models
 
@@ -39,7 +39,6 @@ def same(found, model):
     )
 
 
-@settings(deadline=None)
 @given(models(), st.sampled_from(SUFFIXES))
 def test_factor_graphs_come_back(tmp_path_factory, model, suffix):
     if suffix == ".safetensors":
@@ -49,7 +48,6 @@ def test_factor_graphs_come_back(tmp_path_factory, model, suffix):
     same(load_model(path), model)
 
 
-@settings(deadline=None)
 @given(lattices(), st.sampled_from(SUFFIXES))
 def test_lattices_come_back(tmp_path_factory, model, suffix):
     if suffix == ".safetensors":

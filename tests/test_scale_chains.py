@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
@@ -97,7 +98,7 @@ def test_checkpoints_are_the_same_with_and_without_an_executor(tmp_path):
     assert same(whole, last) and np.array_equal(whole.samples, last.samples)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.integers(1, 10**6), st.floats(0, 100), st.floats(0, 100))
 def test_rounds_grow_to_their_length(step, worked, overhead):
     spread = RemoteChains(ThreadPoolExecutor(1))

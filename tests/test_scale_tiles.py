@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.lattice import naive_lattice
 
@@ -20,7 +21,7 @@ from tests.tiles import SHARED, as_model, lattice
 # -- the kernel -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     shape=st.tuples(st.integers(1, 12), st.integers(1, 12)),
     tile=st.tuples(st.integers(1, 6), st.integers(1, 6)),
@@ -83,7 +84,7 @@ def test_a_tile_sees_only_what_it_is_shown():
     assert np.array_equal(tiles[0].x[0, 1:-2, 1:-1], tiles[1].x[0, 1:-2, 1:-1])
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     shape=st.tuples(st.integers(2, 9), st.integers(2, 9)),
     corners=st.tuples(*[st.integers(0, 9)] * 4),
@@ -105,7 +106,7 @@ def test_a_patch_is_a_part_of_the_whole(shape, corners, uniform, kind):
     assert np.array_equal(part.clamped, whole.clamped[top : bottom + 1, left : right + 1])
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     sides=st.tuples(st.integers(2, 4), st.integers(2, 4)),
     corner=st.tuples(st.integers(-9, 9), st.integers(-9, 9)),
@@ -131,7 +132,6 @@ def test_a_patch_of_a_periodic_lattice_goes_round(sides, corner, size, uniform):
 # -- tilings --------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(
     shape=st.tuples(st.integers(1, 40), st.integers(1, 40)),
     tile=st.tuples(st.integers(1, 25), st.integers(1, 25)),
@@ -154,7 +154,6 @@ def test_every_site_is_in_one_tile(shape, tile):
                 assert a.right == b.left and (a.top, a.bottom) == (b.top, b.bottom)
 
 
-@settings(deadline=None)
 @given(bands=st.integers(1, 12), across=st.integers(1, 3))
 def test_a_ring_of_tiles(bands, across):
     """Neighbours see each other, and a band's lie in its rank or in the one before or behind."""

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from strategies import models
 
 import herded as hd
@@ -52,7 +53,7 @@ def test_wrong_scans(scan, method, schedule):
         hd.infer(CHAIN, method(scan=scan, schedule=schedule), sweeps=1)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(models(max_variables=6))
 def test_no_neighbours_have_one_colour(model):
     factors = compile_factors(model)
@@ -63,7 +64,7 @@ def test_no_neighbours_have_one_colour(model):
         assert colours[i] <= len(model.neighbours(i))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(models(max_variables=6))
 def test_components_are_those_of_the_free_variables(model):
     free = model.evidence < 0

@@ -2,7 +2,8 @@
 
 import numpy as np
 from compiled import advance
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.choose import naive_choose
 from naive.conditional import VECTOR
@@ -12,7 +13,7 @@ import herded as hd
 from herded.draws.herded import slack_vector
 from herded.system.stream import draw
 
-lax = settings(deadline=None, max_examples=60)
+lax = examples(60)
 
 
 @lax

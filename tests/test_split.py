@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
@@ -25,7 +26,7 @@ def odd(n):
     return np.indices((2,) * n).sum(axis=0) % 2 == 1
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(st.integers(0, 2**32 - 1), st.floats(0.2, 0.7))
 def test_small_components_are_searched_exactly(seed, share):
     """A split is found if and only if brute force finds one; and what it says is true."""

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from drawing import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from naive.stream import naive_draw
 from strategies import models
@@ -78,7 +79,7 @@ def found(model, chain: int = 0, **options) -> np.ndarray:
     return x
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(models(max_variables=6), st.integers(0, 2**64 - 1))
 def test_dice_throw_every_free_variable(model, number):
     bits = [naive_draw(number, i) for i in range(model.n_variables)]
@@ -113,7 +114,7 @@ def hard_models(draw) -> FactorGraph:
         raise
 
 
-@settings(max_examples=60 if UNCOMPILED else 100, deadline=None)
+@examples(100)
 @given(hard_models(), st.integers(0, 2**64 - 1))
 def test_a_start_is_found_if_and_only_if_there_is_one(model, number):
     possible = support(model)

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from compiled import RULES, UNCOMPILED, quick
+from compiled import RULES
+from drawing import UNCOMPILED, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.joint import naive_joint, naive_log_scores
@@ -81,20 +82,20 @@ def compare_with_twin(model, kind, data):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@quick(40)
+@examples(40)
 @given(data=st.data())
 def test_the_twin(rule, data):
     compare_with_twin(data.draw(sampled_models(*RULES[rule])), "factor", data)
 
 
-@quick(40)
+@examples(40)
 @given(data=st.data())
 def test_the_twin_of_fields(data):
     compare_with_twin(data.draw(binary_pairs(8)), "field", data)
 
 
 @pytest.mark.parametrize("hottest", [0.2, 0.0])
-@quick(25)
+@examples(25)
 @given(data=st.data())
 def test_any_layout_that_cools_does_what_the_kernel_does(hottest, data):
     """Rung by rung with the layout "factor": the bits of the kernel that does all."""
@@ -150,7 +151,7 @@ def mixed(a, b, part):
     return tuple(b[i] if i in part else a[i] for i in range(len(a)))
 
 
-@quick(40)
+@examples(40)
 @given(model=sampled_models(1, 3, max_variables=3))
 def test_exchanges_leave_the_joint_of_both_rungs_as_it_is(model):
     """Exactly, over all pairs of states: zeros, evidence, three states, factors of three."""

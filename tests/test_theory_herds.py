@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from small_graphs import HARD, coins, complete
 
@@ -124,7 +125,7 @@ def member_laws(law, n, states):
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(conditionals(), st.randoms(use_true_random=False), st.sampled_from(["chain", "halves"]))
 def test_each_member_has_its_conditional_exactly(rows, random, tree):
     order = random.sample(range(len(rows)), len(rows))
@@ -133,7 +134,7 @@ def test_each_member_has_its_conditional_exactly(rows, random, tree):
     assert member_laws(law, len(rows), len(rows[0])) == rows
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(conditionals(most=2), st.sampled_from(["shuffled", "sorted", "fixed"]))
 def test_the_count_is_the_sum_rounded_up_or_down(rows, orders):
     expected = sum(row[1] for row in rows)
@@ -141,7 +142,7 @@ def test_the_count_is_the_sum_rounded_up_or_down(rows, orders):
         assert abs(sum(states) - expected) < 1
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(conditionals(most=2))
 def test_any_order_gives_the_least_variance(rows):
     fraction = float(sum(row[1] for row in rows) % 1)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import models
 
@@ -120,7 +121,6 @@ def test_blocks_of_words(tmp_path, monkeypatch, block):
         parse(tmp_path, GRID.replace("0.920", "0.92O"))
 
 
-@settings(deadline=None)
 @given(models(evidence=False))
 def test_reads_as_the_naive_reader_does(tmp_path_factory, model):
     path = tmp_path_factory.mktemp("uai") / "model.uai"
@@ -131,7 +131,6 @@ def test_reads_as_the_naive_reader_does(tmp_path_factory, model):
 # -- writing -----------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(models(evidence=False))
 def test_round_trip(tmp_path_factory, model):
     """Near to the bit the first time, to the bit ever after."""
@@ -148,7 +147,7 @@ def test_round_trip(tmp_path_factory, model):
 potentials = st.floats(0, sys.float_info.max)
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(st.lists(potentials | st.floats(0, 2) | st.floats(0.999999, 1.000001), min_size=1))
 def test_logarithms_of_floats_come_back_to_the_bit(values):
     logs = log_of(np.array(values))

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
@@ -157,7 +157,6 @@ def test_wide_marginals_take_no_more_than_memory_has(tmp_path, monkeypatch):
 cards = st.lists(st.integers(1, 4), min_size=1, max_size=5)
 
 
-@settings(deadline=None)
 @given(cards, st.integers(0, 2**32 - 1))
 def test_marginals_come_back(tmp_path_factory, cards, seed):
     rng = np.random.default_rng(seed)

@@ -5,7 +5,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from drawing import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -319,7 +320,7 @@ pictures = arrays.arrays(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     pictures,
     st.none() | floats,

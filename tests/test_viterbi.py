@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from naive.joint import naive_log_scores, naive_viterbi
 from strategies import chains
 
@@ -44,7 +44,6 @@ def test_is_a_solver():
         Viterbi().compile(layout.model, kind="grid")
 
 
-@settings(deadline=None)
 @given(chains())
 def test_agrees_with_enumeration(model):
     answer = solve(model)
@@ -54,7 +53,6 @@ def test_agrees_with_enumeration(model):
     assert model.log_score(answer.state) == answer.log_score
 
 
-@settings(deadline=None)
 @given(chains(whole=True))
 def test_ties_go_to_the_lowest_state_along_the_chain(model):
     layout = Viterbi().compile(model)

@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from nets import bayes_nets, same_net
 
 import herded as hd
@@ -210,7 +210,6 @@ def test_refused_in_one_sentence(tmp_path, text, message):
 # -- writing -----------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(bayes_nets())
 def test_round_trip(tmp_path_factory, model):
     folder = tmp_path_factory.mktemp("xmlbif")
