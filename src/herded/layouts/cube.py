@@ -22,7 +22,7 @@ from herded.layouts.cube_arrays import (
 )
 from herded.layouts.cube_sweeps import cube_sweeps
 from herded.layouts.factor_arrays import compile_factors
-from herded.layouts.grid import given
+from herded.layouts.grid import counts
 from herded.layouts.grid_arrays import LANES, start_lattice
 from herded.layouts.protocol import Proposal, SweptLayout, Task
 from herded.layouts.scan import components
@@ -182,13 +182,13 @@ class CubeLayout(RowsLayout):
             (planes, *cube[1:]),
             tuple(self.frame),
             w is None or None,
-            given(state.ones),
+            counts(state),
             step.sweep,
             step.key,
             state.x,
             w,
-            given(state.tally),
-            given(block),
+            state.tally,
+            block,
         )
         threads = 1 if pool is None else workers(pool, len(block) * self.n_stored)
         size = planes.nbytes * (1 if w is None else 2)

@@ -11,15 +11,14 @@ from herded.system.jit import jit
 def cube_sweeps(cube, frame, drawn, ones, sweep, key, x, w, tally, block, regions):
     """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
 
-    x is (2, tall * wide). What a run does not need is None, as for `lattice_sweeps`.
+    x is (2, tall * wide). What a run does not need is None or empty, as for `lattice_sweeps`.
     """
     layer, rows, strips, height, wide = frame
     p, contexts, runs, run_start, side, ring = cube
     places = rows * wide
     room = p.shape[2] // len(contexts)
     context, new = zeros(room), zeros(room)  # also for places that no site has
-    if tally is not None:
-        seen = np.empty(room, np.uint32)
+    seen = np.empty(room, np.uint32)
     for region in regions:
         for front in range(*fronts(region)):
             for half in range(region[BEGIN], region[END]):
@@ -38,11 +37,9 @@ def cube_sweeps(cube, frame, drawn, ones, sweep, key, x, w, tally, block, region
                     draw_states(p, colour, strip, contexts, context, key, clock, new)
                 last = first + rows if first + rows < height else height
                 store(x[colour], (layer + first) * wide, last - first, wide, ring, new)
-                if ones is not None:
-                    count(new, ones, at, places)
-                if block is not None:
-                    keep(new, block, s, at, places)
-                if tally is not None:
+                count(new, ones, at, places)
+                keep(new, block, s, at, places)
+                if len(tally) > 0:
                     add_up(p, colour, strip, contexts, context, seen, tally, at, places)
 
 

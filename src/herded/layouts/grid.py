@@ -34,9 +34,9 @@ from herded.system.threads import run_jobs, workers
 STRIP = 512  # least number of sites in a strip
 
 
-def given(array: np.ndarray) -> np.ndarray | None:
-    """An argument of a kernel; one that has no room for a site is not needed, and not compiled."""
-    return array if array.shape[-1] else None
+def counts(state: State) -> np.ndarray:
+    """Where a kernel counts samples with x = 1: bytes, also if there is no room for any."""
+    return state.ones.astype(np.uint8, copy=False)
 
 
 def why_no_grid(task: Task) -> str:
@@ -120,8 +120,8 @@ class PackedLayout(SweptLayout):
     ) -> None:
         grid = self.arrays
         kernel, w, size = self.kernel(state)
-        where = grid.rows, self.model.shape[0], grid.periodic or None, step.sweep, step.key
-        sweep = partial(kernel, *where, state.x, w, given(state.tally), given(block))
+        where = grid.rows, self.model.shape[0], grid.periodic, step.sweep, step.key
+        sweep = partial(kernel, *where, state.x, w, state.tally, block)
         threads = 1 if pool is None else workers(pool, len(block) * self.n_stored)
         length = wave_length(size, self.parts)
         for jobs in schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
@@ -196,9 +196,7 @@ class GridLayout(PackedLayout):
         p = self.arrays.p.reshape(2, self.parts, -1)
         weights = state.own.get("w")
         w = None if weights is None else weights.reshape(p.shape)
-        sweeps = partial(
-            lattice_sweeps, p, self.arrays.contexts, w is None or None, given(state.ones)
-        )
+        sweeps = partial(lattice_sweeps, p, self.arrays.contexts, w is None or None, counts(state))
         return sweeps, w, p.nbytes * (1 if w is None else 2)
 
 

@@ -24,17 +24,17 @@ def lattice_sweeps(
     """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
 
     p and w are (2, strips, entries of a strip). x is (2, rows + 2, columns + 2)
-    with a border of zeros or, where periodic, of what lies on the other side. What a run does not
-    need is None, and is not compiled: `drawn` (for Gibbs sampling) or w, `periodic`, `ones` and
-    `tally`, which count samples with x = 1 and add up conditionals, and `block`, if samples are
-    only counted: on large lattices it takes as long to write them as to find them.
+    with a border of zeros or, where periodic, of what lies on the other side. Of `drawn` (for Gibbs
+    sampling) and w the one that a run does not need is None, and is not compiled. What else it does
+    not need is empty: `ones` and `tally`, which count samples with x = 1 and add up conditionals,
+    and `block`, if samples are only counted: on large lattices it takes as long to write them as to
+    find them.
     """
     strips, columns = p.shape[1], x.shape[2] - 2
     sites = rows * columns
     places = p.shape[2] // len(contexts)
     context, new = zeros(places), zeros(places)  # also for places that no site has
-    if tally is not None:
-        seen = np.empty(places, np.uint32)
+    seen = np.empty(places, np.uint32)
     for region in regions:
         for front in range(*fronts(region)):
             for half in range(region[BEGIN], region[END]):
@@ -50,13 +50,11 @@ def lattice_sweeps(
                     clock = np.uint64((sweep + s) * 2 * strips * sites + at)
                     draw_states(p, colour, strip, contexts, context, key, clock, new)
                 store(x, colour, strip * rows, rows, height, new)
-                if ones is not None:
-                    count(new, ones, at, sites)
-                if block is not None:
-                    keep(new, block, s, at, sites)
-                if periodic is not None:
+                count(new, ones, at, sites)
+                keep(new, block, s, at, sites)
+                if periodic:
                     wrap(x, colour, strip * rows, rows, height)
-                if tally is not None:
+                if len(tally) > 0:
                     add_up(p, colour, strip, contexts, context, seen, tally, at, sites)
 
 
@@ -162,7 +160,7 @@ def store(x, colour, first, rows, height, new):
 
 @jit
 def count(new, ones, at, sites):
-    """Count the sites that are 1."""
+    """Count the sites that are 1, if there is room for counts."""
     mine = ones[at : at + sites]
     for m in range(len(mine)):
         mine[m] += new[m]
@@ -170,7 +168,7 @@ def count(new, ones, at, sites):
 
 @jit
 def keep(new, block, s, at, sites):
-    """Write a strip's new states into the sample."""
+    """Write a strip's new states into the sample, if it has room."""
     sample = block[s, at : at + sites]
     for m in range(len(sample)):
         sample[m] = new[m]

@@ -58,11 +58,11 @@ def potts_sweeps(u, f, states, rows, height, periodic, sweep, key, x, w, tally, 
                             split(w, vector, states * LANES, bins)
                         find(mean, states, bins, w, vector, place)
                         herd_states(states, p, w, place, weights, top, new, first)
-                    if tally is not None:
+                    if len(tally) > 0:
                         add_up(states, p, tally, at + first, min(LANES, sites - first))
                 store(x, colour, strip * rows, rows, height, new)
                 keep(new, block, s, at, sites)
-                if periodic is not None:
+                if periodic:
                     wrap(x, colour, strip * rows, rows, height)
 
 
