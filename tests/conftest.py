@@ -52,6 +52,7 @@ gc.disable()  # modules and tests are made, and stay: see `pytest_collection_fin
 def pytest_collection_finish():
     """What is there by now stays: whoever looks for garbage need not look there."""
     gc.freeze()
+    gc.set_threshold(20_000)  # a worker has memory for more than 700 objects that nobody needs
     gc.enable()
 
 
