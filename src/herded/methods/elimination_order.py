@@ -10,7 +10,6 @@ import heapq
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import combinations
 from random import Random
 from typing import NamedTuple
 
@@ -185,24 +184,26 @@ def _eliminate(
 ) -> set[int]:
     """Take `i` out of the graph and join its neighbours; the variables whose costs changed."""
     near = around.pop(i)
-    changed = set(near)
+    changed, rest = set(near), set(near)
     for j in near:
         around[j].discard(i)
         fill[j] -= len(around[j] - near)  # pairs of `i` and a stranger to it
         size[j] //= states[i]
-    for a, b in combinations(near, 2):
-        if b in around[a]:
-            continue
-        both = around[a] & around[b]
-        for c in both:
-            fill[c] -= 1
-        changed |= both
-        fill[a] += len(around[a]) - len(both)
-        fill[b] += len(around[b]) - len(both)
-        size[a] *= states[b]
-        size[b] *= states[a]
-        around[a].add(b)
-        around[b].add(a)
+    for a in near:
+        rest.discard(a)
+        around_a = around[a]
+        for b in rest - around_a:
+            around_b = around[b]
+            both = around_a & around_b
+            for c in both:
+                fill[c] -= 1
+            changed |= both
+            fill[a] += len(around_a) - len(both)
+            fill[b] += len(around_b) - len(both)
+            size[a] *= states[b]
+            size[b] *= states[a]
+            around_a.add(b)
+            around_b.add(a)
     return changed
 
 

@@ -12,6 +12,7 @@ work, but for those in nearly all of the largest tables, which are taken first.
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -57,10 +58,7 @@ class EliminationPlan(NamedTuple):
 
 
 def _operations(segments: list[int]) -> Iterator[Operation]:
-    last = segments[-1] if segments else 0
-    within: list[list[int]] = [[] for _ in range(last + 1)]
-    for k, segment in enumerate(segments):
-        within[segment].append(k)
+    within = _places(segments)
     for places in within[:-1]:
         for k in places:
             yield Operation("forward", k)
@@ -69,6 +67,12 @@ def _operations(segments: list[int]) -> Iterator[Operation]:
             yield Operation("again", k)
         for k in reversed(places):
             yield Operation("backward", k)
+
+
+def _places(segments: list[int]) -> list[range]:
+    """Of each segment: they ascend, so that its places are next to each other."""
+    starts = [k for k, segment in enumerate(segments) if k == 0 or segment > segments[k - 1]]
+    return [range(*ends) for ends in pairwise([*starts, len(segments)])]
 
 
 def plan_elimination(
@@ -136,6 +140,7 @@ class Sizes:
         self.messages = [math.prod(states[order[p]] for p in scope[1:]) for scope in self.scopes]
         self.own = [states[i] for i in order]
         self.work = sum(n * m for n, m in zip(self.own, self.messages, strict=True))
+        self.parents = [scope[1] if len(scope) > 1 else -1 for scope in self.scopes]
         self.children = children_of(self.scopes)
         self.summed = [self._summed(k) for k in range(len(order))]
 
@@ -151,21 +156,21 @@ class Sizes:
 
     def peak(self, segments: list[int]) -> int:
         """Entries at the worst moment, those that a bucket needs in work included."""
-        parents = [scope[1] if len(scope) > 1 else -1 for scope in self.scopes]
-        last = segments[-1] if segments else 0
+        within = _places(segments)
         there = peak = 0
-        for kind, k in _operations(segments):
-            if kind == "backward":
-                peak = max(peak, there + self.summed[k])
-                there -= self.messages[k]
-                continue
-            stays = parents[k] >= 0 and segments[parents[k]] == segments[k]
-            if kind == "forward" or stays or segments[k] == last:
+        for places in within[:-1]:
+            for k in places:
                 there += self.messages[k]
                 peak = max(peak, there)
-            if kind == "forward":
-                within = (c for c in self.children[k] if segments[c] == segments[k])
-                there -= sum(self.messages[c] for c in within)
+                there -= sum([self.messages[c] for c in self.children[k] if c in places])
+        for places in reversed(within):
+            is_last = places is within[-1]  # of the others, what leaves them is there
+            kept = [k for k in places if is_last or self.parents[k] in places]
+            there += sum([self.messages[k] for k in kept])
+            peak = max(peak, there)
+            for k in reversed(places):
+                peak = max(peak, there + self.summed[k])
+                there -= self.messages[k]
         largest = max((n * m for n, m in zip(self.own, self.messages, strict=True)), default=0)
         return peak + min(ROOM, 4 * largest)
 
