@@ -217,7 +217,7 @@ def test_the_best_state(method, capsys):
 
 
 def test_the_best_state_by_the_clock(capsys, monkeypatch):
-    ticking(monkeypatch, 0.005)
+    ticking(monkeypatch, 0.01)
     options = ("--task", "map", "--method", "herded", "--seconds", "0.5")
     answer = found(capsys, "infer", "grid.uai", *options)
     assert answer["state"] == TRUTH.best.state.tolist()

@@ -1,6 +1,7 @@
 """`herded info` and `herded compare`."""
 
 import csv
+import itertools
 import json
 import os
 import signal
@@ -77,8 +78,9 @@ def test_why_a_method_cannot_run(capsys):
         "herded, full",
     }
     assert seen["herded, blanket"]["reason"] == "more than 50.0 MiB"
-    hd.io.write_uai(small_grid(70), "large.uai")
-    seen = told(capsys, "large.uai")
+    pairs = [(pair, np.eye(2) / 100) for pair in itertools.combinations(range(60), 2)]
+    hd.io.write_uai(hd.FactorGraph([2] * 60, pairs), "dense.uai")
+    seen = told(capsys, "dense.uai")
     assert seen["treewidth"] is None and seen["auto"] == "herd"
     assert seen["methods"][0]["reason"].endswith("however it is cut")
     assert seen["methods"][0] == {
@@ -182,8 +184,8 @@ def test_compare_wrong_options(capsys):
     assert "above 0" in fails(capsys, 1, "compare", "grid.uai", "--seconds", "0")
     assert "file" in fails(capsys, 3, "compare", "grid.uai", "--out", "file")
     assert "file/x" in fails(capsys, 3, "compare", "grid.uai", "--out", "file/x")
-    hd.io.write_uai(small_grid(20), "large.uai")
-    assert "expected --reference" in fails(capsys, 4, "compare", "large.uai", "--max-memory", "20M")
+    hd.io.write_uai(small_grid(14), "large.uai")
+    assert "expected --reference" in fails(capsys, 4, "compare", "large.uai", "--max-memory", "2M")
 
 
 def test_compare_slack_is_for_herded_methods():

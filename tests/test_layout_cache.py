@@ -48,7 +48,7 @@ def test_infer_uses_it_and_gives_the_same_bits(monkeypatch):
 
 
 def test_large_plans_are_let_go():
-    model = hd.FactorGraph([2] * 18, [(range(18), np.zeros([2] * 18))])
+    model = hd.FactorGraph([2] * 17, [(range(17), np.zeros([2] * 17))])
     first = cached_layout(model, hd.HerdedGibbs(), None, None)
     assert first.arrays.p.nbytes > SMALL
     assert cached_layout(model, hd.HerdedGibbs(), None, None) is not first

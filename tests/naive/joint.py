@@ -9,22 +9,28 @@ import numpy as np
 def naive_log_scores(model):
     """The log of the unnormalised probability of every state, shape = cardinalities."""
     graph = model.as_factor_graph()
-    scores = np.full(tuple(graph.cardinalities), -np.inf)
+    cards, evidence = graph.cardinalities.tolist(), graph.evidence.tolist()
+    scores = np.full(cards, -np.inf)
     factors = [graph.factor(f) for f in range(graph.n_factors)]
-    for x in itertools.product(*(range(k) for k in graph.cardinalities)):
-        if all(value in (-1, x[i]) for i, value in enumerate(graph.evidence)):
-            scores[x] = math.fsum(table[tuple(x[i] for i in scope)] for scope, table in factors)
+    tables = [(scope, dict(np.ndenumerate(table))) for scope, table in factors]
+    possible = [[v] if v >= 0 else range(k) for k, v in zip(cards, evidence, strict=True)]
+    for x in itertools.product(*possible):
+        scores[x] = math.fsum([table[tuple([x[i] for i in scope])] for scope, table in tables])
     return scores
 
 
 def naive_joint(model):
     """pi(x) for every state, given the evidence, shape = cardinalities."""
-    return np.exp(naive_log_scores(model) - naive_log_z(model))
+    scores = naive_log_scores(model)
+    return np.exp(scores - _log_sum(scores))
 
 
 def naive_log_z(model):
     """log sum_x exp(log_score(x)) over the states that agree with the evidence."""
-    scores = naive_log_scores(model)
+    return _log_sum(naive_log_scores(model))
+
+
+def _log_sum(scores):
     top = scores.max()
     return top + math.log(math.fsum(np.exp(scores - top).ravel()))
 
