@@ -135,7 +135,7 @@ def test_other_ties_are_tried_where_they_may_help(seed):
     assert 2 ** elimination_order(model, limit).treewidth == min(sizes)
 
 
-@pytest.mark.parametrize("side", [50, 80])
+@pytest.mark.parametrize("side", [50, 60])
 def test_no_other_ties_are_tried_where_most_of_a_graph_is_left(side, monkeypatch):
     tried = []
     heuristics = orders._heuristics
@@ -204,19 +204,19 @@ def test_parts_that_share_no_factor_are_swept_one_after_another():
 
 
 def test_large_lattices_are_refused_at_once():
-    model = ising_grid(np.zeros((1000, 2000)))
+    model = ising_grid(np.zeros((1000, 1000)))
     with ending(), pytest.raises(MemoryLimitError, match="with 1001 variables in a cluster"):
         elimination_order(model, 1e12)
     assert elimination_order(ising_grid(np.zeros((3, 500))), 1e6).treewidth == 3
 
 
 def test_costs_beyond_any_float():
-    lattice = potts_grid(np.zeros((152, 152, 100)), 1.0)
+    lattice = potts_grid(np.zeros((302, 302, 10)), 1.0)
     with pytest.raises(MemoryLimitError, match=r"needs 8e[+]300 bytes or more"):
         elimination_order(lattice, np.inf)
-    n = 258  # 16^257 is 2^1028, and no float is above 2^1024
+    n = 344  # 8^343 is 2^1029, and no float is above 2^1024
     dense = pairwise_model(
-        np.zeros((n, 16)), list(itertools.combinations(range(n), 2)), np.zeros((16, 16))
+        np.zeros((n, 8)), list(itertools.combinations(range(n), 2)), np.zeros((8, 8))
     )
-    with pytest.raises(MemoryLimitError, match=r"needs 8e[+]300 bytes or more, with 258 variables"):
+    with pytest.raises(MemoryLimitError, match=r"needs 8e[+]300 bytes or more, with 344 variables"):
         elimination_order(dense)

@@ -63,7 +63,7 @@ def test_log_score_in_parts_is_the_same():
     edges = rng.integers(0, n, (n, 2))
     edges = edges[edges[:, 0] != edges[:, 1]]
     model = hd.pairwise_model(rng.normal(size=(n, 2)), edges, rng.normal(size=(len(edges), 2, 2)))
-    states = rng.integers(0, 2, (1500, n))
+    states = rng.integers(0, 2, (800, n))
     np.testing.assert_allclose(model.log_score(states)[[0, -1]], model.log_score(states[[0, -1]]))
 
 

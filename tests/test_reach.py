@@ -151,9 +151,9 @@ def ties(n, k, possible):
 @pytest.mark.parametrize(
     ("n", "possible", "share"),
     [
-        (150, lambda a, b: np.abs(a - b) <= 1, 1.0),
-        (400, lambda a, b: a != b, 1.0),
-        (400, lambda a, b: b == (3 * a + 7) % 100, 0.01),  # each decides the next
+        (100, lambda a, b: np.abs(a - b) <= 1, 1.0),
+        (200, lambda a, b: a != b, 1.0),
+        (200, lambda a, b: b == (3 * a + 7) % 100, 0.01),  # each decides the next
     ],
 )
 def test_hundreds_of_variables_of_a_hundred_states(n, possible, share):

@@ -339,7 +339,7 @@ def test_competition_models(tmp_path, name):
     answer = Path(f"{path}.MAR")
     if not answer.exists() or name in TOO_LARGE:
         return
-    result = hd.infer(given, hd.Exact(), max_memory=MEMORY)
+    result = hd.infer(given, hd.Exact(), keep=[hd.Marginals()], max_memory=MEMORY)
     np.testing.assert_allclose(result.marginals, hd.io.read_mar(answer), atol=1e-5)
     hd.io.write_mar(result.marginals, tmp_path / "our.MAR", model.cardinalities)
     assert (hd.io.read_mar(tmp_path / "our.MAR") == result.marginals).all()
