@@ -136,7 +136,7 @@ def test_infer_takes_it():
     assert (other.sweeps, len(other.chain_marginals)) == (7, 2)
 
 
-@pytest.mark.parametrize("updates", [10_000, 100_000])
+@pytest.mark.parametrize("updates", [10_000, 40_000])
 def test_it_beats_gibbs(updates):
     """At equal updates, pilot and burn-in included: by 0.15 to 0.3 here, asked for is 0.5."""
     rng = np.random.default_rng(2)
