@@ -1,0 +1,92 @@
+"""Programs in processes of their own that need not import Numba anew, which takes half a second.
+
+They are forked from one that has prepared what all of them need and has no thread. Each has its own
+environment, modules and compiled kernels, and so it sees of others only what they left on disk.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+
+class Nursery:
+    """A process that runs `prepare` and waits; `with` ends it."""
+
+    def __init__(self, prepare: str, **environment: str) -> None:
+        self.prepare, self.environment = prepare, {**os.environ, **environment}
+
+    def __enter__(self) -> "Nursery":
+        self.server = None
+        if hasattr(os, "fork"):
+            self.server = subprocess.Popen(
+                [sys.executable, __file__, self.prepare],
+                env=self.environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.server is not None:
+            self.server.communicate()
+
+    def run(self, program: str, *arguments: object, **environment: str) -> list[str]:
+        """The words that `program` prints in a process with these arguments and settings."""
+        words = [str(one) for one in arguments]
+        if self.server is None:
+            command = [sys.executable, "-c", f"{self.prepare}\n{program}", *words]
+            env = {**self.environment, **environment}
+            done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+            code, printed, said = done.returncode, done.stdout, done.stderr
+        else:
+            told = {"program": program, "words": words, "environment": environment}
+            self.server.stdin.write(json.dumps(told) + "\n")
+            self.server.stdin.flush()
+            code, printed, said = json.loads(self.server.stdout.readline())
+        assert code == 0, said
+        return printed.split()
+
+
+def serve(prepare: str) -> None:
+    """Fork for every line of stdin; answer with the exit code and all that was printed."""
+    del sys.path[0]  # this folder, which no program would have
+    exec(prepare, {})
+    for line in sys.stdin:
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            pid = os.fork()
+            if pid == 0:
+                os.dup2(out.fileno(), 1)
+                os.dup2(err.fileno(), 2)
+                _run(**json.loads(line))
+            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            texts = [_read(file) for file in (out, err)]
+        print(json.dumps([code, *texts]), flush=True)
+
+
+def _run(program: str, words: list[str], environment: dict[str, str]) -> None:
+    """Run the program as `python -c` would, and end."""
+    os.environ.update(environment)
+    sys.path[:0] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
+    if "numba" in sys.modules:  # it has read its settings before
+        sys.modules["numba"].core.config.reload_config()
+    sys.argv, code = ["-c", *words], 0
+    try:
+        exec(program, {"__name__": "__main__"})
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _read(file) -> str:
+    file.seek(0)
+    return file.read().decode()
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
