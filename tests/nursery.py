@@ -12,10 +12,14 @@ import tempfile
 
 
 class Nursery:
-    """A process that runs `prepare` and waits; `with` ends it."""
+    """A process that runs `prepare` and waits; `with` ends it.
 
-    def __init__(self, prepare: str, **environment: str) -> None:
-        self.prepare, self.environment = prepare, {**os.environ, **environment}
+    Settings of the environment, here and in `run`, are words, or None where there is to be none.
+    """
+
+    def __init__(self, prepare: str, **environment: str | None) -> None:
+        self.prepare, self.environment = prepare, dict(os.environ)
+        _set(self.environment, environment)
 
     def __enter__(self) -> "Nursery":
         self.server = None
@@ -33,12 +37,13 @@ class Nursery:
         if self.server is not None:
             self.server.communicate()
 
-    def run(self, program: str, *arguments: object, **environment: str) -> list[str]:
-        """The words that `program` prints in a process with these arguments and settings."""
+    def run(self, program: str, *arguments: object, **environment: str | None) -> str:
+        """What `program` prints in a process with these arguments and settings."""
         words = [str(one) for one in arguments]
         if self.server is None:
             command = [sys.executable, "-c", f"{self.prepare}\n{program}", *words]
-            env = {**self.environment, **environment}
+            env = self.environment.copy()
+            _set(env, environment)
             done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
             code, printed, said = done.returncode, done.stdout, done.stderr
         else:
@@ -47,7 +52,7 @@ class Nursery:
             self.server.stdin.flush()
             code, printed, said = json.loads(self.server.stdout.readline())
         assert code == 0, said
-        return printed.split()
+        return printed
 
 
 def serve(prepare: str) -> None:
@@ -66,9 +71,9 @@ def serve(prepare: str) -> None:
         print(json.dumps([code, *texts]), flush=True)
 
 
-def _run(program: str, words: list[str], environment: dict[str, str]) -> None:
+def _run(program: str, words: list[str], environment: dict[str, str | None]) -> None:
     """Run the program as `python -c` would, and end."""
-    os.environ.update(environment)
+    _set(os.environ, environment)
     sys.path[:0] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
     if "numba" in sys.modules:  # it has read its settings before
         sys.modules["numba"].core.config.reload_config()
@@ -81,6 +86,13 @@ def _run(program: str, words: list[str], environment: dict[str, str]) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+def _set(environment, changes: dict[str, str | None]) -> None:
+    for name, value in changes.items():
+        environment.pop(name, None)
+        if value is not None:
+            environment[name] = value
 
 
 def _read(file) -> str:

@@ -1,7 +1,6 @@
 """exp and log: less than one unit in the last place off, and the same bits everywhere."""
 
 import os
-import subprocess
 import sys
 
 import hypothesis.extra.numpy as hnp
@@ -13,6 +12,7 @@ from exp_bits import GOLDEN, exp_arguments, hashes, log_arguments
 from hypothesis import example, given
 from hypothesis import strategies as st
 from naive.exp import naive_exp, naive_log
+from nursery import Nursery
 
 from herded.system import exp_tables
 from herded.system.exp import exp, exp_array, log, log_add_exp, log_array
@@ -210,7 +210,8 @@ MACHINES = {
     "host": {},
 }
 SCRIPT = """
-import sys
+import sys, warnings
+warnings.simplefilter("error", RuntimeWarning)
 sys.path.insert(0, sys.argv[1])
 from exp_bits import hashes
 from herded.system import exp
@@ -223,17 +224,18 @@ if hasattr(kernels[0], "dispatcher"):
 """
 
 
+@pytest.fixture(scope="module")
+def nursery():
+    dropped = dict.fromkeys(("NUMBA_DISABLE_JIT", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"))
+    with Nursery("import numba", HERDED_CACHE="0", **dropped) as found:
+        yield found
+
+
 @pytest.mark.parametrize("machine", MACHINES)
-def test_the_same_bits_on(machine):
+def test_the_same_bits_on(machine, nursery):
     """And no instruction there that would not be everywhere: nothing fused, nothing of libm."""
-    dropped = ("NUMBA_DISABLE_JIT", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
-    env = {name: value for name, value in os.environ.items() if name not in dropped}
-    env |= {"HERDED_CACHE": "0", **MACHINES[machine]}
-    done = subprocess.run(
-        [sys.executable, "-W", "error::RuntimeWarning", "-c", SCRIPT, os.path.dirname(__file__)],
-        env=env, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    first, _, code = done.stdout.partition("\n")
+    printed = nursery.run(SCRIPT, os.path.dirname(__file__), **MACHINES[machine])
+    first, _, code = printed.partition("\n")
     assert first == str(GOLDEN)
     assert (code.strip() == "") == (machine == "uncompiled")
     for fused in ("vfmadd", "vfmsub", "vfnmadd", "vfnmsub", "llvm.fma", "llvm.fmuladd"):

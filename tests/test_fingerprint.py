@@ -128,7 +128,8 @@ def test_compiled_functions_are_kept_for_the_next_process(tmp_path):
 
         def run(shift, *slopes):
             """The odds by each function, whether it was kept; at last whether the kernel was."""
-            return [float(word) for word in nursery.run(SCRIPT.format(shift=shift), *slopes)]
+            printed = nursery.run(SCRIPT.format(shift=shift), *slopes)
+            return [float(word) for word in printed.split()]
 
         def odds(number):
             return pytest.approx(1 / (1 + math.exp(-2 * number)), abs=1e-6)

@@ -58,8 +58,8 @@ def nursery():
 
 def run(nursery, package, **more):
     """A phase that starts at random, and how often its kernel came from the cache."""
-    more |= {"PYTHONPATH": str(package.parent), "NUMBA_CACHE_DIR": ""}
-    return [int(word) for word in nursery.run(SCRIPT, **more)]
+    more |= {"PYTHONPATH": str(package.parent), "NUMBA_CACHE_DIR": None}
+    return [int(word) for word in nursery.run(SCRIPT, **more).split()]
 
 
 def python(program, **more):
@@ -297,9 +297,9 @@ def test_a_kernel_is_called_by_kernels_and_by_python(inner_first, nursery, tmp_p
             "print('numba.np.linalg' in sys.modules)",  # so it is where compilers were prepared
         ]
     )
-    first = nursery.run(program, NUMBA_CACHE_DIR=str(tmp_path))
+    first, again = (nursery.run(program, NUMBA_CACHE_DIR=str(tmp_path)).split() for _ in range(2))
     assert first[0] == first[1] and first[2:] == ["0", "True"]
-    assert nursery.run(program, NUMBA_CACHE_DIR=str(tmp_path)) == [*first[:2], "1", "False"]
+    assert again == [*first[:2], "1", "False"]
 
 
 def test_what_only_kernels_call_is_no_machine_code_by_itself():
@@ -338,7 +338,7 @@ from herded.system.stream import draw
 draw(np.uint64(1), np.uint64(2))
 print(numba.njit(lambda a: np.dot(a, a))(np.arange(3.0)))
 """
-    assert nursery.run(program) == ["5.0"]
+    assert nursery.run(program) == "5.0\n"
 
 
 @pytest.mark.skipif(JIT.DISABLED, reason="kernels are plain functions")
