@@ -6,6 +6,7 @@ Bit for bit those of `herded.system.exp`.
 import math
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import cache
 
 DIGITS = Context(prec=60)
 LOG_2 = Fraction(DIGITS.ln(Decimal(2)))
@@ -15,6 +16,23 @@ def in_two(number):
     """The nearest multiple of 2^-42 and the float nearest to what is left."""
     high = Fraction(round(number * 2**42), 2**42)
     return float(high), float(number - high)
+
+
+@cache
+def power_of_two(j):
+    """2^(j / 128) as a float, and how much more it is, relative to that."""
+    power = Fraction(DIGITS.power(Decimal(2), Decimal(j) / 128))
+    return float(power), float(power / Fraction(float(power)) - 1)
+
+
+@cache
+def minus_log(fraction):
+    """In two parts."""
+    up, down = Decimal(fraction.denominator), Decimal(fraction.numerator)
+    return in_two(Fraction(DIGITS.ln(DIGITS.divide(up, down))))
+
+
+STEP, TWO = in_two(LOG_2 / 128), in_two(LOG_2)
 
 
 def naive_exp(x):
@@ -27,12 +45,10 @@ def naive_exp(x):
     octave, j = divmod(k, 128)
     if octave > 1024 or octave < -1080:
         return math.inf if octave > 0 else 0.0
-    power = Fraction(DIGITS.power(Decimal(2), Decimal(j) / 128))
-    rounded = float(power)
-    high, low = in_two(LOG_2 / 128)
+    (rounded, more), (high, low) = power_of_two(j), STEP
     r = (x - k * high) - k * low
     rest = (0.5 + r * (1 / 6)) + r * r * (1 / 24 + r * (1 / 120))
-    rest = r + (float(power / Fraction(rounded) - 1) + r * r * rest)
+    rest = r + (more + r * r * rest)
     try:
         return math.ldexp(rounded + rounded * rest, octave)
     except OverflowError:
@@ -54,8 +70,7 @@ def naive_log(x):
     inverse = Fraction(round(2**16 / middle), 2**16)
     exactly = Fraction(m) * inverse - 1
     r = float(exactly)
-    log_c = DIGITS.ln(DIGITS.divide(Decimal(inverse.denominator), Decimal(inverse.numerator)))
-    (high, low), (two_high, two_low) = in_two(Fraction(log_c)), in_two(LOG_2)
+    (high, low), (two_high, two_low) = minus_log(inverse), TWO
     whole = float(e * Fraction(two_high) + Fraction(high))
     low = float(exactly - Fraction(r)) + (e * two_low + low)
     square = r * r
