@@ -13,7 +13,8 @@ import gc
 import os
 import threading
 from collections.abc import Callable
-from functools import cache, update_wrapper
+from contextvars import ContextVar
+from functools import cache, update_wrapper, wraps
 from importlib.util import find_spec
 from types import FunctionType
 from typing import Any
@@ -72,7 +73,30 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
 
     With NUMBA_DISABLE_JIT=1 it stays plain Python, with integers that overflow as silently.
     """
-    return np.errstate(over="ignore")(function) if DISABLED else Kernel(function)
+    return _uncompiled(function) if DISABLED else Kernel(function)
+
+
+_QUIET = ContextVar("_QUIET", default=False)  # whether a kernel is running, as plain Python
+
+
+def _uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` with silent integers, also in kernels that it calls.
+
+    NumPy is told once, by the first of them: to tell it takes longer than many a kernel.
+    """
+
+    @wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        if _QUIET.get():
+            return function(*arguments, **options)
+        before = _QUIET.set(True)
+        try:
+            with np.errstate(over="ignore"):
+                return function(*arguments, **options)
+        finally:
+            _QUIET.reset(before)
+
+    return call
 
 
 _FEW = 2**13  # steps of a few microseconds each: to import Numba takes longer
