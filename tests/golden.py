@@ -1,8 +1,8 @@
 """Runs whose bits are written down: `python -m tests.golden` compares, `--write` writes anew.
 
-`python -m tests.golden few` asks for the runs of `FEW` and the tables of `FEW_TABLES`, and `short`
-for every eighth run of single chains and the short runs of herds: what takes seconds where nothing
-is compiled.
+`python -m tests.golden few` asks for the runs of `FEW` and the tables of `FEW_TABLES`, `fewest` for
+those of `FEWEST` and `FEWEST_TABLES`, and `short` for every eighth run of single chains, the short
+runs of herds and `SHORT_RUNS`: what takes seconds where nothing is compiled.
 
 Models have log-potentials that are multiples of 1/64, which every machine writes alike. A run is
 named by its model, layout and method; its hashes are of the tables, the last states and the
@@ -233,6 +233,22 @@ FEW_TABLES = (
     "binary graph | field | Gibbs(seed=4, herd=20) | 2",
     "mixed with evidence | table | HerdedGibbs(seed=4, herd=20) | 1",
 )
+# What takes seconds to compile: exp and log, sums and products of fractions in loops, numbers that
+# are rounded, and what else a processor without certain instructions does in another way.
+FEWEST = ("chain | auto | BeliefPropagation() | 1", "chain | auto | Exact() | 1")
+FEWEST_TABLES = (
+    "grid | auto | HerdedGibbs() | 1",
+    "binary graph | table | HerdedGibbs() | 1",
+    "binary graph | field | Gibbs() | 9",
+    "three states | pairs | Gibbs() | 1",
+)
+# Of `FEW`, what is quick uncompiled and not among every eighth.
+SHORT_RUNS = (
+    "three states | pairs | Gibbs() | 1",
+    "chain | auto | Exact() | 1",
+    f"mixed with evidence | auto | Gibbs(seed=4, moves={SMALL_BLOCKS!r}) | 1",
+    "mixed with evidence | auto | Tempered(method=Gibbs(seed=4), rungs=4) | 2",
+)
 
 
 def described(method: Any) -> str:
@@ -307,15 +323,16 @@ def main(words: list[str]) -> int:
     every = [label for label, _ in cases()]
     single = [label for label in every if "herd=" not in label][::8]
     short = [label for label in every if label.endswith("sweeps")]
-    asked = {
-        "": every,
-        "few": FEW,
-        "short": [CHEAPER.get(label, label) for label in single] + short,
+    asked: dict[str, tuple[Container[str], Container[str]]] = {
+        "": (every, ()),
+        "few": (FEW, FEW_TABLES),
+        "fewest": (FEWEST, FEWEST_TABLES),
+        "short": ([CHEAPER.get(label, label) for label in single] + short + [*SHORT_RUNS], ()),
     }
     if " ".join(words) not in asked:
-        print(f"expected nothing, few, short or --write, got {' '.join(words)}")
+        print(f"expected nothing, few, fewest, short or --write, got {' '.join(words)}")
         return 2
-    labels = wrong(asked[" ".join(words)], FEW_TABLES if words == ["few"] else ())
+    labels = wrong(*asked[" ".join(words)])
     print("\n".join(labels) or "all bits are those on file")
     return bool(labels)
 
