@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from nursery import Nursery
+from trees import statements
 
 import herded
 import herded.system.jit as JIT  # noqa: N812
@@ -210,17 +211,6 @@ def test_imports_and_named_tuples_are_found_as_python_finds_them():
         lines = sources.text(module).splitlines()
         texts = [b"\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in tuples]
         assert all(text in sources.tuples() for text in texts), module
-
-
-def statements(tree):
-    """All of them, wherever they are; expressions, which are most of a tree, have none within."""
-    found = [tree]
-    for node in found:
-        found += [inner for inner in ast.iter_child_nodes(node) if isinstance(inner, HAVE_BODIES)]
-    return found
-
-
-HAVE_BODIES = ast.stmt, ast.excepthandler, ast.match_case
 
 
 def parsed_imports(nodes):

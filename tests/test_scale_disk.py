@@ -103,7 +103,7 @@ def test_a_run_goes_on_from_its_snapshot(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 def test_killed_from_disk_it_goes_on_to_the_same_bits(tmp_path):
-    stored = lattice(200, 300)
+    stored = lattice(120, 50)
     np.save(tmp_path / "f.npy", stored.field)
     for sweep in (11, 25, 99):  # of which the last does not come
         child = quick_context().Process(target=killed_after, args=(sweep, tmp_path))

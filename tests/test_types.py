@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from trees import statements
 
 import herded
 
@@ -39,7 +40,7 @@ def functions():
     """Every function of the package that is not compiled, with its module and arguments."""
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in statements(ast.parse(path.read_text("utf-8"))):
             if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 continue
             if any("jit" in ast.unparse(decorator) for decorator in node.decorator_list):
