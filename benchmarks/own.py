@@ -58,7 +58,7 @@ def swept_statistics(x, data):
     return swept
 
 
-@njit
+@njit(cache=True)
 def spike_and_slab_by_hand(x, data, sweeps, seed):
     """One chain: log-odds from the swept matrix, which follows every change in place."""
     np.random.seed(seed)  # noqa: NPY002  the one generator that Numba seeds
@@ -119,7 +119,7 @@ def summed_conditional(i, x, statistics, data, out):
     out[0], out[1] = 0.0, total
 
 
-@njit
+@njit(cache=True)
 def summed_by_hand(x, data, sweeps, seed):
     np.random.seed(seed)  # noqa: NPY002  the one generator that Numba seeds
     field, coupling = data
@@ -153,7 +153,7 @@ def field_changed(i, old, new, x, fields, data):
         fields[j] += (new - old) * coupling[i, j]
 
 
-@njit
+@njit(cache=True)
 def fields_by_hand(x, data, sweeps, seed):
     np.random.seed(seed)  # noqa: NPY002  the one generator that Numba seeds
     field, coupling = data
@@ -199,7 +199,7 @@ def ring_conditional(i, x, statistics, data, out):
     out[after] += coupling
 
 
-@njit
+@njit(cache=True)
 def ring_by_hand(x, data, sweeps, seed):
     np.random.seed(seed)  # noqa: NPY002  the one generator that Numba seeds
     field, coupling = data

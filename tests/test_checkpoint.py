@@ -4,7 +4,6 @@ import os
 import pickle
 import signal
 import subprocess
-import sys
 import textwrap
 
 import numpy as np
@@ -15,6 +14,7 @@ import herded as hd
 import herded.run.infer
 import herded.run.sampling
 from herded.errors import CheckpointError
+from tests.command import quick
 from tests.patience import HANGS, wait_until
 
 
@@ -177,7 +177,7 @@ def test_dying_often(tmp_path, monkeypatch):
 # -- processes --------------------------------------------------------------------------------
 
 PROGRAM = """
-    import sys, numpy as np, herded as hd, herded.run.sampling
+    import os, sys, numpy as np, herded as hd, herded.run.sampling
     herded.run.sampling.BLOCK = 400 * 100  # a hundred sweeps
     field = np.random.default_rng(0).normal(size=(20, 20))
     model = hd.ising_grid(field, 0.4)
@@ -185,7 +185,7 @@ PROGRAM = """
     path, sweeps = sys.argv[1], int(sys.argv[2])
     keep = [hd.Marginals(rao_blackwell=True), hd.Samples(every=100), hd.BestState()]
     hd.infer(model, method, sweeps=1)
-    print("ready", flush=True)
+    print("ready", os.getpid(), flush=True)
     result = hd.infer(model, method, sweeps=sweeps, keep=keep, checkpoint=path,
                       checkpoint_every=0.02)
     print(result.sweeps, result.provenance["interrupted"], result.samples.shape[1])
@@ -194,16 +194,17 @@ PROGRAM = """
 
 
 def start(path, sweeps):
-    """The program in a process of its own, running."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(PROGRAM), path, str(sweeps)],
+    """The program, running, and the process that it is; the first ends when that does."""
+    program = subprocess.Popen(
+        quick("python", "-c", textwrap.dedent(PROGRAM), path, sweeps),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout.readline() == "ready\n", process.stderr.read()
-    wait_until(lambda: os.path.exists(path), process)
-    return process
+    word, _, number = program.stdout.readline().partition(" ")
+    assert word == "ready", program.stderr.read()
+    wait_until(lambda: os.path.exists(path), program)
+    return program, int(number)
 
 
 def continued(path, sweeps):
@@ -220,10 +221,10 @@ def done_in(path):
 
 def test_ctrl_c_returns_what_there_is(tmp_path):
     path = str(tmp_path / "run.ckpt")
-    process = start(path, 10**9)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=HANGS)
-    assert process.returncode == 0 and err == ""
+    program, number = start(path, 10**9)
+    os.kill(number, signal.SIGINT)
+    out, err = program.communicate(timeout=HANGS)
+    assert program.returncode == 0 and err == ""
     sweeps, interrupted, draws = out.split("\n")[0].split()
     assert interrupted == "True" and 0 < int(sweeps) < 10**9 and int(draws) == int(sweeps) // 100
     np.testing.assert_allclose(float(out.split("\n")[1]), 400.0)
@@ -234,10 +235,10 @@ def test_ctrl_c_returns_what_there_is(tmp_path):
 
 def test_sigkill_and_resume(tmp_path):
     path = str(tmp_path / "run.ckpt")
-    process = start(path, 10**9)
-    process.kill()
-    process.communicate(timeout=HANGS)
-    assert process.returncode == -signal.SIGKILL
+    program, number = start(path, 10**9)
+    os.kill(number, signal.SIGKILL)
+    out, _ = program.communicate(timeout=HANGS)
+    assert program.returncode != 0 and out == ""  # it did not come to its end
     done = done_in(path)
     assert done > 0 and done % 100 == 0
     assert same(continued(path, done + 250), continued(None, done + 250))

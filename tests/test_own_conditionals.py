@@ -2,8 +2,7 @@
 
 import pickle
 import warnings
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -23,6 +22,7 @@ from benchmarks import own as own_benchmark
 from benchmarks.own import COLUMNS, ODDS, SLAB, spike_and_slab, spins
 from herded.models.support import member_starts
 from herded.system.stream import stream_key
+from tests.workers import processes
 
 pytestmark = pytest.mark.usefixtures("quiet")
 
@@ -241,7 +241,7 @@ def test_executors_and_copies():
     with ThreadPoolExecutor(2) as pool:
         sent = hd.infer(model, method, sweeps=40, chains=2, keep=keep, executor=pool).samples
     np.testing.assert_array_equal(sent, whole)
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+    with processes(1) as pool:
         sent = hd.infer(model, method, sweeps=40, chains=2, keep=keep, executor=pool).samples
     np.testing.assert_array_equal(sent, whole)
     copy = pickle.loads(pickle.dumps(model))
@@ -258,7 +258,7 @@ def test_no_method_gives_herds():
     assert not found.warnings and np.abs(found.marginals - exact.marginals).max() < 0.01
     short = hd.recommend(as_functions(BINARY), sweeps=100)
     assert short.method == hd.Gibbs() and "Gibbs chains" in short.reason
-    best = hd.infer(as_functions(BINARY), keep=[hd.BestState()]).best
+    best = hd.infer(as_functions(BINARY), sweeps=1000, keep=[hd.BestState()]).best
     np.testing.assert_array_equal(best.state, hd.infer(BINARY, hd.Exact()).best.state)
 
 
