@@ -187,7 +187,7 @@ def test_joints(method, most):
 
 def test_without_neighbours_the_blanket_is_all_others():
     """`lazy` is then `full`; known neighbours give the bits of layout "factor"."""
-    keep, far = [hd.Samples()], as_functions(GRAPH, near=False)
+    keep, far = [hd.Samples()], as_functions(BINARY, near=False)
     lazy, full = (
         hd.infer(far, hd.HerdedGibbs(w), sweeps=60, keep=keep).samples for w in ("lazy", "full")
     )
@@ -222,7 +222,7 @@ def test_the_same_as_a_factor_graph(method):
 @pytest.mark.parametrize("method", RUNS, ids=repr)
 def test_saved_resumed_and_continued(method, tmp_path):
     """Also over sweep 128, where what is kept is built anew."""
-    model, path, keep = as_functions(BINARY), tmp_path / "run.ckpt", [hd.Samples()]
+    model, path, keep = as_functions(GRAPH), tmp_path / "run.ckpt", [hd.Samples()]
     whole = hd.infer(model, method, sweeps=150, chains=2, keep=keep).samples
     for sweeps in (70, 128, 150):
         found = hd.infer(model, method, sweeps=sweeps, chains=2, keep=keep, checkpoint=path)
