@@ -85,7 +85,7 @@ def test_tiles_of_a_periodic_lattice_with_evidence(client, tmp_path, tile):
 
 @pytest.mark.parametrize("saved", [False, True])
 def test_tiles_and_a_dead_worker(client, tmp_path, saved, monkeypatch):
-    """Killed when an eighth of the sweeps is done."""
+    """Killed when a third of the sweeps is done."""
     stored = lattice(90, 129)
     client.wait_for_workers(2)
     pids, killed = list(client.run(os.getpid).values()), []
@@ -108,14 +108,14 @@ def test_tiles_and_a_dead_worker(client, tmp_path, saved, monkeypatch):
         stored,
         SHARED,
         out=tmp_path / "marginals.npy",
-        sweeps=150,
+        sweeps=60,
         tile=(30, 40),
         client=client,
         checkpoint=tmp_path / "run" if saved else None,
         checkpoint_every=0.5,
     )
     assert killed and len(crews) >= 2
-    assert np.array_equal(result.marginals, whole(stored, SHARED, 150))
+    assert np.array_equal(result.marginals, whole(stored, SHARED, 60))
 
 
 # -- the command line -----------------------------------------------------------------------------

@@ -178,8 +178,8 @@ def test_bands_are_as_small_as_memory_asks(tmp_path, rows):
     stored = lattice(130, 60)
     row = 60 * Work(stored, SHARED, 0, False).site_bytes
     max_memory = row * min(130, rows * out_of_core.bands_in_memory(1, 130))
-    result = hd.infer_tiled(stored, SHARED, out=tmp_path / "m.npy", sweeps=5, max_memory=max_memory)
-    assert np.array_equal(result.marginals, whole(stored, SHARED, 5))
+    result = hd.infer_tiled(stored, SHARED, out=tmp_path / "m.npy", sweeps=3, max_memory=max_memory)
+    assert np.array_equal(result.marginals, whole(stored, SHARED, 3))
     assert result.provenance["tile"][0] == {1000: 130, 30: 130, 12: 12, 2: 2}[rows]
     with pytest.raises(hd.MemoryLimitError, match="raise max_memory="):
         hd.infer_tiled(stored, SHARED, out=tmp_path / "n.npy", sweeps=5, max_memory=19 * row)

@@ -96,7 +96,7 @@ def test_a_host_that_dies(tmp_path, half, when, saved):
     folder = tmp_path / "run" if saved else None
     client = FakeClient(3, **{when: ("worker-1", half)})
     result = hd.infer_tiled(
-        stored, SHARED, out=tmp_path / "m.npy", sweeps=15, tile=(10, 12), client=client,
+        stored, SHARED, out=tmp_path / "m.npy", sweeps=15, tile=(16, 14), client=client,
         checkpoint=folder, checkpoint_every=0,
     )  # fmt: skip
     assert len(client.alive) == 2
