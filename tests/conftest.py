@@ -21,6 +21,9 @@ from drawing import examples
 KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
 os.environ.setdefault("NUMBA_CACHE_DIR", str(KERNELS))
 
+# Workers have all cores already: small matrices gain nothing from more threads, which wait busily.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Bytecode is kept as well: each of a hundred processes would parse the whole package.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

@@ -89,7 +89,8 @@ def naive_annealed_gibbs(
 
 def empty_tally(naive):
     """Sums of conditionals, one row for each variable."""
-    return [[0] * (1 if naive.scalar else max(naive.cards)) for _ in range(naive.n)]
+    width = 1 if naive.scalar else max(naive.cards)
+    return [[0] * width for _ in range(naive.n)]
 
 
 def add_to_tally(tally, i, p):

@@ -18,7 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise, permutations
+from itertools import accumulate, pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -112,14 +112,13 @@ def phase_law(steps: Sequence[Fraction]) -> Iterator[tuple[Fraction, tuple[int, 
     1/3 (0, 1, 0)
     1/3 (1, 0, 0)
     """
-    upto = [Fraction(0)]
-    for step in steps:
-        upto.append(upto[-1] + step)
-    edges = sorted({Fraction(1), *(-c % 1 for c in upto)})
+    whole = math.lcm(*(step.denominator for step in steps))  # 1, in parts that all steps are of
+    parts = [step.numerator * (whole // step.denominator) for step in steps]
+    upto = list(accumulate(parts, initial=0))
+    edges = sorted({whole, *(-c % whole for c in upto)})
     for left, right in pairwise(edges):
-        inside = (left + right) / 2
-        wound = [math.floor(inside + c) for c in upto]
-        yield right - left, tuple(b - a for a, b in pairwise(wound))
+        wound = [(left + right + 2 * c) // (2 * whole) for c in upto]  # at the piece's middle
+        yield Fraction(right - left, whole), tuple(b - a for a, b in pairwise(wound))
 
 
 def visit_law(
@@ -161,11 +160,12 @@ def visit_law(
     chosen = [next(every)] if orders == "fixed" else list(every)
     if orders == "sorted":  # Python's sort leaves equal ones in the order they came in
         chosen = [tuple(sorted(order, key=lambda k: list(conditionals[k]))) for order in chosen]
-    return _merged(
-        (probability * count / len(chosen), states)
+    law = _merged(
+        (probability * count, states)
         for order, count in Counter(chosen).items()
         for probability, states in draw(conditionals, order)
     )
+    return [(probability / len(chosen), states) for probability, states in law]
 
 
 def herd_kernel(
@@ -214,16 +214,20 @@ def herd_kernel(
     others = np.arange(len(states)) - stride * states[:, i]
     rows = conditional(model, i).ravel()[others[:, None] + stride * np.arange(cards[i])]
     contexts, of_state = np.unique(rows, axis=0, return_inverse=True)
-    laws: dict[tuple[int, ...], list[tuple[float, np.ndarray]]] = {}
+    herds = all_states([len(states)] * members)
+    places = len(states) ** np.arange(members)[::-1]
+    without = others[herds] @ places  # the herd's number if all were in state 0 of the variable
+    seen, of_herd = np.unique(of_state.ravel()[herds], axis=0, return_inverse=True)
     kernel = np.zeros((size, size))
-    for at, herd in enumerate(all_states([len(states)] * members)):
-        key = tuple(int(c) for c in of_state.ravel()[herd])
-        if key not in laws:
-            law = visit_law([contexts[c].tolist() for c in key], draw=draw, orders=orders)
-            laws[key] = [(float(probability), np.array(new)) for probability, new in law]
-        for probability, new in laws[key]:
-            moved = herd + stride * (new - states[herd, i])
-            kernel[at, _code(moved, len(states))] += probability
+    for at, key in enumerate(seen):
+        law = visit_law([contexts[c].tolist() for c in key], draw=draw, orders=orders)
+        new = stride * (np.array([drawn for _, drawn in law]) @ places)
+        same = np.flatnonzero(of_herd.ravel() == at)
+        np.add.at(
+            kernel,
+            (same[:, None], without[same, None] + new),
+            [float(probability) for probability, _ in law],
+        )
     return kernel
 
 
@@ -328,9 +332,3 @@ def _herds(cards: tuple[int, ...], members: int) -> int:
         )
     return size
 
-
-def _code(herd: np.ndarray, states: int) -> int:
-    code = 0
-    for state in herd:
-        code = code * states + int(state)
-    return code
