@@ -380,9 +380,14 @@ def one_sweep_variance(model, values, how):
     if how == "independent":
         return (pi @ f**2 - (pi @ f) ** 2) / 4
     told = {"draw": two_phases} if how == "two phases" else {"orders": how}
-    assert hd.theory.check_members(model, 4, **told).holds
-    law = np.linalg.matrix_power(hd.theory.herd_sweep_kernel(model, 4, **told), 300)[0]
-    averages = f[np.stack(np.unravel_index(np.arange(256), (4,) * 4), axis=1)].mean(axis=1)
+    herds = np.stack(np.unravel_index(np.arange(256), (4,) * 4), axis=1)
+    kernel, alone = (
+        hd.theory.herd_sweep_kernel(model, 4, **told),
+        hd.theory.gibbs_sweep_kernel(model),
+    )
+    for k in range(4):
+        assert np.allclose(hd.theory.member_kernel(kernel, 4, k), alone[herds[:, k]], atol=1e-14)
+    law, averages = np.linalg.matrix_power(kernel, 300)[0], f[herds].mean(axis=1)
     return law @ averages**2 - (law @ averages) ** 2
 
 

@@ -103,9 +103,9 @@ def test_lanes_that_have_the_same_neighbours(members, sizes, shared):
     proposal, draw = propose("field", layers(*sizes), members, seed=1)
     layout, x0 = proposal.build(), starts_of(layers(*sizes), members)
     assert sorted(layout.arrays.shared, reverse=True) == shared
-    for betas in (None, BETAS[1:4]):
-        samples, tally, _ = run(layout, draw, x0, 3, cuts=(2,), betas=betas)
-        expected = naive_field_herd(layout, draw, x0, 3, betas=betas)
+    for betas in (None, BETAS[2:4]):
+        samples, tally, _ = run(layout, draw, x0, 2, cuts=(1,), betas=betas)
+        expected = naive_field_herd(layout, draw, x0, 2, betas=betas)
         np.testing.assert_array_equal(samples, expected[0])
         np.testing.assert_array_equal(tally, expected[1])
 
@@ -319,7 +319,7 @@ def test_joint(kind, name, members):
     model = tiny(name)
     truth = naive_joint(model).reshape(-1)
     proposal, draw = propose(kind, model, members, seed=5)
-    sweeps = 300_000 // members if members > 1 else 75_000  # one has fewer draws: 5 sigmas of them
+    sweeps = 300_000 // members if members > 1 else 30_000  # one has fewer draws: 5 sigmas of them
     samples, tally, _ = run(proposal.build(), draw, starts_of(model, members), sweeps)
     powers = 1 << np.arange(model.n_variables - 1, -1, -1)
     numbers = samples[100:].reshape(-1, model.n_variables) @ powers
@@ -363,7 +363,8 @@ def test_members_stay_apart(kind, name, members, kept):
     """
     model, states, joint = zero_field(name)
     proposal, draw = propose(kind, model, members, kept)
-    samples, _, _ = run(proposal.build(), draw, starts_of(model, members), 6_100)
+    sweeps = 3_100 if members == 64 else 6_100  # fewer members, nearer to the limits
+    samples, _, _ = run(proposal.build(), draw, starts_of(model, members), sweeps)
     numbers = samples[100::5] @ (1 << np.arange(model.n_variables - 1, -1, -1))
     distinct = 1 + (np.diff(np.sort(numbers, axis=1), axis=1) > 0).sum(axis=1).mean()
     assert distinct > 0.98 * (1 - (1 - joint) ** members).sum()

@@ -56,6 +56,7 @@ def naive_cooled(field, beta, bits):
     return min(max((field * m + (1 << shift >> 1)) >> shift, -32767), 32767)
 
 
+@cache
 def naive_multiplier(value, bits):
     """`value` as m / 2^shift, where m has so many bits; the largest m is as good as infinite."""
     if value >= 2**bits - 1:
@@ -83,10 +84,10 @@ def members_in_slots(visit, lane, members):
         key = naive_draw(visit, words + word)
         for nth, distance in enumerate((1, 2, 4, 8, 16, 32)):
             bits = naive_lane_bits(key, 6 * lane + nth)
-            for k in range(64):
+            for k in range(min(64, members - word * 64 - distance)):
                 low, high = word * 64 + k, word * 64 + k + distance
                 place = k if k < 32 else k - 32 + distance  # of the random bit
-                if not k & distance and high < members and bits >> place & 1:
+                if not k & distance and bits >> place & 1:
                     slots[low], slots[high] = slots[high], slots[low]
     return slots
 
@@ -95,12 +96,12 @@ def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
     """x0 (members, N) -> samples (sweeps, members, N) and sums of p at scale 2^31, (N,)."""
     a, members = layout.arrays, len(x0)
     row_start, place = a.row_start.tolist(), a.place.tolist()
-    neighbour, coupling, alone = a.neighbour.tolist(), a.coupling.tolist(), a.alone.tolist()
+    neighbour, coupling, alone = a.neighbour, a.coupling.astype(np.int64), a.alone.tolist()
     blocks, size, words = len(row_start) - 1, len(alone), -(-members // 64)
     key, order_key = naive_key(draw.seed, chain, 4), naive_key(draw.seed, chain, 5)
     start = naive_key(draw.seed, chain, 2)
     phases = [naive_draw(start, at) >> 48 & 0x7FFF for at in range(2 * size)]
-    x = [[0] * members for _ in range(size + 1)]
+    x = np.zeros((size + 1, members), np.int64)
     known = layout.model.evidence >= 0
     for i in np.flatnonzero(~known):
         x[place[i]] = [int(one[i]) for one in x0]
@@ -121,12 +122,9 @@ def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
                     phases[low], phases[low + LANES] = both >> 16 & 0x7FFF, both & 0x7FFF
                 slots, p_of = members_in_slots(visit, lane, members), [0] * (64 * words)
                 in_order = [slots[slot] if slot < members else slot for slot in order]
-                fields = [alone[at]] * members
-                for link in range(row_start[b] * LANES + lane, row_start[b + 1] * LANES, LANES):
-                    if coupling[link]:
-                        across = zip(fields, x[neighbour[link]], strict=True)
-                        fields = [field + coupling[link] * state for field, state in across]
-                for k, field in enumerate(fields):
+                links = slice(row_start[b] * LANES + lane, row_start[b + 1] * LANES, LANES)
+                fields = alone[at] + coupling[links] @ x[neighbour[links]]
+                for k, field in enumerate(fields.tolist()):
                     if betas is None:
                         p_of[k] = naive_coarse(field, layout.bits)
                     else:
@@ -148,7 +146,7 @@ def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
                     tally[at] += p << 16
                 new.append(states)
             x[b * LANES : (b + 1) * LANES] = new
-        sample = np.array([x[at] for at in place]).T
+        sample = x[place].T.copy()
         sample[:, known] = layout.model.evidence[known]
         samples.append(sample)
     return np.array(samples), np.array([tally[at] for at in place])
