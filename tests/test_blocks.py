@@ -94,7 +94,11 @@ def tied():
 
 def block_kernel(model, layout, b, beta=1.0):
     """(states, states) probabilities of one move of block b, from the compiled tables."""
-    a, work, cards = layout.arrays, room(layout.arrays, 1), tuple(model.cardinalities)
+    a, work, cards = (
+        layout.arrays,
+        room(layout.arrays, 1, layout.longest),
+        tuple(model.cardinalities),
+    )
     fill_potentials(a.log_tables, a.table_start, beta, work.values, work.lowest)
     first, last = a.block_start[b], a.block_start[b + 1]
     kernel = np.zeros((np.prod(cards), np.prod(cards)))

@@ -181,7 +181,7 @@ def test_the_joint_of_the_coldest_rung(method, name):
     """Total variation from enumeration is what so many draws leave."""
     model = small_models()[name]
     expected = naive_joint(model)
-    sweeps = 60_000 if method.method == hd.Gibbs() else 4000 // method.herd * 2
+    sweeps = 30_000 if method.method == hd.Gibbs() else 4000 // method.herd * 2
     result = hd.infer(model, method, sweeps=sweeps, burn_in=200, keep=[hd.Joint()])
     assert np.abs(result.joint - expected).sum() / 2 < 0.03
 

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 from naive.conditional import SCALAR
-from naive.lattice import STRIP, Plain, _bits_around, _lattice_conditional
+from naive.lattice import STRIP, Plain, _lattice_conditional, places_around
 from naive.stream import naive_draw, naive_key, naive_shuffle
 
 WORD, LANES, COLUMNS = 8, 128, 1152
@@ -42,7 +42,7 @@ def naive_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
     words = math.ceil(members / WORD)
     key, order_key = naive_key(seed, chain, 4), naive_key(seed, chain, ORDERS)
     start_key = naive_key(seed, chain, 2)
-    x = np.array(x0, dtype=int).reshape(members, height, width).tolist()
+    x = [[*one, 0] for one in np.array(x0, dtype=int).reshape(members, -1).tolist()]
     tally = np.zeros((height, width), dtype=object)
     plain, by_count = Plain(model), model.counts_suffice
     phases, samples, coarse = {}, [], cache(lambda *of: _coarse(plain, by_count, *of))
@@ -63,13 +63,13 @@ def naive_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
                 names = [2 * (part * rows * columns + lane) + high for high in (0, 1)]
                 phi = phases.get((r, c), [naive_draw(start_key, name) >> 57 for name in names])
             turns = naive_order(naive_draw(order_key, clock), lane, words, members)
+            near = places_around(height, width, r, c, plain.periodic)
             for turn, k in turns:
-                around = _bits_around(x[k], r, c, plain.periodic)
-                p = naive_rounded(coarse(r, c, *around), chance, turn)
+                p = naive_rounded(coarse(r, c, *(x[k][at] for at in near)), chance, turn)
                 tally[r, c] += p * SCALAR // ONE
-                x[k][r][c] = naive_carry(phi, p)
+                x[k][r * width + c] = naive_carry(phi, p)
             phases[r, c] = phi
-        samples.append(np.array(x).reshape(members, -1))
+        samples.append([one[:-1] for one in x])
     left = [phases[r, c] for r in range(height) for c in range(width)]
     return np.array(samples), tally.reshape(-1).astype(np.int64), np.array(left)
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 from naive.choose import naive_choose, naive_pick
@@ -22,35 +23,36 @@ def naive_lattice(model, *, weights, phases="random", seed=0, chain=0, x0, sweep
     by_count = model.counts_suffice and weights != "blanket"
     key, phase_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
     random = phases == "random" or chain > 0
-    x = np.array(x0, dtype=int).reshape(height, width).tolist()
+    x = [*np.array(x0, dtype=int).tolist(), 0]  # beyond the border
     w, samples = {}, []
     tally = [[0] * width for _ in range(height)]
     plain = Plain(model)
     sites = sorted(itertools.product(range(height), range(width)), key=lambda s: sum(s) % 2)
     for sweep in range(sweeps):
         for r, c in sites:
-            around = _bits_around(x, r, c, plain.periodic)
+            around = [x[at] for at in places_around(height, width, r, c, plain.periodic)]
             context = sum(around) if by_count else sum(b << d for d, b in enumerate(around))
             p = _lattice_conditional(plain, r, c, around, by_count)
             stored, phase = packed_place(plain.shape, r, c, context, by_count)
             if weights is None:
                 counter = sweep * packed_size(plain.shape) + stored
-                x[r][c] = naive_pick(p, naive_draw(key, counter))
+                x[r * width + c] = naive_pick(p, naive_draw(key, counter))
             else:
                 first = naive_start(phase_key if random else None, phase, 0)
                 old = w.get((r, c, context), first)
-                x[r][c], w[r, c, context] = naive_choose(old, p)
+                x[r * width + c], w[r, c, context] = naive_choose(old, p)
             tally[r][c] += p
-        samples.append(np.array(x).ravel())
+        samples.append(x[:-1])
     return np.array(samples), np.array(tally).reshape(-1, 1)
 
 
-def _bits_around(x, r, c, periodic):
-    """Left, right, up, down; beyond the border 0, or where periodic what lies on the other side."""
+@cache
+def places_around(height, width, r, c, periodic):
+    """Left, right, up, down; beyond the border -1, or where periodic what is on the other side."""
     places = ((r, c - 1), (r, c + 1), (r - 1, c), (r + 1, c))
     if periodic:
-        return [x[a % len(x)][b % len(x[0])] for a, b in places]
-    return [x[a][b] if 0 <= a < len(x) and 0 <= b < len(x[0]) else 0 for a, b in places]
+        return [a % height * width + b % width for a, b in places]
+    return [a * width + b if 0 <= a < height and 0 <= b < width else -1 for a, b in places]
 
 
 class Plain:
@@ -87,6 +89,7 @@ def _lattice_conditional(plain, r, c, bits, by_count):
     return naive_fixed_scalar(*logits)
 
 
+@cache
 def _packed_shape(shape):
     """Columns of a half-lattice, rows of a strip, strips."""
     columns = (shape[1] + 1) // 2

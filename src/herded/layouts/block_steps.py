@@ -33,9 +33,8 @@ class Work(NamedTuple):
     in_logs: np.ndarray  # (members * steps of a block)
 
 
-def room(a: BlockArrays, members: int) -> Work:
-    """Room for the elimination of any block, for so many members."""
-    steps = int(np.diff(a.block_start).max(initial=0))
+def room(a: BlockArrays, members: int, steps: int) -> Work:
+    """Room for the elimination of any block, of so many steps at most, for so many members."""
     potentials, messages = int(a.table_start[-1]), int(a.message_size[0])
     return Work(
         values=np.empty(messages),

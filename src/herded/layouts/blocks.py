@@ -42,6 +42,11 @@ class InBlocks(Layout):
         movable = int(self.arrays.free[self.model.cardinalities > 1].sum())
         return max(1, round(movable * blocks / steps)) if steps else 0
 
+    @cached_property
+    def longest(self) -> int:
+        """Steps of the largest block."""
+        return int(np.diff(self.arrays.block_start).max(initial=0))
+
     @property
     def visits(self) -> int:
         return self.moves
@@ -99,7 +104,7 @@ class BlockLayout(InBlocks, SweptLayout):
             self.moves,
             step,
             np.ones(len(block)) if betas is None else betas,
-            room(self.arrays, 1),
+            room(self.arrays, 1, self.longest),
             state.x,
             state.own.get("w", NO_WEIGHTS),
             self.weight_at,
@@ -132,7 +137,7 @@ class BlockHerdLayout(InBlocks, SideBySide):
             self.moves,
             step,
             np.ones(len(block)) if betas is None else betas,
-            room(self.arrays, self.members),
+            room(self.arrays, self.members, self.longest),
             orders(self.members),
             state.x,
             state.own.get("phases", NO_PHASES),

@@ -331,4 +331,3 @@ def _herds(cards: tuple[int, ...], members: int) -> int:
             f"got {members} of {math.prod(cards)} states each: use a smaller model or herd"
         )
     return size
-
