@@ -13,6 +13,7 @@ import numpy as np
 
 import herded as hd
 from benchmarks.timing import nanoseconds
+from herded.system.jit import jit
 
 NODES, DEGREE, SWEEPS = 10_000, 6, 20
 STATES = (3, 4, 8, 16)
@@ -91,7 +92,7 @@ def _sweeping(model: Any, kind: str, method: Any, block: np.ndarray) -> Callable
 # -- the expert's loops --------------------------------------------------------------------------
 
 
-@numba.njit(error_model="numpy")
+@jit
 def expert_products(start, neighbour, which, factor, alone, x, seed, block):
     bits, states = seed[0], alone.shape[1]
     upto = np.empty(states)
@@ -109,7 +110,7 @@ def expert_products(start, neighbour, which, factor, alone, x, seed, block):
     seed[0] = bits
 
 
-@numba.njit(error_model="numpy")
+@jit
 def expert_sums(start, neighbour, which, logs, alone, x, seed, block):
     bits, states = seed[0], alone.shape[1]
     upto = np.empty(states)

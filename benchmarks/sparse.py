@@ -12,13 +12,13 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numba
 import numpy as np
 
 import herded as hd
 from benchmarks import many_states
 from benchmarks.timing import nanoseconds
 from herded.layouts.field_sweeps import LONG
+from herded.system.jit import jit
 
 NODES, DEGREE, SWEEPS = 10_000, 6, 100
 STEPS, REACH = 64, 24  # of the expert's table: entries per unit, and how far it goes
@@ -111,7 +111,7 @@ def _sweeping(model: Any, kind: str, method: Any, *blocks: np.ndarray) -> Callab
 # -- the expert's loops --------------------------------------------------------------------------
 
 
-@numba.njit(error_model="numpy")
+@jit
 def expert_exp(start, neighbour, strength, alone, x, seed, block):
     bits = seed[0]
     for s in range(len(block)):
@@ -128,7 +128,7 @@ def expert_exp(start, neighbour, strength, alone, x, seed, block):
     seed[0] = bits
 
 
-@numba.njit(error_model="numpy")
+@jit
 def expert_table(start, neighbour, strength, alone, sigmoid, x, seed, block):
     bits = seed[0]
     for s in range(len(block)):

@@ -60,7 +60,8 @@ def test_the_expert_of_many_states_has_the_conditionals_of_the_model(shared):
         alone = sparse.alone[i] + rows.sum(axis=0)
         for kernel, change in ((expert_products, np.exp), (expert_sums, np.array)):
             block, seed = np.zeros((draws, 1), np.uint8), np.array([88172645463325252], np.uint64)
-            told = (start, nobody, nobody, change(np.zeros((0, 3, 3))), change(alone[None]))
+            tables = change(np.zeros((0, 3, 3))), change(alone[None])
+            told = (start, nobody, nobody.astype(np.int64), *tables)
             kernel(*told, np.zeros(1, np.uint8), seed, block)
             found = np.bincount(block[:, 0], minlength=3) / draws
             assert (np.abs(found - p) < 5 * np.sqrt(p * (1 - p) / draws)).all()
