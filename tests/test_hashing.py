@@ -118,7 +118,7 @@ def test_threads_and_blocks_do_not_matter(states, max_weights, monkeypatch):
     sizes = rng.integers(1, 8, 60)
     model = parts(np.full(sizes.sum(), states), sizes, rng)
     method = hd.HerdedGibbs(weights="lazy", max_weights=max_weights)
-    options = {"sweeps": 2500, "keep": [hd.Samples(every=7)], "layout": "factor"}
+    options = {"sweeps": 1100, "keep": [hd.Samples(every=7)], "layout": "factor"}
     one = hd.infer(model, method, threads=1, **options)
     monkeypatch.setattr(sampling, "BLOCK", model.n_variables * 511)
     two = hd.infer(model, method, threads=2, **options)
