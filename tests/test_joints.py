@@ -16,7 +16,7 @@ import herded as hd
 from herded.layouts.weights import MODES
 
 POINTS = np.array([1_000, 3_162, 10_000, 31_623, 100_000])
-SHORTER = POINTS[:-1]  # enough for what falls as 1 / T
+SHORTER = POINTS[:-1]  # enough for a power of T
 COMPLETE = [(4, 2), (6, 2), (4, 3)]  # variables, states
 SEEDS = range(4)
 
@@ -185,9 +185,9 @@ def test_gibbs_converges_as_draws_do(n, k):
     correlation of sweeps adds at most a fifth.
     """
     runs = [(complete(s, n, k), hd.Gibbs(seed=seed)) for s in SEEDS for seed in (s, s + 10)]
-    errors = np.mean([total_variations(*run, POINTS) for run in runs], axis=0)
-    drawn = np.mean([[drawn_variation(model, T) for T in POINTS] for model, _ in runs], axis=0)
-    assert -0.6 < slope(POINTS, errors) < -0.4
+    errors = np.mean([total_variations(*run, SHORTER) for run in runs], axis=0)
+    drawn = np.mean([[drawn_variation(model, T) for T in SHORTER] for model, _ in runs], axis=0)
+    assert -0.6 < slope(SHORTER, errors) < -0.4
     assert (errors < 1.35 * drawn).all() and (errors > 0.75 * drawn).all()
 
 
@@ -199,7 +199,7 @@ def test_pools_have_no_plateau_while_they_split(n, k, slack):
     ends = POINTS[[0, -1]]
     pooled = hd.HerdedGibbs("pooled", slack)
     first, last = np.mean(
-        [total_variations(complete(s, n, k), pooled, ends) for s in SEEDS], axis=0
+        [total_variations(complete(s, n, k), pooled, ends) for s in SEEDS[:2]], axis=0
     )
     assert last < first / 4
 
