@@ -34,7 +34,7 @@ def test_the_page_of_models(tmp_path, monkeypatch):
     monkeypatch.setenv("HERDED_UAI", str(tmp_path))
     monkeypatch.setattr(uai, "QUICK_UPDATES", 1_000)
     monkeypatch.setattr(uai, "PATIENCE", 0.01)  # by the formula, which takes no clock
-    page = list(uai.lines(quick=True, seconds=0.3))
+    page = list(uai.lines(quick=True, seconds=0.1))
     rows = [cells(line) for line in page if line.startswith(("| a ", "| b ", "| c "))]
     a, b, c = ([row for row in rows if row[0] == name and len(row) == 7] for name in "abc")
     methods = ["exact", "belief propagation", "single sites", "blocks", "tempered"]
