@@ -90,6 +90,23 @@ def own_folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def waves_within(monkeypatch):
+    """A function that lets waves be as long as so many bytes hold, and no longer.
+
+    Lengths are remembered by the size of a lattice, which is the same in all the test's runs.
+    """
+    from herded.layouts import waves
+
+    def set_bytes(near):
+        monkeypatch.setattr(waves, "LONG", 1)
+        monkeypatch.setattr(waves, "NEAR", near)
+        waves.wave_length.cache_clear()
+
+    yield set_bytes
+    waves.wave_length.cache_clear()
+
+
+@pytest.fixture
 def quiet():
     """Uncompiled, words of 64 bits overflow aloud."""
     import numpy as np

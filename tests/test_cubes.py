@@ -14,7 +14,7 @@ from strategies import seeds
 
 import herded as hd
 from herded.draws.together import TogetherDraw
-from herded.layouts import cube, waves
+from herded.layouts import cube
 from herded.layouts.cube_herd import CubeHerdLayout
 from herded.layouts.potts_herd import PottsHerdLayout
 from herded.layouts.protocol import Proposal, Task
@@ -109,10 +109,9 @@ def test_herds_equal_to_the_naive_twin(model, members, kept, chain, seed):
 
 @pytest.mark.skipif(UNCOMPILED, reason="many strips take minutes in Python")
 @pytest.mark.parametrize("joined", [(True, False, True), (False, True, False)])
-def test_threads_cuts_and_waves_change_no_bit(joined, monkeypatch):
+def test_threads_cuts_and_waves_change_no_bit(joined, monkeypatch, waves_within):
     """Also where strips have one layer, two, and a last one fewer."""
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
-    monkeypatch.setattr(waves, "LONG", 1)
     rng = np.random.default_rng(3)
     for shape in ((22, 24, 40), (52, 8, 64), (26, 10, 30)):
         model = hd.ising_grid(rng.normal(size=shape), 0.3, periodic=joined)
@@ -120,11 +119,11 @@ def test_threads_cuts_and_waves_change_no_bit(joined, monkeypatch):
         herd, single = laid_out(model, draw), gibbs.compile(model)
         assert herd.parts == single.parts > 4 and single.kind == "grid"
         x0 = starts(model, 20, rng)
-        monkeypatch.setattr(waves, "NEAR", 1)  # one half-sweep after the other
+        waves_within(1)  # one half-sweep after the other
         expected, state = advance_herd(herd, draw, x0, 5)
         alone = advance(gibbs, single, x0[0], 5)
         for count, near, cuts in ((1, 2**18, ()), (2, 2**16, (1, 4)), (5, 2**30, (3,))):
-            monkeypatch.setattr(waves, "NEAR", near)
+            waves_within(near)
             with ThreadPoolExecutor(count) as pool:
                 samples, other = advance_herd(herd, draw, x0, 5, cuts=cuts, pool=pool)
                 assert_equal(advance(gibbs, single, x0[0], 5, pool=pool), alone[:2])

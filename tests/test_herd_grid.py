@@ -15,7 +15,6 @@ import herded as hd
 from herded.draws.fixed_point import coarse_scalar
 from herded.draws.together import TogetherDraw
 from herded.draws.together_lanes import COLUMNS, WORD, lane_bits, places
-from herded.layouts import waves
 from herded.layouts.grid_herd import GridHerdLayout
 from herded.layouts.protocol import Proposal, Task
 from herded.system import threads
@@ -155,9 +154,8 @@ def test_packing_and_back(model, members, seed):
 @pytest.mark.skipif(UNCOMPILED, reason="many strips take minutes in Python")
 @pytest.mark.parametrize("kept", [False, True])
 @pytest.mark.parametrize(("shape", "periodic"), [((60, 520), True), ((1400, 8), False)])
-def test_threads_cuts_and_waves_change_no_bit(shape, periodic, kept, monkeypatch):
+def test_threads_cuts_and_waves_change_no_bit(shape, periodic, kept, monkeypatch, waves_within):
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
-    monkeypatch.setattr(waves, "LONG", 1)
     rng = np.random.default_rng(3)
     right = rng.normal(size=(shape[0], shape[1] - (not periodic)))
     down = rng.normal(size=(shape[0] - (not periodic), shape[1]))
@@ -167,7 +165,7 @@ def test_threads_cuts_and_waves_change_no_bit(shape, periodic, kept, monkeypatch
         layout = laid_out(model, draw)
         assert layout.parts > 10
         x0 = starts(model, 20, rng)
-        monkeypatch.setattr(waves, "NEAR", 1)  # one half-sweep after the other
+        waves_within(1)  # one half-sweep after the other
         expected, state = advance(layout, draw, x0, 6)
         for count, near, cuts in (
             (1, 2**18, ()),
@@ -175,7 +173,7 @@ def test_threads_cuts_and_waves_change_no_bit(shape, periodic, kept, monkeypatch
             (2, 2**30, ()),
             (5, 2**30, (5,)),
         ):
-            monkeypatch.setattr(waves, "NEAR", near)
+            waves_within(near)
             with ThreadPoolExecutor(count) as pool:
                 samples, other = advance(layout, draw, x0, 6, cuts=cuts, pool=pool)
             np.testing.assert_array_equal(samples, expected)

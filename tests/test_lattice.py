@@ -79,10 +79,9 @@ def test_an_odd_ring_has_no_two_colours(shape):
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize(("shape", "periodic"), [((24, 520), True), ((1400, 8), False)])
-def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
+def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch, waves_within):
     """Nor on the length of waves: many strips, one to five threads, short and long waves."""
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
-    monkeypatch.setattr(waves, "LONG", 1)
     rng = np.random.default_rng(3)
     model = hd.ising_grid(rng.normal(size=shape), 0.4, periodic=periodic)
     options = {} if weights is None else {"phases": "random"}
@@ -92,7 +91,7 @@ def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
     x0 = rng.integers(0, 2, model.n_variables)
     expected = naive_lattice(model, weights=weights, **options, x0=x0, sweeps=2)
     for count, near in ((1, 2**14), (1, 2**30), (2, 2**18), (5, 2**14), (5, 2**30)):
-        monkeypatch.setattr(waves, "NEAR", near)
+        waves_within(near)
         with ThreadPoolExecutor(count) as pool:
             assert_equal(advance(method, layout, x0, 2, pool=pool), expected)
 
@@ -163,7 +162,6 @@ def test_counts_of_ones_equal_plain_sums(n, sweeps, seed):
 @pytest.mark.parametrize("periodic", [False, True])
 def test_infer_on_a_lattice_has_the_same_bits_on_all_threads(periodic, keep, monkeypatch):
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
-    monkeypatch.setattr(waves, "LONG", 1)
     monkeypatch.setattr(sampling, "WORTH_THREADS", 1)
     model = hd.ising_grid(np.random.default_rng(4).normal(size=(40, 700)), 0.3, periodic=periodic)
     runs = [

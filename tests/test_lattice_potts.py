@@ -12,7 +12,6 @@ from naive.potts import naive_potts
 from strategies import seeds
 
 import herded as hd
-from herded.layouts import waves
 from herded.system import threads
 
 WEIGHTS = ["pooled", None]
@@ -71,9 +70,8 @@ def test_bins_split_as_in_the_twin(cuts):
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize(("shape", "periodic"), [((10, 520), True), ((40, 150), False)])
-def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
+def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch, waves_within):
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
-    monkeypatch.setattr(waves, "LONG", 1)
     rng = np.random.default_rng(3)
     model = hd.potts_grid(rng.normal(size=(*shape, 3)), 0.6, periodic=periodic)
     method = method_of(weights)
@@ -81,7 +79,7 @@ def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch):
     assert layout.parts > 4
     expected = naive_potts(model, weights=weights, x0=x0, sweeps=2)
     for count, near in ((1, 2**14), (1, 2**30), (3, 2**18)):
-        monkeypatch.setattr(waves, "NEAR", near)
+        waves_within(near)
         with ThreadPoolExecutor(count) as pool:
             assert_equal(advance(method, layout, x0, 2, pool=pool), expected)
 
