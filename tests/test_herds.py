@@ -116,7 +116,7 @@ def test_joint(name, members):
     """
     model = tiny(name)
     truth = naive_joint(model)
-    sweeps = 400_000 // members
+    sweeps = (400_000 if members > 2 else 200_000) // members
     keep = [hd.Joint()]
     found = hd.infer(
         model, hd.Gibbs(herd=members, seed=5), sweeps=sweeps, burn_in=50, chains=2, keep=keep
