@@ -72,21 +72,13 @@ def together_law(
     1/2 (0, 1)
     1/4 (1, 0)
     """
-    given: Any = conditionals
-    rows: list[list[Fraction]] = [[Fraction(p) for p in row] for row in given]
-    if not rows or any(len(row) != len(rows[0]) for row in rows):
-        raise ModelError("expected rows of one length, one for each member")
-    if any(not row or min(row) < 0 or abs(float(sum(row)) - 1) > 1e-9 for row in rows):
-        raise ModelError("expected rows of probabilities that sum to 1")
+    rows = _fractions(conditionals)
     chosen = list(range(len(rows))) if order is None else [int(k) for k in order]
     if sorted(chosen) != list(range(len(rows))):
         raise ModelError(f"expected an order of {len(rows)} members, got {chosen}")
     if tree not in TREES:
         raise MethodError(f"expected tree as one of {TREES}, got {tree!r}")
-    return _merged(
-        (probability, tuple(states[k] for k in range(len(rows))))
-        for probability, states in _below(rows, chosen, 0, len(rows[0]), tree)
-    )
+    return _in_order(rows, chosen, tree)
 
 
 def phase_law(steps: Sequence[Fraction]) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
@@ -160,10 +152,13 @@ def visit_law(
     chosen = [next(every)] if orders == "fixed" else list(every)
     if orders == "sorted":  # Python's sort leaves equal ones in the order they came in
         chosen = [tuple(sorted(order, key=lambda k: list(conditionals[k]))) for order in chosen]
+    rows: Any = conditionals
+    if draw is together_law:  # what all orders have in common
+        rows, draw = _fractions(conditionals), _in_order
     law = _merged(
         (probability * count, states)
         for order, count in Counter(chosen).items()
-        for probability, states in draw(conditionals, order)
+        for probability, states in draw(rows, order)
     )
     return [(probability / len(chosen), states) for probability, states in law]
 
@@ -299,21 +294,49 @@ def member_kernel(kernel: ArrayLike, members: int, k: int) -> np.ndarray:
     return found
 
 
-def _below(
-    rows: list[list[Fraction]], members: list[int], low: int, high: int, tree: str
+def _fractions(conditionals: Any) -> list[list[Fraction]]:
+    rows = [[Fraction(p) for p in row] for row in conditionals]
+    if not rows or any(len(row) != len(rows[0]) for row in rows):
+        raise ModelError("expected rows of one length, one for each member")
+    if any(not row or min(row) < 0 or abs(float(sum(row)) - 1) > 1e-9 for row in rows):
+        raise ModelError("expected rows of probabilities that sum to 1")
+    return rows
+
+
+def _in_order(rows: Sequence[Sequence[Fraction]], order: Sequence[int], tree: str = "chain") -> Law:
+    """`together_law` of rows and an order that are known to be right."""
+    whole = order, 0, len(rows[0])
+    return _merged(
+        (probability, tuple(states[k] for k in range(len(rows))))
+        for probability, states in _ways(rows, [whole], tree, Fraction(1), {})
+    )
+
+
+def _ways(
+    rows: Sequence[Sequence[Fraction]],
+    nodes: list[tuple[Sequence[int], int, int]],
+    tree: str,
+    probability: Fraction,
+    states: dict[int, int],
 ) -> Iterator[tuple[Fraction, dict[int, int]]]:
-    """All ways in which members at the node of states low .. high - 1 end at single states."""
+    """All ways in which members at nodes of states low .. high - 1 end at single states.
+
+    `probability` is that of how they came there, `states` are those of all other members.
+    """
+    if not nodes:
+        yield probability, states
+        return
+    (members, low, high), *others = nodes
     if high - low == 1 or not members:
-        yield Fraction(1), dict.fromkeys(members, low)
+        yield from _ways(rows, others, tree, probability, states | dict.fromkeys(members, low))
         return
     middle = low + 1 if tree == "chain" else (low + high) // 2
     steps = [Fraction(sum(rows[k][middle:high])) / sum(rows[k][low:high]) for k in members]
     for length, carried in phase_law(steps):
         early = [k for k, carry in zip(members, carried, strict=True) if not carry]
         later = [k for k, carry in zip(members, carried, strict=True) if carry]
-        for left, some in _below(rows, early, low, middle, tree):
-            for right, others in _below(rows, later, middle, high, tree):
-                yield length * left * right, some | others
+        below = [(early, low, middle), (later, middle, high), *others]
+        yield from _ways(rows, below, tree, probability * length, states)
 
 
 def _merged(pieces: Iterable[tuple[Fraction, tuple[int, ...]]]) -> Law:
