@@ -6,6 +6,7 @@ strips of whole layers of the first axis.
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 from naive.choose import naive_choose, naive_pick
@@ -32,10 +33,11 @@ def naive_cube(model, *, weights, phases="random", seed=0, chain=0, x0, sweeps):
     contexts = 7 if len(model.shape) <= 3 else 15
     x, tally, w, samples = list(map(int, x0)), [0] * model.n_variables, {}, []
     sites, strips, places = packed_sites(model.shape)
+    near, conditional = around(model)
     for sweep in range(sweeps):
         for i, part, place in sites:
-            ones = sum(x[j] for j in model.neighbours(i).tolist())
-            p = _conditional(model, i, ones)
+            ones = sum(x[j] for j in near[i])
+            p = conditional(i, ones)
             if weights is None:
                 counter = (sweep * 2 * strips + part) * places + place
                 x[i] = naive_pick(p, naive_draw(key, counter))
@@ -56,15 +58,16 @@ def naive_cube_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
     x = np.array(x0, dtype=int).tolist()
     tally, phases, samples = [0] * model.n_variables, {}, []
     sites, strips, places = packed_sites(model.shape)
+    near, conditional = around(model)
     for sweep in range(sweeps):
         for i, part, place in sites:
-            clock, near = sweep * 2 * strips + part, model.neighbours(i).tolist()
+            clock = sweep * 2 * strips + part
             phi, chance = naive_phases(key, kept, clock, part, sweep, place)
             if kept:
                 names = [2 * (part * places + place) + high for high in (0, 1)]
                 phi = phases.get(i, [naive_draw(start_key, name) >> 57 for name in names])
             for turn, k in naive_order(naive_draw(order_key, clock), place, words, members):
-                p = _coarse(_conditional(model, i, sum(x[k][j] for j in near)))
+                p = _coarse(conditional(i, sum(x[k][j] for j in near[i])))
                 p = naive_rounded(p, chance, turn)
                 tally[i] += p * SCALAR // SITE_ONE
                 x[k][i] = naive_carry(phi, p)
@@ -87,16 +90,25 @@ def packed_sites(shape):
     return sorted(sites, key=lambda site: site[1] // strips), strips, rows * wide
 
 
-def _conditional(model, i, ones):
-    """P(x = 1) where so many neighbours are 1; it does not matter which: take the first."""
-    if model.evidence[i] >= 0:
-        return SCALAR * int(model.evidence[i])
-    logits = model.log_unary.reshape(-1, 2)[i].tolist()
-    for n in range(len(model.neighbours(i))):
-        up, coupling = int(n < ones), float(model.all_couplings[0])
-        logits[up] += coupling
-        logits[1 - up] += coupling * model.unlike
-    return naive_fixed_scalar(*logits)
+def around(model):
+    """The neighbours of every site, and a function of a site and how many of its are 1: P(x = 1).
+
+    It does not matter which are: the first are taken.
+    """
+    near = [model.neighbours(i).tolist() for i in range(model.n_variables)]
+
+    @cache
+    def conditional(i, ones):
+        if model.evidence[i] >= 0:
+            return SCALAR * int(model.evidence[i])
+        logits = model.log_unary.reshape(-1, 2)[i].tolist()
+        for n in range(len(near[i])):
+            up, coupling = int(n < ones), float(model.all_couplings[0])
+            logits[up] += coupling
+            logits[1 - up] += coupling * model.unlike
+        return naive_fixed_scalar(*logits)
+
+    return near, conditional
 
 
 def _coarse(p):

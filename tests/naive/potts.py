@@ -20,6 +20,8 @@ class NaivePotts(Naive):
         self.cards = [int(k) for k in model.cardinalities]
         self.n = len(self.cards)
         self.free = range(self.n)  # clamped sites are visited too: one state is possible
+        self.unary, self.clamped = model.log_unary.tolist(), model.clamped.tolist()
+        self.right, self.down = model.right.tolist(), model.down.tolist()
         self.parts = [self._parts(i) for i in range(self.n)]
 
     def conditional(self, i, x, beta=1.0):
@@ -31,22 +33,22 @@ class NaivePotts(Naive):
 
     def _parts(self, i):
         """What a site has of its own by state, and what each neighbour multiplies its state by."""
-        model, (height, width) = self.model, self.model.shape
+        (height, width), ring = self.model.shape, self.model.periodic
         r, c = divmod(i, width)
-        unary = [float(a) for a in model.log_unary[r, c]]
+        unary, known = self.unary[r][c], self.clamped[r][c]
         product = [exp(a - max(unary)) for a in unary]
-        if model.clamped[r, c] >= 0:
-            product = [float(k == model.clamped[r, c]) for k in range(len(unary))]
+        if known >= 0:
+            product = [float(k == known) for k in range(len(unary))]
         edges = [
-            (c > 0, r, c - 1, model.right[r, c - 1] if c > 0 or model.periodic else 0.0),
-            (c < width - 1, r, c + 1, model.right[r, c] if c < model.right.shape[1] else 0.0),
-            (r > 0, r - 1, c, model.down[r - 1, c] if r > 0 or model.periodic else 0.0),
-            (r < height - 1, r + 1, c, model.down[r, c] if r < model.down.shape[0] else 0.0),
+            (c > 0, r, c - 1, self.right[r][c - 1] if c > 0 or ring else 0.0),
+            (c < width - 1, r, c + 1, self.right[r][c] if c < len(self.right[r]) else 0.0),
+            (r > 0, r - 1, c, self.down[r - 1][c] if r > 0 or ring else 0.0),
+            (r < height - 1, r + 1, c, self.down[r][c] if r < len(self.down) else 0.0),
         ]
         return product, [
             (a % height * width + b % width, exp(coupling))
             for inside, a, b, coupling in edges
-            if inside or model.periodic
+            if inside or ring
         ]
 
 
