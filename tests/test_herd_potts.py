@@ -233,7 +233,7 @@ def test_energies_are_not_noisier_than_those_of_independent_chains():
             found.append(np.mean(x == np.roll(x, 1, axis=1)) + np.mean(x == np.roll(x, 1, axis=2)))
         return np.std(found)
 
-    assert energies(members, 200) < energies(1, 800) / np.sqrt(members)
+    assert energies(members, 200) < energies(1, 400) / np.sqrt(members)
 
 
 @pytest.mark.parametrize(

@@ -140,13 +140,13 @@ def neighbours(model, at):
 
 def naive_weights(site, around):
     """What the conditional of a site is proportional to, given the states of its neighbours."""
-    kind, weights = site.kind, []
+    kind, weights, tiny = site.kind, [], np.finfo(site.kind).tiny
     for k, u in enumerate(site.own):
         factors = [f for state, (_, f) in zip(around, site.around, strict=True) if state == k]
         if site.tabulated:
             for f in factors:
                 u *= f
-        weight = kind(u if u >= np.finfo(kind).tiny else 0.0)
+        weight = kind(u if u >= tiny else 0.0)
         if not site.tabulated:
             for f in factors:
                 weight = kind(weight * kind(f))
