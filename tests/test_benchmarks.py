@@ -108,8 +108,8 @@ def test_exact_inference_beside_others(tmp_path, monkeypatch):
 def test_settings_beside_the_defaults(monkeypatch):
     """A quick run has all tables and every setting; the defaults come first."""
     few = {name: dict(list(getattr(ladders, name).items())[:3]) for name in ("LADDERS", "BLOCKS")}
-    for name, settings in few.items():
-        monkeypatch.setattr(ladders, name, settings)
+    for name, value in {**few, "QUICK_SWEEPS": 50, "QUICK_BLOCK_SWEEPS": 10}.items():
+        monkeypatch.setattr(ladders, name, value)
     tables = [cells(line) for line in ladders.lines(quick=True) if line.startswith("| ")]
     heads = [row for row in tables if row[1] == "error"]
     assert [row[0] for row in heads] == ["1 models"] * 3
