@@ -97,8 +97,12 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         """(2, rows + 2, words, columns + 2): half-lattices of words in a border."""
         h, w = self.model.shape
         words = np.zeros((self.words, h * w), np.uint8)
-        for k in range(self.members):  # one by one: all at once would take twice their bytes again
-            words[k // WORD] |= states[k].astype(np.uint8) << np.uint8(k % WORD)
+        if states.strides[0] == 0:  # all members start alike
+            words[:, states[0] == 1] = 0xFF
+            words[-1] &= 0xFF >> WORD - live_in_last(self.members)
+        else:
+            for k in range(self.members):  # all at once would take twice their bytes again
+                words[k // WORD] |= states[k].astype(np.uint8) << np.uint8(k % WORD)
         inside = pack(words.reshape(-1, h, w), self.halves[1]).transpose(1, 2, 0, 3)
         x = np.pad(inside, ((0, 0), (1, 1), (0, 0), (1, 1)))
         if self.arrays.periodic:

@@ -104,13 +104,10 @@ def immobility(
     their members is stuck in the mode that it started in. But members that have moved on are as
     they were only as often as two random members are alike.
     """
-    same = (then == now).mean(axis=0)
+    same = _share(then == now)
     alike = np.zeros(len(variables))
-    before, after = np.bincount(then.ravel()), np.bincount(now.ravel())
-    width = min(len(before), len(after))
-    occur = (before[:width] > 0) & (after[:width] > 0)  # few, of a variable of many thousands
-    for k in np.flatnonzero(occur).tolist():
-        alike += (then == k).mean(axis=0) * (now == k).mean(axis=0)
+    for k in _in_both(then, now):
+        alike += _share(then == k) * _share(now == k)
     noise = np.sqrt(np.maximum(alike * (1 - alike), 0.25 / len(now)) / len(now))
     excess = np.where(model.evidence[variables] < 0, same - alike, 0.0)
     stuck = (excess > STUCK) & (excess > SIGMAS * noise)
@@ -125,6 +122,23 @@ def immobility(
         ": the model has several modes or mixes slowly, so do not trust these averages; use "
         "exact inference where it fits, or more sweeps"
     )
+
+
+def _in_both(then: np.ndarray, now: np.ndarray) -> list[int]:
+    """States that occur then and now: few, of a variable of many thousands."""
+    most = int(min(then.max(), now.max()))
+    if most < 2:  # nothing is gained by counting
+        return list(range(most + 1))
+    before, after = (np.bincount(states.ravel(), minlength=most + 1) for states in (then, now))
+    found: list[int] = np.flatnonzero((before[: most + 1] > 0) & (after[: most + 1] > 0)).tolist()
+    return found
+
+
+def _share(equal: np.ndarray) -> np.ndarray:
+    """The share of members (M, V) of which it is true: sums of bytes take a fifth of `mean`."""
+    counts = equal.view(np.uint8).sum(axis=0, dtype=np.min_scalar_type(len(equal)))
+    share: np.ndarray = counts / len(equal)
+    return share
 
 
 # -- chains that are walled in --------------------------------------------------------------------

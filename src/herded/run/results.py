@@ -197,10 +197,10 @@ def _moves(run: SamplerRun) -> str:
     layout, model = run.layout, run.layout.model
     if layout.n_stored * layout.members > LARGEST:
         return ""
-    picked = np.arange(0, model.n_variables, -(-model.n_variables // LOOKED_AT))
+    step = -(-model.n_variables // LOOKED_AT)
     pairs = [layout.then_and_now(chain.state) for chain in run.chains]
-    then, now = (np.concatenate([pair[k][:, picked] for pair in pairs]) for k in (0, 1))
-    return immobility(model, picked, then, now, run.recorded)
+    then, now = (np.concatenate([pair[k][:, ::step] for pair in pairs]) for k in (0, 1))
+    return immobility(model, np.arange(0, model.n_variables, step), then, now, run.recorded)
 
 
 def _best(model: Model, recorders: list[Any]) -> Best:

@@ -367,5 +367,8 @@ def _herd_places(
         for c in range(chains):
             yield member_starts(model, n, stream_key(method.seed, c, 3))
         return
-    given = np.stack(_places(layout, method, chains * n, start))
-    yield from given.reshape(chains, n, -1)
+    given = _places(layout, method, chains * n, start)
+    for c in range(chains):
+        mine = given[c * n : (c + 1) * n]
+        alike = mine[0] is mine[-1]  # one start for all, which is not written out for each
+        yield np.broadcast_to(mine[0], (n, len(mine[0]))) if alike else np.stack(mine)
