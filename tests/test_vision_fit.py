@@ -127,7 +127,7 @@ def test_flips_are_counted_where_neighbours_agree():
 
 def test_without_a_coupling_level_sets_add_up_to_the_picture():
     """Also where steps between levels are much larger than the noise."""
-    noisy = RNG(0).uniform(0.2, 0.8, size=(6, 6))
+    noisy = RNG(0).uniform(0.2, 0.8, size=(3, 4))
 
     def run(model, number):
         return hd.infer(model, hd.Exact())
