@@ -16,7 +16,7 @@ train, test = rows[:1437], rows[1437:]
 
 alone = hd.learn.RBM(hidden=1, epochs=1, rate=0.0).fit(train)
 print(f"independent pixels: {alone.score(test):.2f} nats for a test digit")
-small = hd.learn.RBM(hidden=16, epochs=150, rate=1.0).fit(train)
+small = hd.learn.RBM(hidden=16, epochs=100, rate=1.0).fit(train)
 print(f"16 hidden units: {small.score(test):.2f}")
 large = hd.learn.RBM(hidden=64, epochs=100).fit(train)
 drawn = large.sample(40, sweeps=2000)

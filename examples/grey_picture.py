@@ -7,7 +7,7 @@ import herded as hd
 
 SIGMA = 0.1
 
-row, column = np.mgrid[:96, :96] / 96
+row, column = np.mgrid[:64, :64] / 64
 clean = 0.3 + 0.4 * column  # a slope, a bright disc, a dark bar
 clean[(row - 0.4) ** 2 + (column - 0.4) ** 2 < 0.06] = 0.8
 clean[(row > 0.75) & (row < 0.85)] = 0.15

@@ -14,7 +14,7 @@ X[:, 1] += 0.9 * X[:, 0]  # columns 0 and 1 say nearly the same
 true = {0: 1.0, 10: -0.8, 20: 0.6, 30: 0.5, 40: 0.3}
 y = sum(weight * X[:, j] for j, weight in true.items()) + rng.normal(size=100)
 
-found = hd.learn.select_variables(X, y, inclusion=(1, 1), sweeps=300, progress=False)
+found = hd.learn.select_variables(X, y, inclusion=(1, 1), sweeps=150, progress=False)
 for j in np.argsort(-found.inclusion)[:7]:
     low, high = found.interval[j]
     kind = "true" if j in true else "noise"
