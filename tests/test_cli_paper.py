@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from herded.cli.main import main
-from herded.paper import denoising, two_variables
+from herded.paper import denoising, theory, two_variables
 from tests.command import fails
 
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -54,6 +54,7 @@ def test_paper_writes_one_page_that_needs_nothing_else(part, capsys, monkeypatch
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     monkeypatch.setitem(denoising.SIZES, "quick", (40, 2))
     monkeypatch.setitem(two_variables.SIZES, "quick", (1_000, 6))
+    monkeypatch.setitem(theory.SIZES, "quick", (4, 2_000, 2**12))
     monkeypatch.setattr(two_variables, "EPSILONS", (0.1, 0.001))  # each has a picture
     texts = []
     for _ in range(2):
@@ -76,7 +77,7 @@ def test_paper_writes_one_page_that_needs_nothing_else(part, capsys, monkeypatch
     out, err = capsys.readouterr()
     assert err == "" and "page/index.html written in" in out
     if part == "theory":
-        assert "holds on 20 of 20 random complete graphs" in out
+        assert "holds on 4 of 4 random complete graphs" in out
         for name in ("theorem-2", "statements"):
             with open(f"page/{name}.csv", newline="", encoding="utf-8") as file:
                 assert {row["holds"] for row in csv.DictReader(file)} == {"yes"}
