@@ -63,10 +63,14 @@ def grid_of(X):
     return hd.ising_grid(np.zeros((1, np.shape(X)[-1])), 0.0)
 
 
+def sampled(X, method):
+    return hd.learn.select_variables(X, TARGET[: len(X)], method=method, sweeps=50)
+
+
 LEARNERS = {
     "all models": lambda X: hd.learn.select_variables(X, TARGET[: len(X)]),
-    "models sampled": lambda X: hd.learn.select_variables(X, TARGET[: len(X)], method="herd"),
-    "models herded": lambda X: hd.learn.select_variables(X, TARGET[: len(X)], method="herded"),
+    "models sampled": lambda X: sampled(X, "herd"),
+    "models herded": lambda X: sampled(X, "herded"),
     "selector": lambda X: hd.learn.VariableSelector().fit(X, TARGET[: len(X)]),
     "gaussian": lambda X: hd.learn.DirichletMixture(**SHORT).fit(X),
     "categorical": lambda X: hd.learn.DirichletMixture("categorical", **SHORT).fit(X),

@@ -175,9 +175,9 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The cluster of `labels_` that each row most probably belongs to."""
-        new, herd = self._new(X), self._partition()
+        new, herd, data = self._new(X), self._partition(), self._own_data()
         found = np.empty(len(new.alone), np.int64)
-        nearest_clusters(filled(self._data, self.labels_, herd), self._data, new, found)
+        nearest_clusters(filled(data, self.labels_, herd), data, new, found)
         return found
 
     def score_samples(self, X: ArrayLike) -> np.ndarray:
@@ -185,11 +185,11 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
 
         Columns that were constant in `fit` do not count.
         """
-        new, herd = self._new(X), self._partition()
+        new, herd, data = self._new(X), self._partition(), self._own_data()
         draws = self._draws.reshape(-1, self._draws.shape[-1])
         total, found = np.zeros((len(new.alone), 2)), np.empty(len(new.alone))
         for t, labels in enumerate(draws):
-            log_densities(filled(self._data, labels, herd), self._data, new, t == 0, total)
+            log_densities(filled(data, labels, herd), data, new, t == 0, total)
         log_total = log(draws.shape[1] + self.alpha)
         finish_densities(total, len(draws), log_total, found)
         return found - float(np.log(self._scaling.deviations).sum())
@@ -339,6 +339,14 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         table = validate_data(self, X, dtype=np.float64, reset=False)
         return checks.laid_out(table, self._scaling, self._prior())
+
+    def _own_data(self) -> Data:
+        """The points of `fit`, which a file may have lent: those would need other kernels."""
+        arrays = {name: a for name, a in self._data._asdict().items() if isinstance(a, np.ndarray)}
+        lent: dict[str, Any] = {
+            name: np.array(a) for name, a in arrays.items() if not a.flags.writeable
+        }
+        return self._data._replace(**lent)
 
     def _partition(self) -> Any:
         """Room for the clusters of one partition."""
