@@ -88,8 +88,9 @@ def test_members_visit_partitions_by_their_posterior(family, most):
     total = sum(math.exp(score - top) for score in scores.values())
     _, kept = sampled(data, 8, 5000, 200, most)
     met = Counter()
-    for row, times in zip(*np.unique(kept.draws.reshape(-1, 5)[::2], axis=0, return_counts=True)):
-        met[tuple(compact(row).tolist())] += int(times)
+    drawn, times = np.unique(kept.draws.reshape(-1, 5)[::2], axis=0, return_counts=True)
+    for row, count in zip(drawn, times.tolist(), strict=True):  # the same under many labels
+        met[tuple(compact(row).tolist())] += count
     assert met.keys() <= scores.keys()
     for part, score in scores.items():
         share = math.exp(score - top) / total
