@@ -143,8 +143,11 @@ class Lattice:
     def ends(self, values: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The `values` (..., *shape) of pictures at both ends of the couplings of each axis."""
         for n, along in enumerate(self.couplings):
-            first: tuple[Any, ...] = (..., slice(along.shape[-1 - n]), *(slice(None),) * n)
-            yield values[first], np.roll(values, -1, -1 - n)[first]
+            edges, others = along.shape[-1 - n], (slice(None),) * n
+            first: tuple[Any, ...] = (..., slice(edges), *others)
+            second: tuple[Any, ...] = (..., slice(1, edges + 1), *others)
+            around = edges == values.shape[-1 - n]  # the last one's neighbour is the first
+            yield values[first], np.roll(values, -1, -1 - n) if around else values[second]
 
     def neighbours(self, i: int) -> np.ndarray:
         """The variables that share an edge with `i`, sorted."""
