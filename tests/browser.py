@@ -59,8 +59,12 @@ class Visit:
             self.problems.append(text)
 
     def go(self, place: str) -> None:
-        self.page.goto("about:blank")
-        self.page.goto(f"{self.link}#{place}")
+        """Load the page at a place, also where it is open: by itself that would be a turn."""
+        if self.page.url.startswith(self.link):
+            self.page.evaluate("place => history.replaceState(null, '', `#${place}`)", place)
+            self.page.reload()
+        else:
+            self.page.goto(f"{self.link}#{place}")
 
     def turn(self, place: str) -> None:
         """To another place of the page that is open, which is not loaded again."""

@@ -26,6 +26,7 @@ pytestmark = [
 ]
 SCENES = ("weight", "two", "picture?size=64", "herd", "names", "model")
 LARGE = ("picture", "herd")  # scenes of which a tenth of the sweeps will do: Node has all of them
+POLLING = 20  # milliseconds: the usual, each frame, makes the browser paint all of them
 PATIENCE = 300_000  # milliseconds: others may need the processor, too
 # The page waits until a writer pauses; this one is done at once. What it times by frames goes on.
 HASTE = """() => {
@@ -75,6 +76,7 @@ def wait_for_hash(page, sweeps):
         "n => { const all = [...document.querySelectorAll('[data-hash]')];"
         " return all.length > 0 && all.every(e => +e.dataset.sweeps >= n); }",
         arg=sweeps,
+        polling=POLLING,
     )
 
 
@@ -82,7 +84,7 @@ def copied_link(page, *words):
     """The link to what is shown, when it has these words."""
     page.get_by_role("button", name="Copy link").click()
     shown = "all => all.every(w => decodeURIComponent(location.hash).includes(w))"
-    page.wait_for_function(shown, arg=words)
+    page.wait_for_function(shown, arg=words, polling=POLLING)
     return page.url.rpartition("#")[2]
 
 
@@ -262,7 +264,7 @@ def test_a_link_that_makes_no_sense_opens_all_the_same(visit):
         "",
         "nowhere",
         "two?eps=9&seed=x&speed=-1&sweeps=nan",
-        f"picture?p={quote('<b>')}&size=9",
+        f"picture?p={quote('<b>')}&size=9&speed=300",
     ):
         visit.turn(place)
         wait_for_hash(visit.page, 10) if "picture" in place else visit.page.wait_for_selector("h1")
@@ -280,10 +282,11 @@ def test_the_static_page_says_how_to_get_the_rest(browser, tmp_path):
         threading.Thread(target=web.serve_forever, args=[0.05], daemon=True).start()
         visit = Visit(browser, f"http://127.0.0.1:{web.server_address[1]}/")
         visit.page.set_default_timeout(PATIENCE)
-        for scene, open_it in (("names", visit.go), ("model", visit.turn)):
-            open_it(scene)
+        visit.go("herd?speed=100000")
+        for scene in ("names", "model"):
+            visit.turn(scene)
             visit.page.wait_for_selector("pre:has-text('herded live')")
-        visit.turn("herd?speed=100000")
+        visit.turn("herd?speed=100000&seed=1")  # by a worker that was left at work
         wait_for_hash(visit.page, 10)
         visit.context.close()
         web.shutdown()

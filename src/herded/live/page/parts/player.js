@@ -4,22 +4,30 @@
 const BUDGET = 14; // milliseconds of sweeps for a frame
 const HURRY = 100; // and for one on the way to where a link points
 
+let rested = null; // the worker of the scene before, which has its files already
+
 export class Player {
   /** `onFrame(frame)` gets what the scene's watch shows; `onProof(proof)` its hashes. */
   constructor(scene, { onFrame, onProof, onState, onError }) {
     Object.assign(this, { scene, onFrame, onProof, onState, onError });
-    this.worker = new Worker(new URL("../worker.js", import.meta.url), { type: "module" });
+    this.worker = rested?.worker ?? new Worker(new URL("../worker.js", import.meta.url), { type: "module" });
+    this.waiting = rested?.waiting ?? false; // it may be at a frame that nobody will see
+    rested = null;
+    this.broken = false;
     this.worker.onmessage = ({ data }) => this.take(data);
-    this.worker.onerror = (event) => onError(event.message);
+    this.worker.onerror = (event) => {
+      this.broken = true;
+      onError(event.message);
+    };
     this.speed = 30;
     this.playing = false;
-    this.waiting = false;
     this.due = 0;
     this.sweeps = 0;
     this.steps = 0; // that were asked for one by one
+    this.target = 0;
     this.run = 0; // frames of an earlier run are thrown away
     this.tick = (now) => this.frame(now);
-    this.request = requestAnimationFrame(this.tick);
+    this.request = null; // of the screen's next picture, while something moves
   }
 
   /** Begin anew; with `until` go there at once, running or not. */
@@ -30,11 +38,12 @@ export class Player {
     // While the worker is at it, only the last of several new starts will count.
     this.begin = { start: this.scene, asked, run: this.run };
     if (!this.waiting) this.send();
+    this.wake();
   }
 
   send() {
     this.waiting = true;
-    this.worker.postMessage(this.begin);
+    this.worker?.postMessage(this.begin);
     this.begin = null;
   }
 
@@ -42,6 +51,7 @@ export class Player {
     this.playing = playing;
     this.last = undefined;
     this.onState(playing);
+    this.wake();
     if (!playing && !this.waiting) this.ask(0, true);
   }
 
@@ -59,12 +69,19 @@ export class Player {
 
   ask(sweeps, prove = false, budget = BUDGET) {
     this.waiting = true;
-    this.worker.postMessage({ sweeps, prove, budget, run: this.run });
+    this.worker?.postMessage({ sweeps, prove, budget, run: this.run });
+  }
+
+  /** Frames are asked for as long as there is one to come; and of no scene that was left. */
+  wake() {
+    const moves = this.playing || this.sweeps < this.target;
+    if (moves && this.worker) this.request ??= requestAnimationFrame(this.tick);
   }
 
   frame(now) {
-    this.request = requestAnimationFrame(this.tick);
-    if (this.waiting) return;
+    this.request = null;
+    this.wake();
+    if (this.waiting) return undefined;
     if (this.sweeps < this.target) return this.ask(this.target - this.sweeps, true, HURRY);
     if (!this.playing) return undefined;
     const passed = Math.min(now - (this.last ?? now), 250);
@@ -88,6 +105,12 @@ export class Player {
 
   remove() {
     cancelAnimationFrame(this.request);
-    this.worker.terminate();
+    const { worker, waiting, broken } = this;
+    this.worker = null;
+    if (broken) return worker.terminate();
+    rested = { worker, waiting };
+    worker.onmessage = () => (rested.waiting = false);
+    worker.onerror = () => (rested = null);
+    return undefined;
   }
 }
