@@ -11,6 +11,13 @@ import sys
 import tempfile
 
 
+# Numba, and what it knows of types: for whatever processor and from whichever cache.
+NUMBA = """
+from numba.core.registry import cpu_target
+cpu_target.typing_context.refresh()
+"""
+
+
 class Nursery:
     """A process that runs `prepare` and waits; `with` ends it.
 

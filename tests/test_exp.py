@@ -12,7 +12,7 @@ from exp_bits import GOLDEN, exp_arguments, hashes, log_arguments
 from hypothesis import example, given
 from hypothesis import strategies as st
 from naive.exp import naive_exp, naive_log
-from nursery import Nursery
+from nursery import NUMBA, Nursery
 
 from herded.system import exp_tables
 from herded.system.exp import exp, exp_array, log, log_add_exp, log_array
@@ -227,7 +227,7 @@ if hasattr(kernels[0], "dispatcher"):
 @pytest.fixture(scope="module")
 def nursery():
     dropped = dict.fromkeys(("NUMBA_DISABLE_JIT", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"))
-    with Nursery("import numba", HERDED_CACHE="0", **dropped) as found:
+    with Nursery(NUMBA, HERDED_CACHE="0", **dropped) as found:
         yield found
 
 

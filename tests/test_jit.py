@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from nursery import Nursery
+from nursery import NUMBA, Nursery
 from trees import statements
 
 import herded
@@ -53,7 +53,7 @@ def edit(package, definition, old, new):
 @pytest.fixture(scope="module")
 def nursery():
     """For programs that import the package, of these sources or of others, and compile."""
-    with Nursery("import numba", HERDED_CACHE="1", NUMBA_DISABLE_JIT="0") as found:
+    with Nursery(NUMBA, HERDED_CACHE="1", NUMBA_DISABLE_JIT="0") as found:
         yield found
 
 
