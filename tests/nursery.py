@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 
-
 # Numba, and what it knows of types: for whatever processor and from whichever cache.
 NUMBA = """
 from numba.core.registry import cpu_target

@@ -14,11 +14,20 @@ from tests.command import small_grid
 from tests.test_scale_hosts import FakeClient
 from tests.test_scale_many import models
 from tests.tiles import SHARED, lattice, whole
-from tests.workers import Deadly, same
+from tests.workers import NEEDED, Deadly, same
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+
+
+QUICK = {"distributed.worker.multiprocessing-method": "forkserver"}
+
+
+def prepare_workers():
+    """They are forked from a process that has imported what they need, of Dask and of ours."""
+    context = distributed.utils.get_mp_context()  # which by itself imports Dask and its friends
+    context.set_forkserver_preload(["distributed", *NEEDED, "herded.tiled.infer_tiled"])
 
 
 @pytest.fixture(scope="module")
@@ -30,15 +39,15 @@ def client(tmp_path_factory):
     for method in (SHARED, hd.HerdedGibbs()):
         out = tmp_path_factory.mktemp("compiled") / "m.npy"
         hd.infer_tiled(lattice(8, 8), method, out=out, sweeps=1, client=FakeClient(1))
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}),  # quick
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as there,
-        distributed.Client(there) as client,
-    ):
-        yield client
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0, **QUICK}):
+        prepare_workers()
+        with (
+            distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            ) as there,
+            distributed.Client(there) as client,
+        ):
+            yield client
 
 
 def test_many_models_and_a_dead_worker(client, tmp_path):
