@@ -61,12 +61,13 @@ def test_other_bits_are_named(monkeypatch, tmp_path):
 
 # -- no kernel could differ -----------------------------------------------------------------------
 
-# What gives the same bits on every processor, since IEEE 754 or whole numbers leave no choice.
+# What gives the same bits on every processor, since IEEE 754 or whole numbers leave no choice, and
+# needs no module of Numba that imports SciPy's linear algebra (`herded.system.largest`).
 SAME = re.compile(
-    "arange|argmax|array|array_equal|count_nonzero|empty|empty_like|full|ones|zeros|zeros_like"
+    "arange|array|empty|empty_like|full|ones|zeros|zeros_like"
     "|bool_|float64|int16|int32|int64|uint8|uint16|uint32|uint64|inf|nan|isfinite|isnan|rint|sqrt"
 )
-METHODS = {"copy", "max", "reshape", "view"}
+METHODS = {"copy", "reshape", "view"}
 
 
 def kernels():

@@ -196,7 +196,7 @@ def _fill_rows(entries, log_tables, cards, width, seen, rows, first):
         while seen[slot] >= 0:
             twin = first[seen[slot]] * width
             same = cards[entries.other[seen[slot]]] == count
-            if same and np.array_equal(bits[twin : twin + count * width], table):
+            if same and _equal(bits[twin : twin + count * width], table):
                 break
             slot = np.int64(np.uint64(slot + 1) & last)
         if seen[slot] < 0:
@@ -205,6 +205,15 @@ def _fill_rows(entries, log_tables, cards, width, seen, rows, first):
         else:
             first[e] = first[seen[slot]]
     return used
+
+
+@jit
+def _equal(one, other):
+    """Whether two rows of one length are the same."""
+    for k in range(len(one)):  # noqa: SIM110  generators take long to compile
+        if one[k] != other[k]:
+            return False
+    return True
 
 
 @jit

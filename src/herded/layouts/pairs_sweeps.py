@@ -16,6 +16,7 @@ from herded.layouts.field_arrays import LINK_BITS, neighbour_of
 from herded.layouts.pairs_arrays import EIGHT
 from herded.layouts.scan import JACOBI, RANDOM
 from herded.system.jit import jit
+from herded.system.largest import largest
 from herded.system.stream import draw
 
 _0, _1, _2, _3, _4, _5, _6, _7, _40 = (np.uint64(u) for u in (*range(8), 40))
@@ -29,7 +30,7 @@ def pair_sweeps(q, c, scan, run, m, block, done, first, last):
     start, links, rows = q.start, q.links, q.rows
     pool_start, plane, widths = c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, tally = m.x, m.y, m.w, m.tally
-    width, widest = len(alone) // len(x), cardinalities.max()
+    width, widest = len(alone) // len(x), largest(cardinalities)
     upto, p = np.empty(width), np.empty(width, np.int32)
     few = (common == 3 or common == 4) and (mode == DRAW or run.slack == 0)
     for g in range(first, last):

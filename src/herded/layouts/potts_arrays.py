@@ -18,6 +18,7 @@ from herded.models.lattice import Lattice
 from herded.system.arrays import aligned
 from herded.system.exp import exp
 from herded.system.jit import jit
+from herded.system.largest import largest
 
 MOST_STATES = 64
 LARGEST = 75.0  # coupling: the product of four f stays far from overflow
@@ -78,7 +79,7 @@ def _fill(log_unary, right, down, clamped, periodic, rows, columns, u, f):
     for r in range(height):
         for j in range(width):
             colour, strip, site = (r + j) & 1, r // rows, r % rows * columns + (j >> 1)
-            top = log_unary[r, j].max()
+            top = largest(log_unary[r, j])
             mine = u[colour, strip, site // LANES, :, site % LANES]
             for k in range(states):
                 mine[k] = exp(log_unary[r, j, k] - top)

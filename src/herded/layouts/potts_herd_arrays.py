@@ -24,6 +24,7 @@ from herded.models.lattice import Lattice
 from herded.system.arrays import aligned, arrays_in
 from herded.system.exp import exp
 from herded.system.jit import jit
+from herded.system.largest import largest
 
 LANES = 32  # sites in a cell
 WORD = 32  # members in a word
@@ -160,7 +161,7 @@ def _fill_table(log_unary, clamped, coupling, powers, least, table):
         for j in range(width):
             site = r * ((width + 1) // 2) + (j >> 1)
             mine = table[(r + j) & 1, site // LANES, :, site % LANES]
-            top = log_unary[r, j].max()
+            top = largest(log_unary[r, j])
             for k in range(states):
                 u = exp(log_unary[r, j, k] - top)
                 if clamped[r, j] >= 0:

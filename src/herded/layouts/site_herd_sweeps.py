@@ -25,6 +25,7 @@ from herded.draws.together import (
 from herded.layouts.arrays import shuffle
 from herded.layouts.scan import RANDOM
 from herded.system.jit import jit
+from herded.system.largest import largest
 from herded.system.stream import draw
 
 _0, _1 = np.uint64(0), np.uint64(1)
@@ -288,8 +289,9 @@ def count_states(ones, width, i, x, n, states):
 @jit
 def fill_shares(p, row_start, entry_start, cardinalities, shares):
     """What each split gives its upper half, in all rows of a table: a split goes by its middle."""
-    low, high = np.empty((2, cardinalities.max() + 1), np.int64)
-    upto = np.empty(cardinalities.max() + 1, np.int64)
+    widest = largest(cardinalities)
+    low, high = np.empty((2, widest + 1), np.int64)
+    upto = np.empty(widest + 1, np.int64)
     for i in range(len(cardinalities)):
         states = cardinalities[i]
         for k in range(1, states):

@@ -44,6 +44,7 @@ from herded.layouts.field_sweeps import FEW, MANY, follow, is_easy, room_to_foll
 from herded.layouts.scan import JACOBI, RANDOM
 from herded.layouts.table_arrays import row_of, row_of_bits
 from herded.system.jit import jit
+from herded.system.largest import largest
 from herded.system.stream import draw
 
 
@@ -143,7 +144,7 @@ def vector_sweeps(t, f, c, scan, run, betas, m, block, done, first, last):
     mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
     shared, pool_start, plane, width = c.shared, c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
-    slot_start, slots, widest = m.slot_start, m.slots, c.width.max()
+    slot_start, slots, widest = m.slot_start, m.slots, largest(c.width)
     if t is not None:
         entry_start, row_start, p = t.entry_start, t.row_start, t.p
         n_start, neighbour, radix = t.neighbour_start, t.neighbour, t.radix

@@ -17,6 +17,7 @@ from herded.layouts.factor_arrays import FactorArrays, log_conditional, log_cond
 from herded.system import memory
 from herded.system.arrays import lock, starts
 from herded.system.jit import jit
+from herded.system.largest import largest
 from herded.system.memory import Size
 
 NEAR = 8  # neighbours that are read without looking for the end of their list
@@ -159,7 +160,7 @@ def _fill_scalar(factors, row_start, entry_start, i, begin, end, x, p):
 @jit
 def _fill_vector(factors, row_start, entry_start, i, begin, end, x, p):
     """The same for more than two states."""
-    logits = np.empty(factors.cardinalities.max())
+    logits = np.empty(largest(factors.cardinalities))
     while begin < end:
         _set_neighbours(factors, i, begin - row_start[i], x)
         last, states = min(end, row_start[i + 1]), factors.cardinalities[i]

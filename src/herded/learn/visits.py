@@ -25,6 +25,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.system.arrays import lock, starts
 from herded.system.exp import exp, log
 from herded.system.jit import jit
+from herded.system.largest import largest
 from herded.system.stream import draw
 
 ONE = float(2**31)  # probabilities of draws are whole numbers at this scale
@@ -132,7 +133,7 @@ def pseudo_likelihood(links, tables, x, weight, expected):
     """
     n, total = x.shape
     entry = np.empty((most_links(links), TOGETHER), np.int64)
-    p = np.empty((links.states.max(), TOGETHER))
+    p = np.empty((largest(links.states), TOGETHER))
     value = 0.0
     for first in range(0, total, TOGETHER):
         last = min(first + TOGETHER, total)
@@ -155,7 +156,7 @@ def herd_sweeps(links, tables, known, x, key, order_key, sweep, sweeps, orders, 
     """
     n, members = x.shape
     entry = np.empty((most_links(links), members), np.int64)
-    p = np.empty((links.states.max(), members))
+    p = np.empty((largest(links.states), members))
     later, carried = np.empty(members, np.uint32), np.empty(members, np.uint8)
     for s in range(sweep, sweep + sweeps):
         for i in range(n):

@@ -9,6 +9,7 @@ the near end and takes the lowest best state at each variable, given those befor
 import numpy as np
 
 from herded.system.jit import jit
+from herded.system.largest import where_largest
 
 
 @jit
@@ -66,7 +67,7 @@ def decode(f, free, order, chain_start, width, x):
                     choice[t, k] = at
             best, ahead = ahead, best
         i = order[first]
-        x[i] = np.argmax(ahead[: f.cardinalities[i]])
+        x[i] = where_largest(ahead[: f.cardinalities[i]])
         for t in range(first, last):
             x[order[t + 1]] = choice[t, x[order[t]]]
 

@@ -108,8 +108,10 @@ def split(q, is_open, queue, ends):
 @jit
 def lists_of(kept):
     """Where the variables of each set start, and the variables."""
-    n = len(kept) // ROOM
-    start, variables = np.zeros(ROOM + 1, np.int64), np.empty(np.count_nonzero(kept), np.uint64)
+    n, size = len(kept) // ROOM, 0
+    for k in range(len(kept)):
+        size += 1 if kept[k] else 0
+    start, variables = np.zeros(ROOM + 1, np.int64), np.empty(size, np.uint64)
     size = 0
     for row in range(ROOM):
         for i in range(n):
