@@ -186,8 +186,9 @@ def _conditional(tokens: Tokens, net: NetFile, definition: _Definition) -> Condi
     child, parents, where = definition.child, definition.parents, definition.where
     n_rows, k = net.shape(child, parents, where)
     if "table" in definition.whole:
-        values = _checked(tokens, definition.whole["table"], n_rows * k)
-        rows = values.reshape(k, n_rows).T
+        numbers = definition.whole["table"]
+        _check_count(tokens, numbers, n_rows * k)
+        rows = np.frombuffer(numbers.values).reshape(k, n_rows).T
     else:
         rows = _rows(tokens, net, definition, n_rows, k)
     return Conditional(child, parents, np.ascontiguousarray(rows), where)
@@ -204,12 +205,13 @@ def _rows(tokens: Tokens, net: NetFile, definition: _Definition, n_rows: int, k:
             "add the others, or a default",
         )
     for _, numbers in rows:
-        _checked(tokens, numbers, k)  # before memory is taken for all of them
+        _check_count(tokens, numbers, k)  # before memory is taken for all of them
     table = np.full((n_rows, k), np.nan)
     if default is not None:
-        table[:] = _checked(tokens, default, k)
+        _check_count(tokens, default, k)
+        table[:] = default.values
     states = [{s: i for i, s in enumerate(net.states[name])} for name in definition.parents]
-    seen = set()
+    seen: dict[int, None] = {}  # in their order in the file
     for names, numbers in rows:
         row = 0
         if len(names) == len(states):
@@ -221,16 +223,16 @@ def _rows(tokens: Tokens, net: NetFile, definition: _Definition, n_rows: int, k:
                 "correct the row",
                 numbers.end,
             )
-        seen.add(row)
-        table[row] = numbers.values
+        seen[row] = None
+    written = b"".join([numbers.values for _, numbers in rows])
+    table[list(seen)] = np.frombuffer(written).reshape(-1, k)
     return table
 
 
-def _checked(tokens: Tokens, numbers: Row, count: int) -> np.ndarray:
+def _check_count(tokens: Tokens, numbers: Row, count: int) -> None:
     got = len(numbers.values)
     if got != count:
         raise tokens.wrong(f"{count} numbers before it, not {got}", "correct it", numbers.end)
-    return numbers.values
 
 
 # -- writing -----------------------------------------------------------------------------------

@@ -1,14 +1,14 @@
 """The words, names and brackets of a BIF file, one after another."""
 
 import re
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
-
-import numpy as np
+from itertools import compress, islice
+from operator import not_
 
 from herded.errors import FileError
-from herded.io.numbers import floats, line_at
+from herded.io.numbers import floats, line_at, underflows
 from herded.models.checks import shown
 from herded.system.atomic import FilePath
 
@@ -19,18 +19,23 @@ TOKEN = re.compile(
     | "[^"]*(?:"|\Z)                       # names in quotes
     | property(?=[\s;])(?:[^;"]+|"[^"]*(?:"|\Z))*+(?:;|\Z)
     | [{}()\[\];]
+    | [^\s{}()\[\];,|"/]++(?!/)            # most words, which have no slash: quicker than the next
     | (?:[^\s{}()\[\];,|"/]+|/(?![/*]))+   # other words: yes, <5, 12+, w/o, 0.25
     """,
     re.VERBOSE | re.DOTALL,
 )
 BRACKETS = frozenset("{}()[];")
+NO_NAME = re.compile(r'[{}()\[\];"]|property')  # is in a token that is more or less than a name
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Row:
-    """Numbers in a row, and which token, a semicolon, ends it."""
+    """Numbers in a row, and which token, a semicolon, ends it.
 
-    values: np.ndarray
+    A large net has a hundred thousand rows of a few numbers: NumPy's arrays would be slower.
+    """
+
+    values: "array[float]"
     end: int
 
 
@@ -47,7 +52,9 @@ class Tokens:
             ) from error
         self.path = path
         self.at = 0
-        self.tokens = [token for token in TOKEN.findall(self.text) if not _is_comment(token)]
+        self.tokens: list[str] = TOKEN.findall(self.text)
+        if "//" in self.text or "/*" in self.text:
+            self.tokens = [token for token in self.tokens if not _is_comment(token)]
         if self.tokens and _is_open(self.tokens[-1]):
             last = len(self.tokens) - 1
             raise self.wrong("an end of this comment, name or property", "close it", last)
@@ -91,6 +98,11 @@ class Tokens:
 
     def names(self, what: str, closing: str) -> list[str]:
         """Names up to a bracket."""
+        end = self._first(closing)
+        plain = self.tokens[self.at : end]
+        if end < len(self.tokens) and not NO_NAME.search("".join(plain)):
+            self.at = end + 1
+            return plain
         found = []
         while self.left and self.tokens[self.at] != closing:
             found.append(self.name(what))
@@ -108,18 +120,34 @@ class Tokens:
 
     def numbers(self) -> "Row":
         """The tokens up to the next semicolon."""
-        begin = self.at
-        try:
-            self.at = self.tokens.index(";", begin)
-        except ValueError:
-            self.at = len(self.tokens)
+        begin, self.at = self.at, self._first(";")
         words = self.tokens[begin : self.at]
-        values = floats(" ".join(words).encode())
-        if values is None or len(values) != len(words):
+        values = _values(words)
+        if values is None:
             bad = next(k for k, word in enumerate(words) if floats(word.encode()) is None)
             raise self.wrong("a probability or ';'", "write a number such as 0.25", begin + bad)
         self.expect(";")
         return Row(values, self.at - 1)
+
+    def _first(self, token: str) -> int:
+        """Where a token comes next, or the end."""
+        try:
+            return self.tokens.index(token, self.at)
+        except ValueError:
+            return len(self.tokens)
+
+
+def _values(words: Sequence[str]) -> "array[float] | None":
+    """What `numbers.floats` says of each word, or None if it says so of one."""
+    text = "".join(words)
+    if "_" in text or not text.isascii():  # Python alone takes 1_000, and digits of any script
+        return None
+    try:
+        values = array("d", map(float, words))
+    except ValueError:
+        return None
+    zeros = set(compress(words, map(not_, values)))
+    return None if any(underflows(zero.encode()) for zero in zeros) else values
 
 
 def is_property(token: str) -> bool:

@@ -142,11 +142,11 @@ def floats(block: bytes) -> np.ndarray | None:
         values = np.fromiter(map(float, words), np.float64, len(words))
     except ValueError:
         return None
-    zeros = set(itertools.compress(words, (values == 0).tolist()))
-    return None if any(map(_underflows, zeros)) else values
+    zeros = {words[k] for k in np.flatnonzero(values == 0).tolist()}
+    return None if any(map(underflows, zeros)) else values
 
 
-def _underflows(zero: bytes) -> bool:
+def underflows(zero: bytes) -> bool:
     """Whether a word that became 0 is 1e-400 or the like: not zero, and not to be lost."""
     mantissa = zero.lower().partition(b"e")[0]
     return bool(mantissa.strip(b"+-0."))
