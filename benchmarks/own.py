@@ -54,7 +54,7 @@ def swept_statistics(x, data):
     swept = data[1].copy()
     for i in range(len(x)):
         if x[i]:
-            swept_changed(i, 0, 1, x, swept, data)
+            swept_changed(i, np.int64(0), x[i], x, swept, data)
     return swept
 
 

@@ -52,9 +52,12 @@ GRAPH, BINARY = graph(), graph(1, (2,) * 5)
 @given(data=st.data())
 def test_equal_to_the_naive_twin(weights, rule, data):
     """Any factor graph, as functions that keep where each factor is."""
-    run = data.draw(runs(rule))
+    # Slack takes the vector rule: of whole contexts that would be one kernel more.
+    run = data.draw(runs(rule, (0.0,)) if weights == "full" and not UNCOMPILED else runs(rule))
     model, x0, chain = run.pop("model"), run.pop("x0"), run.pop("chain")
     assume(run["scan"] not in ("jacobi", "random") and (model.evidence < 0).any())
+    if rule == "mixed":
+        assume(UNCOMPILED or (model.cardinalities[model.evidence < 0] != 2).any())
     sweeps = data.draw(st.sampled_from((1, 12, 140)))
     own = as_functions(
         model, compiled=None if UNCOMPILED else data.draw(st.sampled_from((None, False)))
@@ -187,11 +190,17 @@ def test_joints(method, most):
 
 def test_without_neighbours_the_blanket_is_all_others():
     """`lazy` is then `full`; known neighbours give the bits of layout "factor"."""
-    keep, far = [hd.Samples()], as_functions(BINARY, near=False)
+    tables = np.random.default_rng(2).normal(size=(3, 2, 2))
+    path = hd.FactorGraph([2] * 4, [((i, i + 1), table) for i, table in enumerate(tables)])
+    far, x0 = as_functions(path, near=False), np.zeros(4, np.int64)
+    method = hd.HerdedGibbs("lazy", phases="half")
     lazy, full = (
-        hd.infer(far, hd.HerdedGibbs(w), sweeps=60, keep=keep).samples for w in ("lazy", "full")
+        naive_herded_gibbs(path, weights=w, phases="half", x0=x0, sweeps=60, kind="factor")
+        for w in ("lazy", "full")
     )
-    np.testing.assert_array_equal(lazy, full)
+    assert (lazy[0] != full[0]).any()
+    assert_equal(advance(method, method.compile(far), x0, 60), full)
+    keep = [hd.Samples()]
     blanket = hd.infer(as_functions(GRAPH), hd.HerdedGibbs(), sweeps=60, keep=keep).samples
     factor = hd.infer(GRAPH, hd.HerdedGibbs("lazy"), sweeps=60, keep=keep, layout="factor").samples
     np.testing.assert_array_equal(blanket, factor)
