@@ -1,5 +1,6 @@
 """Which method for a model, and what it takes of memory."""
 
+import functools
 import tracemalloc
 from dataclasses import replace
 from itertools import combinations
@@ -209,12 +210,18 @@ RUNS = [
 ]
 
 
+@functools.cache
+def first_of(name):
+    """The model of a name that many a run may leave its layouts with."""
+    return BUILDERS[name]()
+
+
 @pytest.mark.parametrize("method", RUNS, ids=lambda m: f"{type(m).__name__}-{vars(m)!s:.24}")
 @pytest.mark.parametrize("name", BUILDERS)
 def test_a_run_stays_under_its_estimate(name, method, monkeypatch):
     monkeypatch.setattr("herded.run.control.MOST_SWEEPS", 16)  # they take time, and no memory
     max_memory = 300e6
-    first = BUILDERS[name]()
+    first = first_of(name)
     try:
         need = run_memory(first, method, chains=2, max_memory=max_memory)
     except hd.MemoryLimitError:

@@ -141,8 +141,8 @@ def test_huge_potentials_cancel():
 def test_a_long_chain_neither_overflows_nor_underflows():
     for coupling in (50.0, -50.0):
         table = coupling * (2 * np.eye(2) - 1)
-        answer = solve(chain_model(np.zeros((1000, 2)), table))
-        log_z = np.log(2) + 999 * np.logaddexp(coupling, -coupling)
+        answer = solve(chain_model(np.zeros((300, 2)), table))
+        log_z = np.log(2) + 299 * np.logaddexp(coupling, -coupling)
         assert answer.log_z == pytest.approx(log_z, rel=1e-12)
         np.testing.assert_allclose(answer.marginals, 0.5)
         assert answer.joint is None

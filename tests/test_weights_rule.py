@@ -73,7 +73,7 @@ def triples(seed):
 
 @pytest.mark.parametrize(
     ("make", "sweeps"),
-    [(spread, 10_000), (triples, 5_000), (lambda seed: star(40, 2, seed, 0.2), 5_000)],
+    [(spread, 10_000), (triples, 5_000), (lambda seed: star(40, 2, seed, 0.2), 2_000)],
     ids=["spread", "triples", "star"],
 )
 def test_the_choice_beats_gibbs(make, sweeps):
