@@ -82,6 +82,26 @@ def uniform(key, count):
 
 
 @jit
+def by_chance(order, p):
+    """Members in the order of p, equal ones as they come.
+
+    p takes few values, as many as there are sums of neighbours: each is looked for in turn.
+    """
+    found, level, at = np.empty_like(order), -np.inf, 0
+    while at < len(order):
+        above = np.inf
+        for k in order:
+            if level < p[k] < above:
+                above = p[k]
+        for k in order:
+            if p[k] == above:
+                found[at] = k
+                at += 1
+        level = above
+    return found
+
+
+@jit
 def herd_sweeps(spins, start, who, coupling, field, how, key, averages):
     variables, members = spins.shape
     order, p, phases, count = np.arange(members), np.empty(members), np.empty(2), 0
@@ -97,7 +117,7 @@ def herd_sweeps(spins, start, who, coupling, field, how, key, averages):
                 other = int(uniform(key, count) * (last + 1))
                 order[last], order[other] = order[other], order[last]
             if how == SORTED:
-                order = order[np.argsort(p[order], kind="mergesort")]
+                order = by_chance(order, p)
             count += 2
             phases[0], phases[1] = uniform(key, count - 1), uniform(key, count)
             for k in order:
