@@ -91,6 +91,12 @@ def test_line_ends_commas_and_bars_mean_nothing(tmp_path, change):
     same_net(parse(tmp_path, GARDEN.replace(*change)), parse(tmp_path, GARDEN))
 
 
+@pytest.mark.parametrize("comment", ["// a net\n", "/* a\nnet */"])
+def test_one_kind_of_comments(tmp_path, comment):
+    text = f"{comment}{ONE}{comment}probability ( a ) {{ {comment}table 0.5 0.5; }}{comment}"
+    assert tables(parse(tmp_path, text)) == [[0.5, 0.5]]
+
+
 def test_gzip_and_marks_of_encodings(tmp_path):
     same_net(parse(tmp_path, gzip.compress(GARDEN.encode())), parse(tmp_path, GARDEN))
     same_net(parse(tmp_path, "\ufeff" + GARDEN), parse(tmp_path, GARDEN))
@@ -132,6 +138,14 @@ TWO = ONE + "variable b { type discrete [ 2 ] { x, y }; }\nprobability ( a ) { t
         (
             "variable a { type discrete [ 2 ] { x x }; }",
             "distinct states of 'a', got 'x' twice in line 1 of PATH",
+        ),
+        (
+            "variable a { type discrete [ 2 ] { x property y; }; }",
+            "expected the name of a state, got 'property y;' in line 1 of PATH",
+        ),
+        (
+            "variable a { type discrete [ 2 ] { x ( }; }",
+            "expected the name of a state, got '(' in line 1 of PATH",
         ),
         (
             'variable "" { type discrete [ 1 ] { x }; }',
@@ -188,6 +202,10 @@ TWO = ONE + "variable b { type discrete [ 2 ] { x, y }; }\nprobability ( a ) { t
         (
             TWO + "probability ( b ) { table 1 \u0660; }",
             "expected a probability or ';', got '\u0660' in line 4 of PATH",
+        ),
+        (
+            TWO + "probability ( b ) { table \u0661 0; }",
+            "expected a probability or ';', got '\u0661' in line 4 of PATH",
         ),
         (
             TWO + "probability ( b ) { table 0.5 0.6; }",

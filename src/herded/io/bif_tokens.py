@@ -25,7 +25,7 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 BRACKETS = frozenset("{}()[];")
-NO_NAME = re.compile(r'[{}()\[\];"]|property')  # is in a token that is more or less than a name
+NO_NAME = re.compile(r'[{}()\[\];"]')  # is in tokens that are no names, or names in quotes
 
 
 @dataclass(slots=True)
