@@ -142,9 +142,10 @@ def _alike_at(
         if distance >= size:
             continue
         whole = np.moveaxis(pictures, axis, -1)
-        apart = np.roll(whole, -distance, axis=-1)
         kept = size if is_joined and 2 * distance != size else size - distance  # each pair once
-        alike = (whole == apart)[..., :kept]
+        round_it = kept == size
+        apart = np.roll(whole, -distance, axis=-1) if round_it else whole[..., distance:]
+        alike = whole[..., :kept] == apart
         total = total + alike.sum(axis=axes)
         count += alike[(0,) * (alike.ndim - len(shape))].size
     return np.asarray(total / count)
