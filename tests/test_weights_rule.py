@@ -79,7 +79,7 @@ def triples(seed):
 def test_the_choice_beats_gibbs(make, sweeps):
     """Mean absolute error of four chains, the mean of three models each.
 
-    The ratios are 0.5, 0.5 and 0.1; with an argmax in place of leaving out what is overdrawn, the
+    The ratios are 0.5, 0.5 and 0.2; with an argmax in place of leaving out what is overdrawn, the
     first would be 1.2.
     """
     errors = np.zeros(2)
