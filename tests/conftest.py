@@ -74,6 +74,15 @@ def _free_memory(monkeypatch):
     monkeypatch.setattr("herded.system.memory.available", lambda: 2**33)
 
 
+@pytest.fixture(autouse=True)
+def _one_core(monkeypatch):
+    """Workers have all cores already: a run of a few milliseconds takes twice as long on threads.
+
+    Tests of threads say how many.
+    """
+    monkeypatch.setattr("herded.system.cores.available", lambda: 1)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _disks_are_not_waited_for():
     """No test cuts the power: only then does it matter whether a file has reached the disk."""

@@ -249,6 +249,7 @@ def test_bits_do_not_depend_on_blocks(method, rows, monkeypatch):
 def test_bits_do_not_depend_on_threads(method, chains, monkeypatch):
     monkeypatch.setattr(herded.run.sampling, "WORTH_THREADS", 0)
     monkeypatch.setattr("herded.system.threads.WORTH_A_THREAD", 1)
+    monkeypatch.setattr("herded.system.cores.available", lambda: 3)
     rng = np.random.default_rng(1)
     model = hd.chain_model(rng.normal(size=(60, 3)), rng.normal(size=(3, 3)), lengths=[4, 6] * 6)
     kept = [

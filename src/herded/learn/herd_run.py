@@ -5,7 +5,6 @@ and on the number of the sweep alone. `run.loop` does the rest.
 """
 
 import hashlib
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,7 +15,7 @@ from herded.errors import CheckpointError
 from herded.run import checkpoint_file
 from herded.run.loop import interruptible, run_all
 from herded.run.progress import Snapshot
-from herded.system import atomic
+from herded.system import atomic, cores
 from herded.system.atomic import FilePath
 from herded.system.threads import run_jobs
 
@@ -43,7 +42,7 @@ class HerdRun:
     def advance(self, most: int) -> int:
         """A block of sweeps of all herds, side by side."""
         step = min(most, self.total - self.done)
-        threads = min(len(self.herds), os.cpu_count() or 1)
+        threads = min(len(self.herds), cores.available())
         with ThreadPoolExecutor(threads) as pool:
             jobs = range(len(self.herds))
             run_jobs(lambda c: self._advance(c, self.done, step), jobs, pool)

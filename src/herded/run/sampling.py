@@ -1,6 +1,5 @@
 """A sampler's run: where its chains start, the blocks of samples they write, what is recorded."""
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +24,7 @@ from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, 
 from herded.run.loop import interrupted_afterwards, interruptible
 from herded.run.observables import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
+from herded.system import cores
 from herded.system.stream import stream_key
 
 BLOCK = 2**20  # entries of samples in a block (bytes of a herd's): fit for the cache, and Ctrl-C
@@ -302,9 +302,8 @@ def _threads(run: SamplerRun, threads: int | None) -> ThreadPoolExecutor | None:
     """Threads where there is enough work to share; else none."""
     if run.updates < WORTH_THREADS:
         return None
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     parts = len(run.chains) if len(run.chains) > 1 else run.layout.parts
-    workers = min((count or 1) if threads is None else threads, parts)
+    workers = min(cores.available() if threads is None else threads, parts)
     return ThreadPoolExecutor(workers) if workers > 1 else None
 
 
