@@ -52,7 +52,7 @@ TABLES = {
 @pytest.mark.parametrize("part", TABLES)
 def test_paper_writes_one_page_that_needs_nothing_else(part, capsys, monkeypatch):
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
-    monkeypatch.setitem(denoising.SIZES, "quick", (40, 2))
+    monkeypatch.setitem(denoising.SIZES, "quick", (24, 2))
     monkeypatch.setitem(two_variables.SIZES, "quick", (1_000, 6))
     monkeypatch.setitem(theory.SIZES, "quick", (4, 2_000, 2**12))
     monkeypatch.setattr(two_variables, "EPSILONS", (0.1, 0.001))  # each has a picture

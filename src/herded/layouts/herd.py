@@ -69,9 +69,13 @@ class HerdLayout(SweptLayout):
         """Note where the members are, to see later whether they have left (`then_and_now`)."""
         state.own["earlier"] = self.packed(state).copy()
 
-    def then_and_now(self, state: State) -> tuple[np.ndarray, np.ndarray]:
-        words = np.stack([state.own["earlier"], self.packed(state)])
-        then, now = self.members_of(words)
+    def then_and_now(self, state: State, step: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        block = np.stack([state.own["earlier"], self.packed(state)])
+        if self.bit_places is None:
+            then, now = self.members_of(block)[..., ::step]
+        else:  # only those bits become bytes
+            words = np.ascontiguousarray(self.words_of(block)[..., ::step])
+            then, now = spread(words, self.members)
         return then, now
 
     def new_counts(self) -> np.ndarray:

@@ -180,8 +180,11 @@ class Layout:
     def end_burn_in(self, state: State) -> None:
         """Called when samples begin to be recorded: what adapts stays as it is from here on."""
 
-    def then_and_now(self, state: State) -> tuple[np.ndarray, np.ndarray]:
-        """The states (members, N) of a herd when its burn-in ended, and those of now."""
+    def then_and_now(self, state: State, step: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """The states (members, V) of a herd when its burn-in ended, and those of now.
+
+        Of every so many variables one.
+        """
         raise NotImplementedError
 
     def new_counts(self) -> np.ndarray:

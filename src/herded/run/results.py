@@ -198,8 +198,8 @@ def _moves(run: SamplerRun) -> str:
     if layout.n_stored * layout.members > LARGEST:
         return ""
     step = -(-model.n_variables // LOOKED_AT)
-    pairs = [layout.then_and_now(chain.state) for chain in run.chains]
-    then, now = (np.concatenate([pair[k][:, ::step] for pair in pairs]) for k in (0, 1))
+    pairs = [layout.then_and_now(chain.state, step) for chain in run.chains]
+    then, now = (np.concatenate([pair[k] for pair in pairs]) for k in (0, 1))
     return immobility(model, np.arange(0, model.n_variables, step), then, now, run.recorded)
 
 

@@ -64,8 +64,11 @@ def _figure_class() -> Any:
 
 def svg(figure: Any) -> str:
     """The figure as an <svg> element."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
     text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None})
+    # Not `savefig`, which draws twice where there is a layout to be found: to find it, and again.
+    FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None})
     document = text.getvalue()
     return document[document.index("<svg") :]
 
