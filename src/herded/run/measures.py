@@ -63,7 +63,10 @@ def magnetisation(states: ArrayLike, model: Model) -> Any:
     0.5
     """
     x, k = check_states(model, states), states_of_all(model)
-    found = order_of(np.stack([(x == state).mean(axis=-1) for state in range(k)], axis=-1))
+    higher = [(x == state).sum(axis=-1) for state in range(2, k)]
+    ones = (x == 1).sum(axis=-1) if higher else x.sum(axis=-1)
+    counts = np.stack([x.shape[-1] - ones - sum(higher), ones, *higher], axis=-1)
+    found = order_of(counts / x.shape[-1])
     return found if found.ndim else float(found)
 
 

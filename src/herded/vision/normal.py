@@ -25,7 +25,9 @@ def log_below(x: float) -> float:
     term = total = x  # Marsaglia 2004: P = 1/2 + density (x + x^3 / 3 + x^5 / 15 + ...)
     for n in range(1, _TERMS):
         term = term * x * x / (2 * n + 1)
-        total += term
+        before, total = total, total + term
+        if total == before:  # and so it stays: what is left is smaller still
+            break
     return float(log(0.5 + total * float(exp(log_density(x)))))
 
 
