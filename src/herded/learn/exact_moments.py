@@ -5,6 +5,7 @@ last, and a factor with known variables becomes one of the row and of its unknow
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,49 +24,71 @@ class ExactMoments:
         self.graph = graph
         order = elimination_order(graph, max_memory, prune=False)
         self.plan = plan_elimination(order, max_memory, whole=True)
+        self.places = places_of(graph, self.plan)
 
     def of(self, tables: np.ndarray) -> tuple[float, np.ndarray]:
         """log Z, and (E,) the probability of each entry: that its factor is in this state."""
-        sums, expected = summed(retabled(self.graph, tables), self.plan)
+        sums, expected = summed(retabled(self.graph, tables), self.plan, self.places)
         log_z = sums.log_z()
         go_back(sums)
         fill(sums, expected)
         return log_z, expected.entries
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where the entries of a factor are, for whatever is not known: an array within all entries."""
+
+    scope: Scope
+    start: int
+    shape: list[int]
+    strides: list[int]  # in bytes
+
+
+def places_of(graph: FactorGraph, plan: EliminationPlan) -> list[Place]:
+    """Those of all factors, the same for any tables."""
+    place = np.full(graph.n_variables, -1)
+    place[plan.order] = np.arange(len(plan.order))
+    fixed = plan.possible.argmax(axis=1)
+    states = graph.cardinalities[plan.order].tolist()
+    found = []
+    for variables, strides, first in _factors(graph):
+        known = place[variables] < 0
+        start = int(first + (fixed[variables] * strides)[known].sum())
+        axes = sorted(zip(place[variables][~known].tolist(), strides[~known].tolist(), strict=True))
+        scope = tuple(p for p, _ in axes)
+        steps = [ENTRY * stride for _, stride in axes]
+        found.append(Place(scope, start, [states[p] for p in scope], steps))
+    return found
+
+
 class Expected:
     """The expected entries of all tables, and the part of each factor by its scope."""
 
-    def __init__(self, graph: FactorGraph, plan: EliminationPlan) -> None:
-        self.entries = np.zeros(len(graph.log_tables))
+    def __init__(self, size: int, places: Iterable[Place]) -> None:
+        self.entries = np.zeros(size)
         self.parts: list[tuple[Scope, np.ndarray]] = []
-        place = np.full(graph.n_variables, -1)
-        place[plan.order] = np.arange(len(plan.order))
-        fixed = plan.possible.argmax(axis=1)
-        for variables, strides, first in _factors(graph):
-            known = place[variables] < 0
-            start = int(first + (fixed[variables] * strides)[known].sum())
-            axes = sorted(
-                zip(place[variables][~known].tolist(), strides[~known].tolist(), strict=True)
-            )
-            if not axes:
-                self.entries[start] = 1.0
+        for place in places:
+            if not place.scope:
+                self.entries[place.start] = 1.0
                 continue
-            scope = tuple(p for p, _ in axes)
             view: np.ndarray = np.ndarray(
-                [int(graph.cardinalities[plan.order[p]]) for p in scope],
+                place.shape,
                 buffer=self.entries,
-                offset=ENTRY * start,
-                strides=[ENTRY * stride for _, stride in axes],
+                offset=ENTRY * place.start,
+                strides=place.strides,
             )
-            self.parts.append((scope, view))
+            self.parts.append((place.scope, view))
 
 
 def summed(
-    graph: FactorGraph, plan: EliminationPlan, beside: Iterable[Scope] = ()
+    graph: FactorGraph,
+    plan: EliminationPlan,
+    places: Iterable[Place],
+    beside: Iterable[Scope] = (),
 ) -> tuple[Sums, Expected]:
     """Everything summed out, and where what is expected goes; scopes `beside` are wanted too."""
-    expected, x = Expected(graph, plan), plan.possible.argmax(axis=1)
+    expected, x = Expected(len(graph.log_tables), places), plan.possible.argmax(axis=1)
     buckets = fill_buckets(graph, plan.order, plan.scopes, plan.possible, x)
     wanted = [*beside, *(scope for scope, _ in expected.parts if len(scope) > 1)]
     sums = Sums(buckets, children_of(plan.scopes), wanted)
@@ -100,10 +123,11 @@ class KnownRows:
         if len(rows) > 1:  # of one row all is known
             order = np.append(order, self.graph.n_variables - 1)
         self.plan = plan_elimination(in_given_order(self.graph, order), max_memory, whole=True)
+        self.places = places_of(self.graph, self.plan)
 
     def of(self, tables: np.ndarray) -> tuple[float, np.ndarray]:
         """The weighted sum of the rows' log Z, and of the expected entries of tables."""
-        sums, expected = summed(retabled(self.graph, tables[self.entry]), self.plan)
+        sums, expected = self._summed(tables, self.plan)
         value = float((self.weight * self._log_z(sums)).sum())
         self._go_back(sums)
         fill(sums, expected)
@@ -112,7 +136,7 @@ class KnownRows:
 
     def log_z(self, tables: np.ndarray) -> np.ndarray:
         """(rows,) log of the sum over what each row does not know."""
-        return self._log_z(summed(retabled(self.graph, tables[self.entry]), self.plan)[0])
+        return self._log_z(self._summed(tables, self.plan)[0])
 
     def marginals(self, tables: np.ndarray) -> np.ndarray:
         """(rows, unknown, states) of the unknown variables, given what each row knows."""
@@ -122,7 +146,7 @@ class KnownRows:
         if last >= 0:  # the row stays with every variable, also with those it tells of by others
             tied = tuple(scope if scope[-1] == last else (*scope, last) for scope in scopes)
             plan, beside = plan._replace(scopes=tied), [(k, last) for k in range(last)]
-        sums, _ = summed(retabled(self.graph, tables[self.entry]), plan, beside)
+        sums, _ = self._summed(tables, plan, beside)
         self._go_back(sums)
         unknown = states[:-1]
         found = np.zeros((len(self.weight), len(unknown), int(unknown.max(initial=1))))
@@ -133,6 +157,11 @@ class KnownRows:
             elif last < 0:
                 found[:, i, : states[i]] = sums.marginals[k]
         return found
+
+    def _summed(
+        self, tables: np.ndarray, plan: EliminationPlan, beside: Iterable[Scope] = ()
+    ) -> tuple[Sums, Expected]:
+        return summed(retabled(self.graph, tables[self.entry]), plan, self.places, beside)
 
     @property
     def _row(self) -> int:
