@@ -149,6 +149,11 @@ def test_packing_and_back(model, members, seed):
     block = np.stack([layout.packed(state)] * 2)
     assert block.shape == (2, layout.sample_size) and block.dtype == layout.sample_type
     np.testing.assert_array_equal(layout.members_of(block), np.stack([x0, x0]))
+    state.x = layout.pack(1 - x0)
+    for step in (1, 3):  # some of the variables
+        then, now = layout.then_and_now(state, step)
+        np.testing.assert_array_equal(then, x0[:, ::step])
+        np.testing.assert_array_equal(now, 1 - x0[:, ::step])
     one = np.broadcast_to(x0[0], x0.shape)  # a start that all members share
     np.testing.assert_array_equal(layout.pack(one), layout.pack(one.copy()))
 
