@@ -1,14 +1,14 @@
 """How many examples Hypothesis draws: a third of what a test is worth, or all of it.
 
 Each session draws others, so that a week of sessions draws more than one that is patient. With
-HERDED_EXAMPLES=all, as in `.ci/run`, a test draws all at once.
+HERDED_TESTS=all, as in `.ci/run`, a test draws all at once.
 """
 
 import os
 
 from hypothesis import HealthCheck, settings
 
-ALL = os.environ.get("HERDED_EXAMPLES") == "all"
+ALL = os.environ.get("HERDED_TESTS") == "all"
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 DEFAULT = 100  # Hypothesis's own
 
