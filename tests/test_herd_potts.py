@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from drawing import UNCOMPILED, examples
+from drawing import ALL, UNCOMPILED, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.potts_herd import naive_order, naive_potts_herd
@@ -49,6 +49,9 @@ def advance(draw, layout, x0, sweeps, *, chain=0, cuts=(), pool=None, samples=Tr
 SIDES = {1: 9, 2: 6, 3: 4, 4: 3}  # the longest, by number of dimensions
 
 
+MANY = (33, 64) if ALL else (11, 16)  # states: each other number of bits is a kernel of its own
+
+
 @st.composite
 def potts_lattices(draw):
     """Grids of 1 to 4 dimensions, any of them periodic, zeros, evidence and unequal couplings.
@@ -60,7 +63,7 @@ def potts_lattices(draw):
     dims = draw(st.sampled_from(tuple(SIDES)))
     sides = [draw(st.integers(1, SIDES[dims])) for _ in range(dims)]
     joined = [bool(n > 3 and n % 2 == 0 and draw(st.booleans())) for n in sides]
-    counts = (3, 4) if dims > 2 else (3, 4, 5, 8, 33, 64)
+    counts = (3, 4) if dims > 2 else (3, 4, 5, 8, *MANY)
     states = draw(st.sampled_from((3, 4) if UNCOMPILED else counts))
     rng = np.random.default_rng(draw(seeds))
     strong = (20.0,) if states == 3 else ()  # needs doubles
