@@ -283,8 +283,9 @@ def test_the_argmax_fails_the_check_of_members():
 
 def test_a_phase_that_is_kept_is_not_fresh():
     """Two visits of a fair coin by one member with one phase: the second is no free draw."""
-    law = {states: length for length, states in theory.phase_law([Fraction(1, 2)] * 2)}
-    assert law == {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
+    for half in (Fraction(1, 2), 0.5):
+        law = {states: length for length, states in theory.phase_law([half] * 2)}
+        assert law == {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
 
 
 # -- what a herd's average gains ------------------------------------------------------------------

@@ -104,8 +104,9 @@ def phase_law(steps: Sequence[Fraction]) -> Iterator[tuple[Fraction, tuple[int, 
     1/3 (0, 1, 0)
     1/3 (1, 0, 0)
     """
-    whole = math.lcm(*(step.denominator for step in steps))  # 1, in parts that all steps are of
-    parts = [step.numerator * (whole // step.denominator) for step in steps]
+    ratios = [Fraction(step).as_integer_ratio() for step in steps]
+    whole = math.lcm(*(below for _, below in ratios))  # 1, in parts that all steps are of
+    parts = [above * (whole // below) for above, below in ratios]
     upto = list(accumulate(parts, initial=0))
     edges = sorted({whole, *(-c % whole for c in upto)})
     for left, right in pairwise(edges):
