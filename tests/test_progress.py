@@ -27,7 +27,7 @@ PROGRAM = """
     import sys, numpy as np, herded as hd, herded.run.sampling
     herded.run.sampling.BLOCK = 6000  # a thousand sweeps
     import herded.run.progress
-    herded.run.progress.PATIENCE = 0.001  # a bar at once, if any
+    herded.run.progress.PATIENCE = 1e-6  # a bar at once, if any, on any machine
     model = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
     hd.infer(model, hd.Gibbs(), sweeps=20_000, progress=eval(sys.argv[1]))
 """
