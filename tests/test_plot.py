@@ -5,6 +5,7 @@ import pytest
 
 import herded as hd
 from herded.errors import NotKeptError
+from herded.system.plot import svg
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
@@ -105,3 +106,10 @@ def test_what_was_kept_decides_what_is_drawn():
 def test_notebooks_get_a_picture():
     figure = run(GRID).plot()
     assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_an_svg_leaves_the_figure_as_it_is():
+    figure = run(GRID).plot()
+    before = figure.canvas, figure.dpi
+    assert svg(figure).startswith("<svg")
+    assert (figure.canvas, figure.dpi) == before

@@ -68,7 +68,12 @@ def svg(figure: Any) -> str:
 
     text = io.StringIO()
     # Not `savefig`, which draws twice where there is a layout to be found: to find it, and again.
-    FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None})
+    canvas, dpi = figure.canvas, figure.dpi
+    try:
+        FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None})
+    finally:  # both would stay as they are for this picture
+        figure.set_canvas(canvas)
+        figure.set_dpi(dpi)
     document = text.getvalue()
     return document[document.index("<svg") :]
 
