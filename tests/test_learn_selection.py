@@ -179,6 +179,15 @@ def run(path=None, **options):
     return hd.learn.select_variables(X, Y, checkpoint=path, **options)
 
 
+def test_bits_do_not_depend_on_threads(monkeypatch):
+    one = run(chains=5)
+    monkeypatch.setattr("herded.system.cores.available", lambda: 3)
+    other = run(chains=5)
+    assert np.array_equal(one.inclusion, other.inclusion)
+    assert np.array_equal(one.coefficients, other.coefficients)
+    assert one.models == other.models
+
+
 def test_a_run_is_resumed_to_the_same_bits(tmp_path, monkeypatch):
     whole, path = run(), tmp_path / "run.ckpt"
     from herded.learn.herd_run import HerdRun
