@@ -33,7 +33,7 @@ MIXED = hd.FactorGraph(
     ],
 )
 # As plain Python: compiled they are a part of their samplers, which have their twins below.
-circle, nested = restless.circle.py_func, restless.nested.py_func
+circle, nested = (getattr(flow, "py_func", flow) for flow in (restless.circle, restless.nested))
 weights = st.lists(st.integers(0, 9), min_size=2, max_size=6).filter(lambda w: sum(w) > 0)
 
 
