@@ -1,6 +1,7 @@
 """The benchmarks on models from files, which make pages of the docs, and of settings."""
 
 import re
+import time
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import herded as hd
 from benchmarks import blocks, exact, ladders, uai
 from benchmarks.__main__ import APART, header
 from tests.command import small_grid
+from tests.patience import ticking
 
 
 def write(folder, name, model, reference=None, evidence=None):
@@ -34,6 +36,7 @@ def test_the_page_of_models(tmp_path, monkeypatch):
     monkeypatch.setenv("HERDED_UAI", str(tmp_path))
     monkeypatch.setattr(uai, "QUICK_UPDATES", 1_000)
     monkeypatch.setattr(uai, "PATIENCE", 0.01)  # by the formula, which takes no clock
+    monkeypatch.setattr(time, "process_time", ticking(monkeypatch, 0.003))
     page = list(uai.lines(quick=True, seconds=0.1))
     rows = [cells(line) for line in page if line.startswith(("| a ", "| b ", "| c "))]
     a, b, c = ([row for row in rows if row[0] == name and len(row) == 7] for name in "abc")
