@@ -17,6 +17,7 @@ from herded.draws.together import orders
 from herded.models.support import member_starts
 from herded.run.diagnostics import immobility
 from herded.run.intervals import t_quantile
+from herded.run.sampling import first_states
 from herded.system.stream import stream_key
 
 compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")
@@ -275,6 +276,10 @@ def test_starts():
     layout = method.compile(MODEL)
     state = method.init(layout, given[:3])
     np.testing.assert_array_equal(layout.values(state), given[:3])
+    for start, expected in ((given, given), ([0, 1, 0, 1], np.tile([0, 1, 0, 1], (6, 1)))):
+        states = first_states(layout, method, 2, start, {}, 1)
+        found = np.concatenate([layout.values(state) for state in states])
+        np.testing.assert_array_equal(found, expected)
     hd.infer(MODEL, method, sweeps=1, chains=2, start=[0, 0, 0, 0])
     with pytest.raises(hd.ModelError, match="expected"):
         hd.infer(MODEL, method, sweeps=1, start=[0, 5, 0, 0])
