@@ -80,7 +80,7 @@ def serve(prepare: str) -> None:
 def _run(program: str, words: list[str], environment: dict[str, str | None]) -> None:
     """Run the program as `python -c` would, and end."""
     _set(os.environ, environment)
-    sys.path[:0] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
+    sys.path[:0] = filter(None, (environment.get("PYTHONPATH") or "").split(os.pathsep))
     if "numba" in sys.modules:  # it has read its settings before
         sys.modules["numba"].core.config.reload_config()
     sys.argv, code = ["-c", *words], 0
