@@ -267,6 +267,15 @@ def test_starts_of_more_states_than_two_bytes_have():
     assert set(starts[:, 1].tolist()) == {0, 1}
 
 
+@pytest.mark.parametrize("members", [1, 255, 256, 65_536])
+def test_shares_of_any_number_of_members(members):
+    """They are counted in as few bytes as hold them all."""
+    model, stuck = hd.FactorGraph([2, 2], []), np.zeros((members, 2), np.uint8)
+    stuck[: members // 2] = 1
+    said = immobility(model, np.arange(2), stuck, stuck, 9)
+    assert ("variable 0 is as it was 9 sweeps" in said) == (members > 1)
+
+
 def test_starts():
     """One start for all, one for each member of each herd, and random ones that differ."""
     method = hd.Gibbs(herd=3)
