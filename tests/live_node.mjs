@@ -49,6 +49,31 @@ const answers = {
     const { alikeness } = await part("torus");
     return cases.map(([side, coupling]) => alikeness(side, coupling));
   },
+
+  /** What workers are sent, and errors shown, where a scene is left while its worker is at work. */
+  async workers(fails) {
+    const log = [], workers = [];
+    globalThis.requestAnimationFrame = () => 0;
+    globalThis.cancelAnimationFrame = () => {};
+    globalThis.Worker = class {
+      constructor() { this.name = workers.push(this) - 1; }
+      postMessage({ start }) { log.push(`${this.name} starts ${start}`); }
+      terminate() { log.push(`${this.name} ends`); }
+    };
+    const { Player } = await import(`${folder}/parts/player.js`);
+    const events = { onFrame() {}, onProof() {}, onState() {}, onError: (text) => log.push(text) };
+    const one = new Player("one", events);
+    one.start({});
+    one.remove();
+    const two = new Player("two", events);
+    two.start({});
+    if (fails) workers[0].onerror({ message: "one failed" });
+    else workers[0].onmessage({ data: { run: 1, sweeps: 1 } });
+    workers.at(-1).onerror({ message: "two failed" });
+    two.remove();
+    new Player("three", events).start({});
+    return log;
+  },
 };
 
 const [name, ...given] = question;

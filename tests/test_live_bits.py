@@ -162,6 +162,16 @@ def test_noise_is_that_of_its_twin():
 
 
 @needs_node
+def test_a_scene_takes_over_the_worker_of_the_one_before():
+    """Also one that is at work, but not its failure; a worker that failed is ended."""
+    two = ["two failed", "{0} ends", "{1} starts three"]
+    found = ask_node("workers", False)
+    assert found == ["0 starts one", "0 starts two", *(text.format(0, 1) for text in two)]
+    found = ask_node("workers", True)
+    assert found == ["0 starts one", "0 ends", "1 starts two", *(text.format(1, 2) for text in two)]
+
+
+@needs_node
 def test_the_exact_energy_of_a_torus():
     """Kaufman's formula against elimination."""
     for side, coupling in ((4, 0.3), (4, 0.6)):

@@ -10,15 +10,9 @@ export class Player {
   /** `onFrame(frame)` gets what the scene's watch shows; `onProof(proof)` its hashes. */
   constructor(scene, { onFrame, onProof, onState, onError }) {
     Object.assign(this, { scene, onFrame, onProof, onState, onError });
-    this.worker = rested?.worker ?? new Worker(new URL("../worker.js", import.meta.url), { type: "module" });
-    this.waiting = rested?.waiting ?? false; // it may be at a frame that nobody will see
-    rested = null;
     this.broken = false;
-    this.worker.onmessage = ({ data }) => this.take(data);
-    this.worker.onerror = (event) => {
-      this.broken = true;
-      onError(event.message);
-    };
+    this.hire(rested);
+    rested = null;
     this.speed = 30;
     this.playing = false;
     this.due = 0;
@@ -28,6 +22,25 @@ export class Player {
     this.run = 0; // frames of an earlier run are thrown away
     this.tick = (now) => this.frame(now);
     this.request = null; // of the screen's next picture, while something moves
+  }
+
+  /** The worker of the scene before, or a new one. */
+  hire(before) {
+    this.worker = before?.worker ?? new Worker(new URL("../worker.js", import.meta.url), { type: "module" });
+    this.waiting = before?.waiting ?? false; // it may be at a frame that nobody will see
+    this.worker.onmessage = ({ data }) => this.take(data);
+    this.worker.onerror = (event) => this.fail(event.message);
+  }
+
+  /** What was begun and not sent yet has no part in the error of a run before it. */
+  fail(message) {
+    if (!this.begin) {
+      this.broken = true;
+      return this.onError(message);
+    }
+    this.worker.terminate();
+    this.hire(null);
+    return this.send();
   }
 
   /** Begin anew; with `until` go there at once, running or not. */
@@ -110,7 +123,10 @@ export class Player {
     if (broken) return worker.terminate();
     rested = { worker, waiting };
     worker.onmessage = () => (rested.waiting = false);
-    worker.onerror = () => (rested = null);
+    worker.onerror = () => {
+      worker.terminate();
+      rested = null;
+    };
     return undefined;
   }
 }
