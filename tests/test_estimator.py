@@ -51,7 +51,7 @@ def test_scikit_learn_may_be_missing(monkeypatch):
     assert "denoise" in everything
 
 
-@pytest.mark.parametrize("known", [{}, {"sigma": 1.0, "coupling": 0.5}])
+@pytest.mark.parametrize("known", [{}, {"sigma": 1.0}])
 def test_rows_are_pictures(known):
     """Each by itself, whatever the others are: with its own estimates, where there are any."""
     rows = NOISE[:2]
