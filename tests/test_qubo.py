@@ -91,6 +91,25 @@ def test_labels_that_read_alike_stay_apart():
     assert best.sample == {1: 1, "1": 0, ("1",): 1} and best.energy == -10.0
 
 
+@pytest.mark.parametrize("options", [{}, FIXED, ANNEALED])
+@pytest.mark.parametrize("offset", [1.0, -1e15, 1e300])
+def test_an_offset_may_be_far_larger_than_all_biases(offset, options):
+    """It counts in energies alone: reads are those of the model without it."""
+    bqm = dimod.BinaryQuadraticModel({0: 2e-14, 1: -1e-14}, {(0, 1): 1e-14}, offset, "SPIN")
+    found = SAMPLER.sample(bqm, num_reads=5, num_sweeps=4, seed=0, **options)
+    assert (found.record.energy == bqm.energies(found)).all()
+    bqm.offset = 0.0
+    without = SAMPLER.sample(bqm, num_reads=5, num_sweeps=4, seed=0, **options)
+    assert (without.record.sample == found.record.sample).all()
+
+
+@pytest.mark.parametrize("offset", [np.inf, -np.inf, np.nan])
+def test_an_offset_is_finite(offset):
+    bqm = dimod.BinaryQuadraticModel({0: 1.0}, {}, offset, "SPIN")
+    with pytest.raises(hd.ModelError, match="expected a finite offset, got"):
+        SAMPLER.sample(bqm)
+
+
 @pytest.mark.parametrize("options", [{}, FIXED])
 def test_without_variables_there_is_the_offset(options):
     found = SAMPLER.sample(dimod.BinaryQuadraticModel({}, {}, 2.5, "SPIN"), num_reads=3, **options)

@@ -85,6 +85,8 @@ def read_biases(bqm: Any) -> Biases:
         raise ModelError(
             f"expected finite biases below 2^{FARTHEST}, got {strong}: use large ones as penalties"
         )
+    if not math.isfinite(bqm.offset):
+        raise ModelError(f"expected a finite offset, got {bqm.offset}")
     exponent = math.frexp(strong)[1] if strong >= 2.0**-FARTHEST else 0
     biases = np.ldexp(biases, -exponent)
     biases[np.abs(biases) < max(ROUNDING * np.ldexp(strong, -exponent), 2.0**-FARTHEST)] = 0.0

@@ -236,7 +236,8 @@ def _laid_out(
     bqm: Any, biases: Biases, method: Gibbs, beta: float | None
 ) -> tuple[SweptLayout, Gibbs]:
     """The layout, and the method as it runs there: annealed biases are divided by 2^k."""
-    schedule = method.schedule
+    bqm, schedule = bqm.copy(), method.schedule
+    bqm.offset = 0.0  # of no matter where states are drawn, and perhaps far larger than all biases
     if not isinstance(schedule, Cooling):
         return method.compile(without_names(bqm, 1.0 if beta is None else beta)), method
     exponent, whole = biases.fitting_exponent(schedule.cold)
