@@ -13,9 +13,16 @@ import signal
 import socket
 import sys
 
+PASSED_ON = (signal.SIGINT, signal.SIGTERM)
+
 
 def ask(path: str, words: list[str]) -> int:
-    """Run a command of these words in a fork of the server at `path`; the exit code."""
+    """Run a command of these words in a fork of the server at `path`; the exit code.
+
+    Signals wait until it is known whom to pass them on to: the command would not hear of one that
+    ends this process, and whoever waits for what it prints would wait until it ends by itself.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON)
     told = {"words": words, "folder": os.getcwd(), "environment": dict(os.environ)}
     with socket.socket(socket.AF_UNIX) as line:
         line.connect(path)
@@ -24,8 +31,9 @@ def ask(path: str, words: list[str]) -> int:
         line.shutdown(socket.SHUT_WR)
         with line.makefile() as said:
             pid = int(said.readline())
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in PASSED_ON:
                 signal.signal(number, lambda number, _: os.kill(pid, number))
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, PASSED_ON)
             return int(said.readline() or 1)  # no word: it has died
 
 

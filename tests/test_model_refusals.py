@@ -156,6 +156,8 @@ def test_states_refused(match, states):
         ("non-empty array of 1 or more dimensions", hd.ising_grid, [0.5]),
         ("non-empty array of 1 or more dimensions", hd.ising_grid, [np.zeros((0, 3))]),
         ("non-empty array of 1 or more dimensions", hd.ising_grid, [None]),
+        (r"reads like a shape: write np\.zeros\(\(128, 128\)\)", hd.ising_grid, [(128, 128), 0.4]),
+        (r"or \[4, 5, 6\] for a chain with these 3 fields", hd.ising_grid, [(4, 5, 6)]),
         ("numbers in field", hd.ising_grid, ["abc"]),
         ("numbers in field", hd.ising_grid, [[[1, 2], [3]]]),
         (r"finite numbers in field, got nan at \(0, 1\)", hd.ising_grid, [[[0, np.nan]]]),
@@ -212,6 +214,11 @@ def test_states_refused(match, states):
 )
 def test_builders_refuse(match, call, args):
     refused(match, call, *args)
+
+
+@pytest.mark.parametrize("field", [[4, 5], (4.0, 5.0), (1, 0, 0), (-2, 3), (7,), ((2, 3), (4, 5))])
+def test_fields_that_read_like_no_shape(field):
+    assert (hd.ising_grid(field).log_unary[..., 1] == np.array(field)).all()
 
 
 @pytest.mark.parametrize("lengths", [[3], [0, 2], [1.5, 0.5], "ab", [[2]], 2])

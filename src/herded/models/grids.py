@@ -37,7 +37,8 @@ def ising_grid(
     Raises
     ------
     ModelError
-        If a shape is wrong, or a number is not finite.
+        If a shape is wrong, or a number is not finite; also for a tuple such as (128, 128), which
+        reads like a shape.
 
     Examples
     --------
@@ -57,6 +58,7 @@ def ising_grid(
     >>> [along.shape for along in layers.couplings]
     [(10, 24, 24), (10, 24, 24), (9, 24, 24)]
     """
+    _check_is_no_shape(field)
     h = grid_array("field", field, 1)
     _check_all("finite numbers in field", h, np.isfinite(h))
     return _lattice(np.stack([-h, h], axis=-1), coupling, ISING, periodic)
@@ -146,6 +148,16 @@ def denoising_model(noisy: ArrayLike, sigma: float, coupling: ArrayLike = 1.0) -
         field = y / variance
     _check_all("finite fields, which are the noisy pixels over sigma^2", field, np.isfinite(field))
     return ising_grid(field, coupling)
+
+
+def _check_is_no_shape(field: ArrayLike) -> None:
+    """Refuse what would be a chain of a few strong fields, but hardly is meant as one."""
+    if isinstance(field, tuple) and len(field) > 1 and all(type(n) is int and n > 1 for n in field):
+        raise ModelError(
+            f"expected an array of fields, got {field}, which reads like a shape: write "
+            f"np.zeros({field}) for a grid of that shape without a field, or {list(field)} for a "
+            f"chain with these {len(field)} fields"
+        )
 
 
 def _check_all(expected: str, values: np.ndarray, good: np.ndarray) -> None:
