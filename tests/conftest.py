@@ -5,6 +5,7 @@ that), and Numba itself keeps apart what was compiled by other versions or for o
 session runs yesterday's code.
 """
 
+import atexit
 import gc
 import os
 import shutil
@@ -38,7 +39,11 @@ hypothesis.settings.load_profile("herded")
 
 def pytest_configure(config):
     """Before there are workers: kernels of sources that are no more go away."""
-    if hasattr(config, "workerinput") or os.environ["NUMBA_CACHE_DIR"] != str(KERNELS):
+    if hasattr(config, "workerinput"):
+        # Its last word is said by then. To give back all that it holds, one by one, takes seconds.
+        atexit.register(os._exit, 0)
+        return
+    if os.environ["NUMBA_CACHE_DIR"] != str(KERNELS):
         return
     from herded.system.kernel_cache import HOME, PACKAGE, Sources
 
@@ -49,6 +54,28 @@ def pytest_configure(config):
             shutil.rmtree(folder, ignore_errors=True)
 
 
+# Suites with tests of a second or more, and those that start a browser, a notebook or a cluster.
+LONG = (
+    "test_kernels",
+    "test_golden",
+    "test_docs",
+    "test_live_browser",
+    "test_notebook",
+    "test_kill",
+    "test_examples",
+    "test_cli_paper",
+    "test_fingerprint",
+    "test_scale_dask",
+    "test_jit",
+    "test_benchmarks",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """What takes long comes first: what comes last is short, so that all workers end together."""
+    items.sort(key=lambda item: item.path.stem not in LONG)
+
+
 gc.disable()  # modules and tests are made, and stay: see `pytest_collection_finish`
 
 
@@ -57,6 +84,11 @@ def pytest_collection_finish():
     gc.freeze()
     gc.set_threshold(20_000)  # a worker has memory for more than 700 objects that nobody needs
     gc.enable()
+
+
+def pytest_sessionfinish():
+    """Nobody needs what is garbage by now: pytest would look for it several times."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -221,8 +221,8 @@ class RBM(TransformerMixin, BaseEstimator):
     def _check(self) -> None:
         for name in ("hidden", "epochs", "batch", "sweeps"):
             if not is_whole(getattr(self, name), 1):
-                told = shown(getattr(self, name))
-                raise MethodError(f"expected {name} as a whole number from 1, got {told}")
+                got = shown(getattr(self, name))
+                raise MethodError(f"expected {name} as a whole number from 1, got {got}")
         for name in ("rate", "l2"):
             if not is_between(getattr(self, name), 0.0, 1e6):
                 raise MethodError(f"expected {name} of 0 or more, got {shown(getattr(self, name))}")

@@ -143,7 +143,7 @@ def select_variables(
             sweeps=sweeps, burn_in=burn_in, herd=herd, in_time=in_time, chains=chains,
             largest=largest, best=best, seed=seed,
         )  # fmt: skip
-    return _told(found, columns, varies, names)
+    return _selection(found, columns, varies, names)
 
 
 def _enumerated(problem: Problem, best: int) -> Found:
@@ -158,7 +158,9 @@ def _enumerated(problem: Problem, best: int) -> Found:
     return Found(found.inclusion, np.zeros(p), found.mean, found.square, ranked, "exact")
 
 
-def _told(found: Found, columns: Columns, varies: np.ndarray, names: tuple[str, ...]) -> Selection:
+def _selection(
+    found: Found, columns: Columns, varies: np.ndarray, names: tuple[str, ...]
+) -> Selection:
     """In the user's columns and units."""
     p = len(names)
     inclusion, mean, deviation, interval = np.zeros(p), np.zeros(p), np.zeros(p), np.zeros((p, 2))

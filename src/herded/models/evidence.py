@@ -61,7 +61,7 @@ def check_possible(model: "FactorGraph") -> None:
             int(model.evidence[i]) if model.evidence[i] >= 0 else slice(None) for i in variables
         )
         if np.isneginf(table[rest]).all():
-            fixed = [_told(model, int(i)) for i in variables if model.evidence[i] >= 0]
+            fixed = [_name_and_state(model, int(i)) for i in variables if model.evidence[i] >= 0]
             names = [called(model, int(i)) for i in variables]
             raise ModelError(
                 f"expected evidence of positive probability, but {{{', '.join(fixed)}}} is "
@@ -70,7 +70,7 @@ def check_possible(model: "FactorGraph") -> None:
             )
 
 
-def _told(model: Model, i: int) -> str:
+def _name_and_state(model: Model, i: int) -> str:
     """A variable and its evidence, by their names."""
     value = int(model.evidence[i])
     return (

@@ -18,7 +18,7 @@ def count_joint_states(cardinalities: ArrayLike, most: int) -> int | None:
     return states
 
 
-def told_states(cardinalities: ArrayLike) -> str:
+def joint_states_text(cardinalities: ArrayLike) -> str:
     """The number of joint states as text: 1,536, or 2^1600, or about 10^482."""
     exactly = count_joint_states(cardinalities, EXACTLY)
     if exactly is not None:

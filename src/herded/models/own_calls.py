@@ -152,7 +152,7 @@ class OwnCalls:
         if found != expected:
             raise ModelError(
                 "expected arrays of the same shapes and types from statistics for every state, "
-                f"{_told(expected)} as at first, got {_told(found)}"
+                f"{_shapes_and_types(expected)} as at first, got {_shapes_and_types(found)}"
             )
 
     @cached_property
@@ -314,5 +314,5 @@ def _first_line(error: Exception) -> str:
     return (said or [type(error).__name__])[0][:200]
 
 
-def _told(parts: list[tuple[tuple[int, ...], Any]]) -> str:
+def _shapes_and_types(parts: list[tuple[tuple[int, ...], Any]]) -> str:
     return ", ".join(f"{shape} {kind}" for shape, kind in parts) or "nothing"

@@ -158,7 +158,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         sampled = time.perf_counter_ns()
         values = np.array(VALUES[bqm.vartype.name], np.int8)[reads]
         found = dimod.SampleSet.from_samples_bqm((values, list(bqm.variables)), bqm)
-        info = _told(method, beta)
+        info = _method_info(method, beta)
         info |= {"num_sweeps": sweeps, "seed": seed, "interrupted": interrupted}
         timing = {
             "preprocessing_ns": ready - began,
@@ -217,7 +217,7 @@ def _method(
     return Gibbs()
 
 
-def _told(method: Gibbs, beta: float | None) -> dict[str, Any]:
+def _method_info(method: Gibbs, beta: float | None) -> dict[str, Any]:
     """What `info` says of the method."""
     schedule, found = method.schedule, {"method": in_full(method)}
     if isinstance(schedule, Cooling):

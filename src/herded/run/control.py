@@ -21,7 +21,7 @@ from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
-from herded.run.diagnostics import UNCOMPARED, told_others, told_state
+from herded.run.diagnostics import UNCOMPARED, and_others, state_name
 from herded.run.intervals import Control
 from herded.run.keep import Marginals
 from herded.run.log_z import doubt_of_log_z
@@ -185,8 +185,8 @@ def _compared(result: Result, name: str, max_memory: Size | None) -> str:
         mean = herds.chain_marginals.mean(axis=0)
         return (
             f"{name} differs from a short run of herds: variable {called(model, i)} is "
-            f"{told_state(model, i, k)} with probability {result.chain_marginals[0, i, k]:.2f} by "
-            f"the one and {mean[i, k]:.2f} by the other{told_others(others, 'differs', 'differ')}: "
+            f"{state_name(model, i, k)} with probability {result.chain_marginals[0, i, k]:.2f} by "
+            f"the one and {mean[i, k]:.2f} by the other{and_others(others, 'differs', 'differ')}: "
             "do not trust it; use exact inference where it fits, or a sampler"
         )
     if herds.warnings:

@@ -84,9 +84,9 @@ def disagreement(model: Model, frequencies: np.ndarray, sweeps: int, members: in
     others = int((excess > 1).any(axis=1).sum()) - 1
     return (
         f"the chains disagree: variable {called(model, int(i))} is "
-        f"{told_state(model, int(i), int(k))} with probability {frequencies[high, i, k]:.2f} in "
+        f"{state_name(model, int(i), int(k))} with probability {frequencies[high, i, k]:.2f} in "
         f"chain {high} and {frequencies[low, i, k]:.2f} in chain {low}"
-        f"{told_others(others, 'disagrees', 'disagree')}, after "
+        f"{and_others(others, 'disagrees', 'disagree')}, after "
         f"{sweeps} sweeps: the model has several modes or mixes slowly, so do not trust these "
         "averages; use exact inference where it fits, or more sweeps until the chains agree"
     )
@@ -118,7 +118,7 @@ def immobility(
         "the members of the herd have not moved on: variable "
         f"{called(model, int(variables[i]))} is as it was "
         f"{sweeps} sweeps before in {100 * same[i]:.0f} % of them, where chance explains "
-        f"{100 * alike[i]:.0f} %{told_others(others, 'is', 'are')}"
+        f"{100 * alike[i]:.0f} %{and_others(others, 'is', 'are')}"
         ": the model has several modes or mixes slowly, so do not trust these averages; use "
         "exact inference where it fits, or more sweeps"
     )
@@ -171,7 +171,7 @@ def confinement(
     return (
         f"{_subject(len(chains), len(states))} cannot reach every state that the model allows: "
         f"{moves.what} never set variable {called(model, i)} to "
-        f"{told_state(model, i, k)}{f' in chain {c}' if len(states) > 1 else ''}; hard zeros tie "
+        f"{state_name(model, i, k)}{f' in chain {c}' if len(states) > 1 else ''}; hard zeros tie "
         f"{names}{rest}, whose marginals reflect the start: use exact inference where it fits, or "
         f"{moves.remedy}"
     )
@@ -184,15 +184,15 @@ def _divided(model: Model, split: Split | None, chains: int, moves: Moves) -> st
     names = [called(model, int(i)) for i in split.variables[:SHOWN]]
     rest = f" and {_count(len(split.variables) - SHOWN)}" if len(split.variables) > SHOWN else ""
 
-    def told(states: np.ndarray) -> str:
+    def listed(states: np.ndarray) -> str:
         pairs = zip(split.variables[:SHOWN], states, strict=False)
-        return ", ".join(told_state(model, int(i), int(k)) for i, k in pairs)
+        return ", ".join(state_name(model, int(i), int(k)) for i, k in pairs)
 
     return (
         f"{_subject(chains, chains)} cannot reach every state that the model allows: hard zeros "
         f"tie {', '.join(names)}{rest}, whose possible states fall apart into classes that "
-        f"{moves.what} never leave, such as those of ({told(split.here)}) and "
-        f"({told(split.there)}), so that their marginals reflect the start: use exact inference "
+        f"{moves.what} never leave, such as those of ({listed(split.here)}) and "
+        f"({listed(split.there)}), so that their marginals reflect the start: use exact inference "
         f"where it fits, or {moves.remedy}"
     )
 
@@ -226,13 +226,13 @@ def _missed(graph: FactorGraph, states: np.ndarray, reached: np.ndarray) -> np.n
     return missed
 
 
-def told_state(model: Model, i: int, k: int) -> str:
+def state_name(model: Model, i: int, k: int) -> str:
     """State `k` of variable `i`, by its name if it has one."""
     names = getattr(model, "state_names", None)
     return repr(names[i][k]) if names else str(k)
 
 
-def told_others(others: int, one: str, many: str) -> str:
+def and_others(others: int, one: str, many: str) -> str:
     """ ", and 3 others disagree too", or nothing."""
     return f", and {_count(others)} {one if others == 1 else many} too" if others else ""
 

@@ -21,7 +21,7 @@ from herded.methods.elimination_order import MAX_AXES
 from herded.methods.options import is_whole
 from herded.models.checks import edge_array, number_array, shown, whole_array
 from herded.models.factor_graph import as_graph, has_factors
-from herded.models.joint_states import count_joint_states, told_states
+from herded.models.joint_states import count_joint_states, joint_states_text
 from herded.models.neighbours import neighbour_pairs
 from herded.models.protocol import Model
 from herded.run.sample_counts import (
@@ -228,7 +228,7 @@ class JointRecorder(Recorder):
         if states is None or len(cards) > MAX_AXES:
             raise MethodError(
                 f"expected at most {MAX_JOINT:,} states and {MAX_AXES} variables to keep the "
-                f"joint, got {told_states(cards)} states and {len(cards):,} variables: keep "
+                f"joint, got {joint_states_text(cards)} states and {len(cards):,} variables: keep "
                 "PairMarginals or Samples instead"
             )
         self.strides = np.concatenate([np.cumprod(cards[:0:-1])[::-1], [1]])

@@ -26,11 +26,11 @@ def doubt_of_log_z(method: object, graph: FactorGraph, log_z: float) -> str:
     is_bound = isinstance(method, MeanField)
     kind = "a lower bound by mean field" if is_bound else "Bethe's estimate"
     if exact is not None:
-        told = (
+        sentence = (
             f"log Z is {kind}, {log_z:.6g}; elimination, which is quick on this model, gives "
             f'{exact:.6g}: use method="exact"'
         )
-        return Note(told) if is_bound or abs(log_z - exact) <= CLOSE else told
+        return Note(sentence) if is_bound or abs(log_z - exact) <= CLOSE else sentence
     if is_bound:
         return Note(f"log Z is {kind}: how far it is below the truth is not known")
     unsure = f"log Z is {kind} on a graph with loops, of which no error bound is known"

@@ -136,9 +136,9 @@ class Observed:
 
     def described(self) -> str:
         """The mean and its interval, in words."""
-        return self._told() + ("; doubtful, see result.warnings" if self.doubt else "")
+        return self._mean_and_interval() + ("; doubtful, see result.warnings" if self.doubt else "")
 
-    def _told(self) -> str:
+    def _mean_and_interval(self) -> str:
         chains = len(self.chain_means)
         runs = f"{chains} herds of {self.members}" if self.members > 1 else f"{chains} chains"
         if self.chain_means.ndim > 1:

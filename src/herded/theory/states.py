@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import InfeasibleError, MethodError, ModelError
-from herded.models.joint_states import count_joint_states, told_states
+from herded.models.joint_states import count_joint_states, joint_states_text
 from herded.models.protocol import Model
 from herded.system.exp import exp_array
 
@@ -24,7 +24,7 @@ def check_small(model: Model, limit: int = MAX_STATES) -> tuple[int, ...]:
     if count_joint_states(cards, limit) is None:
         raise MethodError(
             f"expected a model of at most {limit} joint states, whose kernels fit in matrices, "
-            f"got {told_states(cards)}: use a smaller model"
+            f"got {joint_states_text(cards)}: use a smaller model"
         )
     if (np.asarray(model.evidence) >= 0).any():
         raise MethodError(
