@@ -1,8 +1,8 @@
 """Runs whose bits are written down: `python -m tests.golden` compares, `--write` writes anew.
 
 `python -m tests.golden few` asks for the runs of `FEW` and the tables of `FEW_TABLES`, `fewest` for
-those of `FEWEST` and `FEWEST_TABLES`, and `short` for every eighth run of single chains, the short
-runs of herds and `SHORT_RUNS`: what takes seconds where nothing is compiled.
+those of `FEWEST` and `FEWEST_TABLES`, and `short` for every eighth run of single chains, all runs
+of a few sweeps and `SHORT_RUNS`: what takes a second or two where nothing is compiled.
 
 Models have log-potentials that are multiples of 1/64, which every machine writes alike. A run is
 named by its model, layout and method; its hashes are of the tables, the last states and the
@@ -146,10 +146,9 @@ def cases() -> Iterator[tuple[str, Run]]:
     for name, method, kind, chains in runs:
         label = f"{name} | {kind or 'auto'} | {described(method)} | {chains}"
         yield label, Run(known[name], method, kind, chains)
-    for name, kind in SHORT_HERDS:
-        method = gibbs(herd=20, seed=4)
-        label = f"{name} | {kind} | {described(method)} | 1 | {SHORT} sweeps"
-        yield label, Run(known[name], method, kind, 1, SHORT)
+    for name, method, kind, chains in few_sweeps():
+        label = f"{name} | {kind or 'auto'} | {described(method)} | {chains} | {SHORT} sweeps"
+        yield label, Run(known[name], method, kind, chains, SHORT)
 
 
 def tempered() -> list[tuple[str, Any, str | None, int]]:
@@ -193,23 +192,40 @@ def in_blocks() -> list[tuple[str, Any, str | None, int]]:
 
 
 PAIRED = ("table", "field")
-SHORT = 10  # sweeps of runs of herds that are also run without a compiler: every kind of kernel
-SHORT_HERDS = (
-    ("ring of rows", "grid"),
-    ("Potts", "grid"),
-    ("binary graph", "field"),
-    ("binary graph", "dense"),
-    ("binary graph", "table"),
-    ("three states", "pairs"),
-    ("mixed with evidence", "factor"),
-    ("mixed functions", "function"),
+SHORT = 2  # sweeps, after as long a burn-in as always, of runs that are also run uncompiled
+
+
+def few_sweeps() -> list[tuple[str, Any, str | None, int]]:
+    """Every kind of kernel of herds, and single chains whose sweeps take long uncompiled."""
+    herd, alone = hd.Gibbs(herd=20, seed=4), hd.Tempered(hd.Gibbs(seed=4), rungs=4)
+    of_herds = (
+        ("ring of rows", "grid"),
+        ("Potts", "grid"),
+        ("binary graph", "field"),
+        ("binary graph", "dense"),
+        ("binary graph", "table"),
+        ("three states", "pairs"),
+        ("mixed with evidence", "factor"),
+        ("mixed functions", "function"),
+    )
+    return [
+        *((name, herd, kind, 1) for name, kind in of_herds),
+        ("grid", hd.HerdedGibbs(), None, 1),
+        ("grid, couplings differ", hd.Gibbs(seed=2), None, 1),
+        ("cube", hd.HerdedGibbs("shared"), None, 1),
+        ("binary graph", hd.Gibbs(seed=5), "field", 1),
+        ("mixed with evidence", alone, None, 2),
+    ]
+
+
+# What would take long uncompiled: `few_sweeps` has most of them, and SHORT_RUNS the last.
+SLOW = (
+    "grid | auto | HerdedGibbs() | 1",
+    "grid, couplings differ | auto | Gibbs(seed=2) | 1",
+    "cube | auto | HerdedGibbs(weights='shared') | 1",
+    "binary graph | field | Gibbs(seed=5) | 1",
+    "grid | auto | BeliefPropagation() | 1",
 )
-# What would take long uncompiled, and others by the same kernels: test_kernels.py has the twins.
-CHEAPER = {
-    "grid | auto | BeliefPropagation() | 1": "chain | auto | BeliefPropagation() | 1",
-    "grid | auto | HerdedGibbs() | 1": "grid | auto | HerdedGibbs(weights='shared') | 1",
-    "grid, couplings differ | auto | Gibbs(seed=2) | 1": "ring of rows | auto | Gibbs(seed=2) | 1",
-}
 # Where all runs would take long to compile: those whose sweeps calculate with fractions, and of all
 # other layouts the tables. Sweeps that only count and compare know no rounding that could differ.
 FEW = (
@@ -244,10 +260,10 @@ FEWEST_TABLES = (
 )
 # Of `FEW`, what is quick uncompiled and not among every eighth.
 SHORT_RUNS = (
+    "chain | auto | BeliefPropagation() | 1",
     "three states | pairs | Gibbs() | 1",
     "chain | auto | Exact() | 1",
     f"mixed with evidence | auto | Gibbs(seed=4, moves={SMALL_BLOCKS!r}) | 1",
-    "mixed with evidence | auto | Tempered(method=Gibbs(seed=4), rungs=4) | 2",
 )
 
 
@@ -321,13 +337,14 @@ def main(words: list[str]) -> int:
         print(f"{len(found)} runs written to {FILE.name}")
         return 0
     every = [label for label, _ in cases()]
-    single = [label for label in every if "herd=" not in label][::8]
-    short = [label for label in every if label.endswith("sweeps")]
+    short = [label for label in every if label.endswith(" sweeps")]
+    whole = [label for label in every if "herd=" not in label and label not in short][::8]
+    quick = [label for label in whole if label not in SLOW]
     asked: dict[str, tuple[Container[str], Container[str]]] = {
         "": (every, ()),
         "few": (FEW, FEW_TABLES),
         "fewest": (FEWEST, FEWEST_TABLES),
-        "short": ([CHEAPER.get(label, label) for label in single] + short + [*SHORT_RUNS], ()),
+        "short": ([*quick, *short, *SHORT_RUNS], ()),
     }
     if " ".join(words) not in asked:
         print(f"expected nothing, few, fewest, short or --write, got {' '.join(words)}")

@@ -78,9 +78,10 @@ def test_waves_equal_one_sweep_at_a_time(shape, weights):
     model = hd.ising_grid(rng.normal(size=shape), 0.5)
     method = hd.Gibbs() if weights is None else hd.HerdedGibbs(weights)
     x0, layout = rng.integers(0, 2, shape[0] * shape[1]), method.compile(model)
-    together = advance(method, layout, x0, 37)
-    assert_equal(advance(method, layout, x0, 37, cuts=range(1, 37)), together)
-    assert_equal(advance(method, layout, x0, 37, cuts=[5, 5, 21]), together)
+    sweeps = 12 if UNCOMPILED else 37
+    together = advance(method, layout, x0, sweeps)
+    assert_equal(advance(method, layout, x0, sweeps, cuts=range(1, sweeps)), together)
+    assert_equal(advance(method, layout, x0, sweeps, cuts=[5, 5, sweeps - 4]), together)
 
 
 SAMPLERS = [

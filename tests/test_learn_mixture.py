@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from naive.mixture import NaiveData, naive_mixture
 
-pytest.importorskip("sklearn", reason="DirichletMixture needs scikit-learn")
-
 import herded as hd
 from herded.draws.together import ORDERS, PHASES, orders
 from herded.errors import CheckpointError, MemoryLimitError, MethodError, ModelError
@@ -154,7 +152,7 @@ def test_answers_are_those_of_all_partitions(columns, options):
     together = np.einsum("p,pij->ij", share, parts[:, :, None] == parts[:, None])
     counts = np.bincount(parts.max(axis=1) + 1, share, minlength=7)
     lengths = {"sweeps": 3000, "burn_in": 100, "chains": 4, "keep": 3000}
-    found = hd.learn.DirichletMixture(**options, **lengths, progress=False).fit(X)
+    found = mixture(**options, **lengths, progress=False).fit(X)
     assert found.co_clustering(range(6)).probability == pytest.approx(together, abs=0.02)
     most = len(found.cluster_counts_)
     assert found.cluster_counts_ == pytest.approx(counts[:most], abs=0.02)
@@ -185,15 +183,17 @@ def blobs(n=120):
 
 
 def mixture(**options):
+    """Imports scikit-learn only now: uncompiled twins have a process of their own."""
+    pytest.importorskip("sklearn", reason="DirichletMixture needs scikit-learn")
     options = {"sweeps": 40, "herd": 4, "chains": 2, **options}
     return hd.learn.DirichletMixture(**options)
 
 
 def test_clusters_are_found():
-    from sklearn.metrics import adjusted_rand_score
-
     X, truth = blobs()
     found = mixture().fit(X)
+    from sklearn.metrics import adjusted_rand_score
+
     assert adjusted_rand_score(truth, found.labels_) > 0.95
     assert found.cluster_counts_.sum() == pytest.approx(1) and found.cluster_counts_[:3].sum() == 0
     assert found.trace_.shape == (2, 4, 60) and found.trace_.max() == found.log_posterior_
