@@ -18,7 +18,7 @@ from herded.draws.together import TogetherDraw
 from herded.draws.together_lanes import lane_bits
 from herded.layouts.bits import BitPlaces, spread
 from herded.layouts.dense_herd import DenseHerdLayout
-from herded.layouts.field_herd import FieldHerdLayout
+from herded.layouts.field_herd import FEW, FieldHerdLayout
 from herded.layouts.field_herd_arrays import LANES, coarse_sigmoid, pack_members
 from herded.layouts.protocol import Proposal, Task
 from herded.system import threads
@@ -286,6 +286,16 @@ def test_what_they_are_not_for():
     assert "too few variables" in propose("field", ring, 4, forced=False)[0]
     with pytest.raises(hd.MethodError, match='got "jacobi"'):
         propose("dense", ring, 4, scan="jacobi")
+
+
+@pytest.mark.parametrize("n", range(1, FEW + 1))
+def test_few_variables_fill_no_lanes_however_they_are_coupled(n, monkeypatch):
+    """Which is said at once: the same is found for all numbers of sides that are linked fully."""
+    monkeypatch.setattr("herded.layouts.field_herd.FEW", 0)
+    for sides in range(1, n + 1):
+        pairs = [(i, j) for i in range(n) for j in range(i) if i % sides != j % sides]
+        model = hd.pairwise_model(np.zeros((n, 2)), pairs, np.eye(2))
+        assert "too few variables" in propose("field", model, 4, forced=False)[0]
 
 
 @each_kind

@@ -38,6 +38,7 @@ from herded.system.threads import run_jobs, shares, workers
 BY_COLOUR = ("sequential", "checkerboard", "colour")  # scans that say no more than "in some order"
 VISIT = 16  # couplings: a visit takes as long as to sum so many, beside those it sums
 IDLE = 3  # with so many times the work that is needed it is still faster than layout "dense"
+FEW = LANES // IDLE  # variables that leave even a single block too empty, however they are coupled
 WAIT = 8  # times the work that is worth a thread elsewhere: all wait after every colour
 NO_PHASES = np.zeros(0, np.uint16)
 Range = tuple[int, int]  # [from, to)
@@ -69,6 +70,8 @@ class FieldHerdLayout(HerdLayout):
         """Any scan that does not name an order, where blocks of one colour are well filled."""
         if not (isinstance(task.scan, str) and task.scan in BY_COLOUR):
             return f"the scan is {task.scan!r:.40}, and its variables are visited by colour"
+        if not forced and 0 < task.free.sum() <= FEW:
+            return "its colours have too few variables each"
         couplings, reason = field_couplings(task.graph)
         if couplings is None:
             return reason
