@@ -11,6 +11,7 @@ from herded.cli.main import main
 from herded.tiled import cluster
 from herded.tiled import infer_tiled as tiled
 from tests.command import small_grid
+from tests.patience import HANGS
 from tests.test_scale_hosts import FakeClient
 from tests.test_scale_many import models
 from tests.tiles import SHARED, lattice, whole
@@ -34,7 +35,8 @@ def prepare_workers():
 def client(tmp_path_factory):
     """Two processes, with nannies; Dask gives up on what a dead one had, so that we must not.
 
-    What they will need is compiled here, once.
+    What they will need is compiled here, once. A nanny whose process does not come up gives up:
+    by itself it would wait for ever, and so would who waits for the worker.
     """
     for method in (SHARED, hd.HerdedGibbs()):
         out = tmp_path_factory.mktemp("compiled") / "m.npy"
@@ -43,7 +45,11 @@ def client(tmp_path_factory):
         prepare_workers()
         with (
             distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+                n_workers=2,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                death_timeout=HANGS,
             ) as there,
             distributed.Client(there) as client,
         ):
@@ -96,7 +102,7 @@ def test_tiles_of_a_periodic_lattice_with_evidence(client, tmp_path, tile):
 def test_tiles_and_a_dead_worker(client, tmp_path, saved, monkeypatch):
     """Killed when a third of the sweeps is done."""
     stored = lattice(90, 129)
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=HANGS)
     pids, killed = list(client.run(os.getpid).values()), []
 
     class Bar(tiled.Progress):
