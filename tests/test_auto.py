@@ -190,7 +190,7 @@ def scattered():
 BUILDERS = {
     "picture": lambda: hd.ising_grid(RNG.normal(size=(50, 50)), 0.3),
     "potts": lambda: hd.potts_grid(RNG.normal(size=(25, 25, 3)), 0.5),
-    "chain": lambda: hd.chain_model(RNG.normal(size=(500, 4)), RNG.normal(size=(4, 4))),
+    "chain": lambda: hd.chain_model(RNG.normal(size=(300, 4)), RNG.normal(size=(4, 4))),
     "wide": wide,
     "scattered": scattered,
     "star": lambda: star(12),
@@ -236,7 +236,7 @@ def test_a_run_stays_under_its_estimate(name, method, monkeypatch):
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
-        hd.infer(model, method, sweeps=30, **options)
+        hd.infer(model, method, sweeps=10, **options)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
