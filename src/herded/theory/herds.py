@@ -256,10 +256,11 @@ def herd_sweep_kernel(
     ((16, 16), True)
     """
     cards = check_small(model)
-    kernel = np.eye(_herds(cards, members))
+    size, kernel = _herds(cards, members), None
     for i in range(len(cards)) if order is None else order:
-        kernel = kernel @ herd_kernel(model, int(i), members, draw=draw, orders=orders)
-    return kernel
+        visit = herd_kernel(model, int(i), members, draw=draw, orders=orders)
+        kernel = visit if kernel is None else kernel @ visit
+    return np.eye(size) if kernel is None else kernel
 
 
 def member_kernel(kernel: ArrayLike, members: int, k: int) -> np.ndarray:
@@ -341,10 +342,13 @@ def _ways(
 
 
 def _merged(pieces: Iterable[tuple[Fraction, tuple[int, ...]]]) -> Law:
-    found: dict[tuple[int, ...], Fraction] = {}
-    for probability, states in pieces:
-        found[states] = found.get(states, Fraction(0)) + probability
-    return [(probability, states) for states, probability in sorted(found.items())]
+    """Equal states once: their probabilities are summed as whole numbers of one small part."""
+    every = [(*probability.as_integer_ratio(), states) for probability, states in pieces]
+    whole = math.lcm(*{below for _, below, _ in every})
+    found: dict[tuple[int, ...], int] = {}
+    for above, below, states in every:
+        found[states] = found.get(states, 0) + above * (whole // below)
+    return [(Fraction(parts, whole), states) for states, parts in sorted(found.items())]
 
 
 def _herds(cards: tuple[int, ...], members: int) -> int:
