@@ -18,6 +18,7 @@ import argparse
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -102,19 +103,23 @@ def run(typed: str, folder: Path, may_fail: bool) -> str:
         "PYTHONPATH": os.pathsep.join(path for path in sources if path),
         "COLUMNS": "88",
     }
-    left = subprocess.run(
+    with subprocess.Popen(
         ["bash", "-c", typed],
         cwd=folder / "work",
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=600,
-        check=False,
-    )
-    if left.returncode and not may_fail:
-        raise ValueError(f"{typed!r} ended with {left.returncode}:\n{left.stdout}")
-    return "".join(f"{line.rstrip()}\n" for line in left.stdout.splitlines())
+        start_new_session=True,
+    ) as shell:
+        try:
+            printed, _ = shell.communicate(timeout=600)
+        except BaseException:  # too late, or Ctrl-C: what the shell has started ends with it
+            os.killpg(shell.pid, signal.SIGKILL)
+            raise
+    if shell.returncode and not may_fail:
+        raise ValueError(f"{typed!r} ended with {shell.returncode}:\n{printed}")
+    return "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
 
 
 def is_current(page: str) -> bool:

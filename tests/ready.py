@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 
+FORKED = "HERDED_TESTS_FORK"  # workers of the command are forked, and import nothing
 PASSED_ON = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -94,13 +95,18 @@ def _answer(line: socket.socket) -> None:
         code = end.code
     sys.stdout.flush()
     sys.stderr.flush()
-    line.sendall(str(code or 0).encode())
+    line.sendall(f"{code or 0}\n".encode())  # a whole line: who else has it open need not end
     os._exit(0)
 
 
 def _run(words: list[str]) -> int:
     from herded.cli.main import main
 
+    if FORKED in os.environ:
+        import multiprocessing
+
+        context = multiprocessing.get_context("fork")
+        multiprocessing.get_context = lambda _: context
     match words:
         case ["herded", *rest]:
             return main(rest)

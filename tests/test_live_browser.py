@@ -138,6 +138,7 @@ def test_the_hashes_of_a_model(visit, tmp_path):
     """A file is chosen, a state is clicked on; the link has both in it."""
     page = visit.page
     visit.turn("model?seed=2&sweeps=1")
+    wait_for_hash(page, 1)  # or the file's model would be the first, and go to that sweep
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Choose a file").click()
     chooser.value.set_files(write_net(tmp_path))
