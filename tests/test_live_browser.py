@@ -80,9 +80,14 @@ def wait_for_hash(page, sweeps):
     )
 
 
+def press(page, name, times=1):
+    """Click where a button is, whatever lies on it: nothing here moves, which takes time to see."""
+    page.get_by_role("button", name=name, exact=True).click(force=True, click_count=times)
+
+
 def copied_link(page, *words):
     """The link to what is shown, when it has these words."""
-    page.get_by_role("button", name="Copy link").click()
+    press(page, "Copy link")
     shown = "all => all.every(w => decodeURIComponent(location.hash).includes(w))"
     page.wait_for_function(shown, arg=words, polling=POLLING)
     return page.url.rpartition("#")[2]
@@ -93,6 +98,7 @@ def test_a_scene_runs_and_is_for_everyone(visit, scene):
     """It starts by itself and runs; every width, light and dark."""
     visit.turn(f"{scene}{'&' if '?' in scene else '?'}speed=300")
     wait_for_hash(visit.page, 10)
+    press(visit.page, "Pause")  # what is looked at need not be drawn anew each time
     assert visit.nameless() == []
     for scheme in ("dark", "light"):
         visit.page.emulate_media(color_scheme=scheme)
@@ -140,12 +146,12 @@ def test_the_hashes_of_a_model(visit, tmp_path):
     visit.turn("model?seed=2&sweeps=1")
     wait_for_hash(page, 1)  # or the file's model would be the first, and go to that sweep
     with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name="Choose a file").click()
+        press(page, "Choose a file")
     chooser.value.set_files(write_net(tmp_path))
     page.wait_for_selector("text=weather.bif: 3 variables")
     for given in sorted({read_link(link).words["given"] for link in HASHES if "model?" in link}):
         if given:
-            page.get_by_role("button", name="slip is yes: observe").click()
+            press(page, "slip is yes: observe")
             page.wait_for_selector(".variable.seen")
         link = copied_link(page, "file=weather.bif", "sweeps=0", given and f"given={given}")
         visit.turn(link.replace("sweeps=0", "sweeps=1000"))
@@ -170,7 +176,7 @@ def test_every_scene_has_speed_pause_step_seed_and_a_link(visit, scene, capsys):
     assert values[0] != values[1]  # one slider, which changes the story
     page.wait_for_function("() => document.querySelectorAll('[data-hash]').length === 0")
     page.wait_for_selector("text=0 sweeps")
-    page.get_by_role("button", name="Step").click(click_count=3)
+    press(page, "Step", 3)
     wait_for_hash(page, 3)
     shown = visit.hashes()
     link = copied_link(page, "sweeps=3")
@@ -190,8 +196,8 @@ def test_every_scene_has_speed_pause_step_seed_and_a_link(visit, scene, capsys):
     page.get_by_label("Seed", exact=True).press("Enter")
     page.wait_for_selector("text=0 sweeps")
     for name in ("Run", "Restart"):
-        page.get_by_role("button", name=name, exact=True).click()
-        page.get_by_role("button", name="Pause").click()
+        press(page, name)
+        press(page, "Pause")
         page.wait_for_selector("button:text-is('Run')")
 
 
@@ -219,7 +225,7 @@ def test_a_picture_from_a_file(visit, tmp_path):
     visit.turn("picture?size=64&sweeps=1")
     wait_for_hash(visit.page, 1)
     with visit.page.expect_file_chooser() as chooser:
-        visit.page.get_by_role("button", name="Choose a picture").click()
+        press(visit.page, "Choose a picture")
     chooser.value.set_files(tmp_path / "half.png")
     visit.page.wait_for_selector("button:text-is('Pause')")
     link = read_link(copied_link(visit.page, "p="))
