@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import sys
+import tempfile
 from types import SimpleNamespace
 
 import pytest
@@ -44,13 +45,16 @@ print(endless.provenance["interrupted"], endless.sweeps >= 300, os.path.exists("
 
 def run(book, folder, Client):
     """Run all cells by a kernel of this Python."""
-    with pytest.MonkeyPatch.context() as patch:
+    # pytest's folders are too long for a socket
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as sockets:
         patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
         patch.setenv("IPYTHONDIR", str(folder / "ipython"))
         from jupyter_client.kernelspec import KernelSpec
         from jupyter_client.manager import AsyncKernelManager
 
-        manager = AsyncKernelManager()
+        # No ports, where that can be: one that is free may be another's before the kernel has it.
+        place = {"transport": "ipc", "ip": os.path.join(sockets, "kernel")}
+        manager = AsyncKernelManager(**(place if os.name == "posix" else {}))
         command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
         manager._kernel_spec = KernelSpec(argv=command, display_name="here", language="python")
         settings = {"resources": {"metadata": {"path": str(folder)}}, "timeout": HANGS}
@@ -61,7 +65,10 @@ def page_of(name):
     return (notebooks.DOCS / f"{name}.md").read_text(encoding="utf-8")
 
 
+# What is there by then stays: `%reset` looks for garbage, and need not look there.
 ANEW = """
+import gc
+gc.freeze()
 %reset -f
 import os
 os.mkdir({folder!r})
