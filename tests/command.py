@@ -1,8 +1,11 @@
 """The command `herded` in this process or in another, and small model files for it."""
 
+import contextlib
 import functools
 import json
 import os
+import select
+import socket
 import subprocess
 import sys
 import tempfile
@@ -88,8 +91,8 @@ def start(*arguments, **options):
 def quick(*words):
     """What starts `herded` or `python` with these words, in a process that need not import much.
 
-    It can be interrupted and terminated. Whoever is to be killed, or has no room, is started by
-    `start`.
+    It can be interrupted and terminated. Whoever is to be killed is `Forked`; who has no room is
+    started by `start`.
     """
     if not hasattr(os, "fork"):
         return [sys.executable, *(["-m", "herded"] if words[0] == "herded" else []), *words[1:]]
@@ -118,6 +121,40 @@ def start_quickly(*arguments, **options):
     """The command in a process of its own, as `quick` starts it."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
     return subprocess.Popen(quick("herded", *arguments), **options)
+
+
+class Forked:
+    """The command in a process of its own, forked as `quick` does; this one may be killed.
+
+    Of what `subprocess.Popen` has there is as much as is needed.
+    """
+
+    def __init__(self, *arguments):
+        self.returncode, self._sent = None, 0
+        self._line = socket.socket(socket.AF_UNIX)
+        self._err = tempfile.TemporaryFile("w+")  # noqa: SIM115 (`communicate` closes it)
+        with open(os.devnull, "r+") as nothing:
+            files = [nothing.fileno(), nothing.fileno(), self._err.fileno()]
+            words = ["herded", *map(str, arguments)]
+            self._pid, self._said = ready.begin(self._line, _door(), words, files)
+
+    def send_signal(self, number):
+        self._sent = number
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            os.kill(self._pid, number)
+
+    def wait(self, timeout=None):
+        if not select.select([self._line], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired("herded", timeout)
+
+    def communicate(self, timeout=None):
+        """Nothing, and what it said on stderr, when it has ended."""
+        self.wait(timeout)
+        self.returncode = int(self._said.readline() or -self._sent)
+        self._line.close()
+        with self._err:
+            self._err.seek(0)
+            return None, self._err.read()
 
 
 def environment(**more):

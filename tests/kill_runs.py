@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -61,8 +62,18 @@ class Whole:
     seconds: float
 
 
-def kill_runs(count, seed=0, sweeps=100_000, tasks=tuple(TASKS), say=lambda text: None):
-    """Kill `count` processes; raises AssertionError at the first file that is not right."""
+def started(*words):
+    """The command in a new process, which has everything to import."""
+    return start(*words, stdout=subprocess.DEVNULL, env=environment())
+
+
+def kill_runs(
+    count, seed=0, sweeps=100_000, tasks=tuple(TASKS), say=lambda text: None, begin=started
+):
+    """Kill `count` processes; raises AssertionError at the first file that is not right.
+
+    `begin` gives a process for the words of a command.
+    """
     rng, done, wholes = random.Random(seed), Count(), {}
     with tempfile.TemporaryDirectory(prefix="herded-kills-") as name:
         folder = Path(name)
@@ -70,10 +81,11 @@ def kill_runs(count, seed=0, sweeps=100_000, tasks=tuple(TASKS), say=lambda text
         while done.kills < count:
             task = tasks[done.runs % len(tasks)]
             if task not in wholes:
-                wholes[task] = _undisturbed(folder, task, sweeps)
+                wholes[task] = _undisturbed(folder, task, sweeps, begin)
             place = folder / f"run{done.runs}"
             place.mkdir()
-            _kill_until_it_ends(place, task, sweeps, wholes[task], rng, done, count)
+            again = partial(begin, *_command(folder, place, task, sweeps))
+            _kill_until_it_ends(place, task, again, wholes[task], rng, done, count)
             done.runs += 1
             say(f"{done.kills} kills, {done.runs} runs to the end: {dict(done.found)}")
     return done
@@ -85,28 +97,23 @@ def _command(folder, place, task, sweeps):
     return ("infer", folder / "grid.uai", *TASKS[task], *options, *files)
 
 
-def _begin(folder, place, task, sweeps):
-    command = _command(folder, place, task, sweeps)
-    return start(*command, stdout=subprocess.DEVNULL, env=environment())
-
-
-def _undisturbed(folder, task, sweeps):
+def _undisturbed(folder, task, sweeps, begin):
     place = folder / f"whole-{task}"
     place.mkdir()
     with contextlib.redirect_stdout(io.StringIO()):  # here, so that no other has to compile
         assert herded([str(word) for word in _command(folder, place, task, 10)]) == 0
     (place / "run.ckpt").unlink()
+    child = begin(*_command(folder, place, task, sweeps))
     began = time.perf_counter()
-    child = _begin(folder, place, task, sweeps)
     _, err = child.communicate(timeout=600)
     assert child.returncode == 0 and err == "", err
     seconds = time.perf_counter() - began
     return Whole((place / "out").read_bytes(), _arrays(place), seconds)
 
 
-def _kill_until_it_ends(place, task, sweeps, whole, rng, done, count):
+def _kill_until_it_ends(place, task, begin, whole, rng, done, count):
     while True:
-        child = _begin(place.parent, place, task, sweeps)
+        child = begin()
         number = rng.choice(SIGNALS) if done.kills < count else None
         if number is not None:
             try:

@@ -13,6 +13,10 @@ import signal
 import socket
 import sys
 
+TYPE_CHECKING = False  # `typing` takes time to import
+if TYPE_CHECKING:
+    from typing import TextIO
+
 FORKED = "HERDED_TESTS_FORK"  # workers of the command are forked, and import nothing
 PASSED_ON = (signal.SIGINT, signal.SIGTERM)
 
@@ -24,18 +28,28 @@ def ask(path: str, words: list[str]) -> int:
     ends this process, and whoever waits for what it prints would wait until it ends by itself.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON)
-    told = {"words": words, "folder": os.getcwd(), "environment": dict(os.environ)}
     with socket.socket(socket.AF_UNIX) as line:
-        line.connect(path)
-        socket.send_fds(line, [b"\n"], [0, 1, 2])
-        line.sendall(json.dumps(told).encode())
-        line.shutdown(socket.SHUT_WR)
-        with line.makefile() as said:
-            pid = int(said.readline())
-            for number in PASSED_ON:
-                signal.signal(number, lambda number, _: os.kill(pid, number))
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, PASSED_ON)
-            return int(said.readline() or 1)  # no word: it has died
+        pid, said = begin(line, path, words, [0, 1, 2])
+        for number in PASSED_ON:
+            signal.signal(number, lambda number, _: os.kill(pid, number))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, PASSED_ON)
+        return int(said.readline() or 1)  # no word: it has died
+
+
+def begin(
+    line: socket.socket, path: str, words: list[str], files: list[int]
+) -> tuple[int, "TextIO"]:
+    """Begin a command with these stdin, stdout and stderr; its process, and what says how it ends.
+
+    That is a line with the exit code, or none where the process is killed.
+    """
+    told = {"words": words, "folder": os.getcwd(), "environment": dict(os.environ)}
+    line.connect(path)
+    socket.send_fds(line, [b"\n"], files)
+    line.sendall(json.dumps(told).encode())
+    line.shutdown(socket.SHUT_WR)
+    said = line.makefile()
+    return int(said.readline()), said
 
 
 def serve(path: str) -> None:

@@ -6,11 +6,15 @@
 import os
 
 import pytest
+from drawing import ALL
 
-from tests.kill_runs import kill_runs
+from tests.command import Forked
+from tests.kill_runs import kill_runs, started
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
-def test_killed_runs():
-    done = kill_runs(2, seed=1, sweeps=20_000, tasks=("herded",))
-    assert done.kills == 2 and done.runs >= 1 and sum(done.endings.values()) == 2
+@pytest.mark.parametrize("begin", [Forked, started] if ALL else [Forked])
+def test_killed_runs(begin):
+    """Forked, it has imported all: most moments of its life are those of the run."""
+    done = kill_runs(3, seed=1, sweeps=20_000, tasks=("herded",), begin=begin)
+    assert done.kills == 3 and done.runs >= 1 and sum(done.endings.values()) == 3
