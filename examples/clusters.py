@@ -12,7 +12,7 @@ rng = np.random.default_rng(0)
 centres = np.repeat([[0.0, 0.0], [3.0, 1.0], [-2.0, 6.0]], 50, axis=0)
 X = centres + rng.normal(size=(150, 2))
 
-mixture = hd.learn.DirichletMixture(sweeps=200, progress=False).fit(X)
+mixture = hd.learn.DirichletMixture(sweeps=100, progress=False).fit(X)
 pairs = mixture.co_clustering()
 print("probable numbers of clusters:", mixture.cluster_counts_.round(2))
 for a, b in ((0, 1), (0, 60), (0, 140)):

@@ -12,8 +12,8 @@ SIDE, ROWS = 8, 5_000
 rng = np.random.default_rng(0)
 right, down = rng.normal(0, 0.4, (SIDE, SIDE - 1)), rng.normal(0, 0.4, (SIDE - 1, SIDE))
 truth = hd.ising_grid(rng.normal(0, 0.2, (SIDE, SIDE)), (right, down))
-keep = [hd.Samples(every=500)]
-rows = hd.infer(truth, hd.Gibbs(herd=ROWS), sweeps=500, keep=keep).samples
+keep = [hd.Samples(every=100)]
+rows = hd.infer(truth, hd.Gibbs(herd=ROWS), sweeps=100, keep=keep).samples
 rows = rows.reshape(ROWS, SIDE, SIDE)
 
 blank = hd.ising_grid(np.zeros((SIDE, SIDE)), 0.0)

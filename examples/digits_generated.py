@@ -19,7 +19,7 @@ print(f"independent pixels: {alone.score(test):.2f} nats for a test digit")
 small = hd.learn.RBM(hidden=16, epochs=100, rate=1.0).fit(train)
 print(f"16 hidden units: {small.score(test):.2f}")
 large = hd.learn.RBM(hidden=64, epochs=100).fit(train)
-drawn = large.sample(40, sweeps=2000)
+drawn = large.sample(40, sweeps=500)
 print(f"64 hidden units: {len(drawn)} digits drawn, {drawn.mean():.2f} of their pixels on")
 
 digits = np.pad(drawn.reshape(4, 10, 8, 8), ((0, 0), (0, 0), (1, 1), (1, 1)))

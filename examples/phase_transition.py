@@ -12,7 +12,7 @@ import numpy as np
 import herded as hd
 
 warnings.simplefilter("ignore", hd.HerdedWarning)
-SIZE = hd.Observable(lambda states, model: abs(hd.magnetisation(states, model)), name="size")
+SIZE = hd.Observable(lambda s, model: abs(hd.magnetisation(s, model)), name="size", every=4)
 
 figure, axis = plt.subplots(figsize=(5, 3.6), layout="constrained")
 for coupling in (0.30, 0.36, 0.40, 0.42, 0.44, 0.46, 0.50):

@@ -248,7 +248,7 @@ def test_example(name, own_folder, capsys, monkeypatch):
 
 def test_an_example_in_a_process_of_its_own(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(FOLDER / "herding_torus.py")],
+        [sys.executable, "-W", "error", str(FOLDER / "potts_domains.py")],
         capture_output=True,
         text=True,
         timeout=HANGS,
@@ -257,5 +257,5 @@ def test_an_example_in_a_process_of_its_own(tmp_path):
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    herding_torus(done.stdout)
-    assert (tmp_path / "herding_torus.png").exists()
+    potts_domains(done.stdout)
+    assert (tmp_path / "potts_domains.png").exists()
