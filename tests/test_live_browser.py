@@ -174,7 +174,8 @@ def test_every_scene_has_speed_pause_step_seed_and_a_link(visit, scene, capsys):
     page.keyboard.press("ArrowLeft")
     values.append(page.locator("#story").get_attribute("aria-valuetext"))
     assert values[0] != values[1]  # one slider, which changes the story
-    page.wait_for_function("() => document.querySelectorAll('[data-hash]').length === 0")
+    cleared = "() => document.querySelectorAll('[data-hash]').length === 0"
+    page.wait_for_function(cleared, polling=POLLING)
     page.wait_for_selector("text=0 sweeps")
     press(page, "Step", 3)
     wait_for_hash(page, 3)
@@ -210,7 +211,9 @@ def test_keys_move_the_slider_and_draw(visit):
     for key in ("ArrowLeft", "ArrowUp", " "):
         page.keyboard.press(key)
     page.wait_for_function(
-        "h => document.querySelector('[data-hash]')?.dataset.hash !== h", arg=first[1]
+        "h => document.querySelector('[data-hash]')?.dataset.hash !== h",
+        arg=first[1],
+        polling=POLLING,
     )
     page.locator("#story").focus()
     page.keyboard.press("ArrowRight")

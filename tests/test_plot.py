@@ -37,6 +37,7 @@ def drawn(figure):
 
 
 def texts(figure):
+    """What is written on it, when it is drawn."""
     import matplotlib.text
 
     drawn(figure)
@@ -65,10 +66,10 @@ def test_grids_are_images():
 def test_many_variables_are_ranked():
     many = hd.pairwise_model(RNG.normal(size=(300, 2)), [(0, 1)], np.eye(2))
     result = run(many)
-    figure = drawn(result.plot())
+    figure = result.plot()
+    assert "300 variables in this order" in texts(figure)
     [line] = figure.axes[0].lines
     assert (line.get_ydata() == np.sort(result.marginals[:, 1])).all()
-    assert "300 variables in this order" in texts(figure)
     drawn(hd.plot.graph(result))
     drawn(hd.plot.samples(result))
     wide = hd.pairwise_model(RNG.normal(size=(50, 3)), [(0, 1)], np.eye(3))

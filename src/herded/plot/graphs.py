@@ -126,9 +126,9 @@ def _sprung(x: np.ndarray, edges: np.ndarray) -> np.ndarray:
     length = 1.0 / np.sqrt(n)
     x = x / max(1e-300, np.abs(x).max())
     for step in np.linspace(0.12, 0.005, ROUNDS):
-        gap = x[:, None] - x[None]
-        far = np.maximum((gap**2).sum(axis=2), 1e-6)
-        force = (gap * (length**2 / far)[:, :, None]).sum(axis=1) - 0.02 * x
+        gaps = [side[:, None] - side for side in x.T.copy()]  # a dimension each: rows are added up
+        push = length**2 / np.maximum(gaps[0] * gaps[0] + gaps[1] * gaps[1], 1e-6)
+        force = np.stack([(gap * push).sum(axis=1) for gap in gaps], axis=1) - 0.02 * x
         pull = x[edges[:, 0]] - x[edges[:, 1]]
         pull *= np.sqrt((pull**2).sum(axis=1, keepdims=True)) / length
         for d in range(2):
