@@ -100,25 +100,19 @@ def _signals_as_before():
     signal.signal(signal.SIGTERM, before[1])
 
 
-@pytest.fixture(autouse=True)
-def _free_memory(monkeypatch):
-    """As much as any machine has that runs these, whatever else it does just now."""
-    monkeypatch.setattr("herded.system.memory.available", lambda: 2**33)
-
-
-@pytest.fixture(autouse=True)
-def _one_core(monkeypatch):
-    """Workers have all cores already: a run of a few milliseconds takes twice as long on threads.
-
-    Tests of threads say how many.
-    """
-    monkeypatch.setattr("herded.system.cores.available", lambda: 1)
-
-
 @pytest.fixture(autouse=True, scope="session")
-def _disks_are_not_waited_for():
-    """No test cuts the power: only then does it matter whether a file has reached the disk."""
+def _every_machine_is_alike():
+    """Once for all tests, since to patch something for each of thousands takes seconds.
+
+    - Memory is free, as much as any machine has that runs these, whatever else it does just now.
+    - There is one core. Workers have all cores already: a run of a few milliseconds takes twice as
+      long on threads. Tests of threads say how many.
+    - Disks are not waited for. No test cuts the power: only then does it matter whether a file has
+      reached the disk.
+    """
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("herded.system.memory.available", lambda: 2**33)
+        patch.setattr("herded.system.cores.available", lambda: 1)
         patch.setattr(os, "fsync", lambda file: None)
         yield
 

@@ -1,4 +1,4 @@
-"""How many examples Hypothesis draws: a third of what a test is worth, or all of it.
+"""How many examples Hypothesis draws: a fifth of what a test is worth, or all of it.
 
 Each session draws others, so that a week of sessions draws more than one that is patient. With
 HERDED_TESTS=all, as in `.ci/run`, a test draws all at once.
@@ -18,7 +18,7 @@ def examples(most: int = DEFAULT, *allowed: HealthCheck) -> settings:
 
     How long an example takes, and how large it is, is a matter of the machine and of the model.
     """
-    count = most if ALL else -(-most // 3)
+    count = most if ALL else -(-most // 5)
     return settings(
         max_examples=max(2, most // 20) if UNCOMPILED else count,
         deadline=None,
