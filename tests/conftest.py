@@ -38,7 +38,7 @@ hypothesis.settings.load_profile("herded")
 
 
 def pytest_configure(config):
-    """Before there are workers: kernels of sources that are no more go away."""
+    """Kernels of sources that are no more go away, before there are workers, who end at once."""
     if hasattr(config, "workerinput"):
         # Its last word is said by then. To give back all that it holds, one by one, takes seconds.
         atexit.register(os._exit, 0)

@@ -216,7 +216,9 @@ def test_builders_refuse(match, call, args):
     refused(match, call, *args)
 
 
-@pytest.mark.parametrize("field", [[4, 5], (4.0, 5.0), (1, 0, 0), (-2, 3), (7,), ((2, 3), (4, 5))])
+@pytest.mark.parametrize(
+    "field", [[4, 5], (4.0, 5.0), (1, 0, 0), (-2, 3), (7,), (2,) * 7, ((2, 3), (4, 5))]
+)
 def test_fields_that_read_like_no_shape(field):
     assert (hd.ising_grid(field).log_unary[..., 1] == np.array(field)).all()
 

@@ -10,6 +10,8 @@ from herded.models.checks import check_magnitude, locked, number
 from herded.models.lattice import ISING, POTTS, Lattice
 from herded.models.lattice_axes import check_couplings, check_joined, grid_array
 
+MOST_AXES = 6  # whole numbers in a tuple that may be meant as a shape; more are fields
+
 
 def ising_grid(
     field: ArrayLike, coupling: ArrayLike = 1.0, *, periodic: bool | Sequence[bool] = False
@@ -152,7 +154,11 @@ def denoising_model(noisy: ArrayLike, sigma: float, coupling: ArrayLike = 1.0) -
 
 def _check_is_no_shape(field: ArrayLike) -> None:
     """Refuse what would be a chain of a few strong fields, but hardly is meant as one."""
-    if isinstance(field, tuple) and len(field) > 1 and all(type(n) is int and n > 1 for n in field):
+    if (
+        isinstance(field, tuple)
+        and 1 < len(field) <= MOST_AXES
+        and all(type(n) is int and n > 1 for n in field)
+    ):
         raise ModelError(
             f"expected an array of fields, got {field}, which reads like a shape: write "
             f"np.zeros({field}) for a grid of that shape without a field, or {list(field)} for a "
