@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 from hypothesis import strategies as st
-from naive.conditional import VECTOR
+from naive.conditional import WEIGHT
 
 from herded.models.factor_graph import FactorGraph
 from herded.models.grids import ising_grid, potts_grid
@@ -147,7 +147,7 @@ def lattices(draw, max_height=6, max_width=7, evidence=True, uniform=None):
 @st.composite
 def distributions(draw, most=6):
     """Probabilities of 1 to `most` states that sum to 2^24, some of them 0 or a single quantum."""
-    cuts = draw(st.lists(st.integers(0, VECTOR), max_size=most - 1))
-    extreme = draw(st.lists(st.sampled_from((0, 1, VECTOR - 1, VECTOR)), max_size=1))
-    edges = sorted([0, VECTOR, *cuts, *extreme])
+    cuts = draw(st.lists(st.integers(0, WEIGHT), max_size=most - 1))
+    extreme = draw(st.lists(st.sampled_from((0, 1, WEIGHT - 1, WEIGHT)), max_size=1))
+    edges = sorted([0, WEIGHT, *cuts, *extreme])
     return np.diff(edges).astype(np.int32)

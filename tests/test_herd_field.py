@@ -19,7 +19,7 @@ from herded.draws.together_lanes import lane_bits
 from herded.layouts.bits import BitPlaces, spread
 from herded.layouts.dense_herd import DenseHerdLayout
 from herded.layouts.field_herd import FEW, FieldHerdLayout
-from herded.layouts.field_herd_arrays import LANES, coarse_sigmoid, pack_members
+from herded.layouts.field_herd_arrays import LANES, pack_members, sigmoid_of_field
 from herded.layouts.protocol import Proposal, Task
 from herded.system import threads
 
@@ -235,14 +235,14 @@ def couples(model, i, j):
 
 @pytest.mark.parametrize("bits", [-2, 7, 10, 14])
 def test_the_table_of_the_sigmoid(bits):
-    """Within a quantum of 2^-15; only what is certain to 32 bits has p = 0 or 1."""
-    table = coarse_sigmoid(bits).astype(np.int64)
+    """Within half a quantum of 2^-31; only what is certain to 31 bits has p = 0 or 1."""
+    table = sigmoid_of_field(bits).astype(np.int64)
     field = np.arange(2**16).astype(np.uint16).view(np.int16) / 2.0**bits
     truth = 1 / (1 + np.exp(-np.clip(field, -700, 700)))
-    assert np.abs(table / 2.0**15 - truth).max() <= 2.0**-15
-    assert (table[0], table[truth > 1 - 1e-11].min(initial=2**15)) == (2**14, 2**15)
+    assert np.abs(table / 2.0**31 - truth).max() <= 2.0**-32 * (1 + 1e-6)
+    assert (table[0], table[truth > 1 - 1e-11].min(initial=2**31)) == (2**30, 2**31)
     possible = np.abs(field) < 21
-    assert table[possible].min() >= 1 and table[possible].max() <= 2**15 - 1
+    assert table[possible].min() >= 1 and table[possible].max() <= 2**31 - 1
 
 
 def test_a_sweep_at_temperature_0_takes_the_better_state():

@@ -12,25 +12,45 @@ from naive.joint import naive_joint
 from strategies import seeds
 
 import herded as hd
-from herded.draws.fixed_point import coarse_scalar
 from herded.draws.together import TogetherDraw
 from herded.draws.together_lanes import COLUMNS, WORD, lane_bits, places
+from herded.layouts.grid_arrays import LANES
 from herded.layouts.grid_herd import GridHerdLayout
+from herded.layouts.grid_herd_words import (
+    CHANCE,
+    FINE_CHANCE,
+    P15,
+    SIZE,
+    N,
+    P,
+    round_conditionals,
+    round_to_15_bits,
+)
 from herded.layouts.protocol import Proposal, Task
 from herded.system import threads
 
 
-@given(st.integers(1, 2**31 - 1))
-def test_what_is_possible_stays_possible_in_16_bits(p):
-    """Rounded to the nearest step, but never to 0 or 1."""
-    coarse = int(coarse_scalar(np.uint32(p)))
-    assert 1 <= coarse <= 2**15 - 1
-    assert abs(coarse * 2**16 - p) <= (2**15 if 2**15 <= p < 2**31 - 2**15 else 2**16)
-
-
-def test_what_is_certain_stays_certain_in_16_bits():
-    assert coarse_scalar(np.uint32(0)) == 0
-    assert coarse_scalar(np.uint32(2**31)) == 2**15
+@pytest.mark.parametrize("p", [0, 1, 2**16 + 255, 2**24 - 1, 2**30 + 12345, 2**31 - 1, 2**31])
+def test_conditionals_are_rounded_without_bias(p):
+    """All random bytes up to 15 bits, then all from 15 bits to 7: the mean of p is exact."""
+    planes = np.array([p >> 24, p >> 16 & 255, p >> 8 & 255, p & 255], np.uint8).repeat(LANES)
+    work, total = np.zeros(int(SIZE), np.uint8), 0
+    chances = np.arange(2**16, dtype=np.uint32).reshape(-1, LANES)
+    for row in chances:
+        work[FINE_CHANCE : FINE_CHANCE + N] = row >> 8
+        work[FINE_CHANCE + N : FINE_CHANCE + N + N] = row & 255
+        round_to_15_bits(work, np.uint64(0), planes, np.uint64(0), np.uint64(1))
+        rounded = work[P15 : P15 + N].astype(int) * 256 + work[P15 + N : P15 + N + N]
+        assert (np.abs(rounded * 2**16 - p) < 2**16).all()
+        total += int(rounded.sum())
+    assert total == p  # 2^16 times p / 2^16
+    work[P15 : P15 + N], work[P15 + N : P15 + N + N] = p >> 24, p >> 16 & 255
+    total = 0
+    for half in (0, 128):
+        work[CHANCE : CHANCE + N] = np.arange(half, half + LANES)
+        round_conditionals(work, np.uint64(0), np.uint64(1), 0)
+        total += int(work[P : P + N].sum(dtype=int))
+    assert total == p >> 16
 
 
 def laid_out(model, draw):

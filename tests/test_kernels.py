@@ -16,7 +16,7 @@ from drawing import UNCOMPILED, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.choose import naive_herd, naive_herding
-from naive.conditional import naive_fixed_scalar, naive_fixed_vector
+from naive.conditional import VECTOR, WEIGHT, naive_fixed_scalar, naive_fixed_vector
 from naive.lattice import naive_lattice
 from naive.samplers import naive_annealed_gibbs, naive_gibbs, naive_herded_gibbs
 from naive.stream import naive_draw, naive_key
@@ -201,21 +201,23 @@ def test_scalar_probabilities(zero, one, beta):
 
 
 @given(
-    row=st.lists(logits, min_size=1, max_size=6), beta=st.sampled_from((0.01, 1.0, 50.0, np.inf))
+    row=st.lists(logits, min_size=1, max_size=6),
+    beta=st.sampled_from((0.01, 1.0, 50.0, np.inf)),
+    one=st.sampled_from((VECTOR, WEIGHT)),
 )
 @examples(100)
-def test_vector_probabilities(row, beta):
-    """They sum to 2^24 exactly, are within a quantum of pi, and 0 where impossible."""
+def test_vector_probabilities(row, beta, one):
+    """They sum to the scale exactly, are within a quantum of pi, and 0 where impossible."""
     p = np.full(len(row) + 2, -7, np.int32)
-    fixed_vector(np.array(row), beta, len(row), p, 1)
-    assert p[0] == p[-1] == -7 and p[1:-1].sum() == 2**24 and (p[1:-1] >= 0).all()
-    assert np.abs(p[1:-1] - naive_fixed_vector(row, beta)).max() <= UNCOMPILED
+    fixed_vector(np.array(row), beta, len(row), p, 1, float(one))
+    assert p[0] == p[-1] == -7 and p[1:-1].sum() == one and (p[1:-1] >= 0).all()
+    assert np.abs(p[1:-1] - naive_fixed_vector(row, beta, one)).max() <= UNCOMPILED
     if max(row) > -np.inf:
         assert (p[1:-1][np.isneginf(row)] == 0).all()
         gaps = beta * (np.array(row) - max(row)) if beta < np.inf else np.zeros(len(row))
         if beta < np.inf:
             pi = np.exp(gaps) / np.exp(gaps).sum()
-            assert np.abs(p[1:-1] - pi * 2**24).max() <= 1.0 + 1e-6
+            assert np.abs(p[1:-1] - pi * one).max() <= 1.0 + 1e-6
 
 
 # -- uncompiled ---------------------------------------------------------------------------------

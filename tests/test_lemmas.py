@@ -12,7 +12,7 @@ from compiled import advance
 from drawing import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from naive.conditional import SCALAR, VECTOR
+from naive.conditional import SCALAR, WEIGHT
 from naive.model import Naive
 from strategies import distributions, sampled_models, seeds
 
@@ -162,7 +162,7 @@ def test_vector_weights_stay_in_their_interval(p, random, key):
     assert w.sum() == 0
     possible = p > 0
     first, total, n = w.astype(np.int64), int(w[possible].sum()), int(possible.sum())
-    low = min(int(first[possible].min()), -(-(VECTOR + total) // n) - VECTOR)
+    low = min(int(first[possible].min()), -(-(WEIGHT + total) // n) - WEIGHT)
     high = max(int(first[possible].max()), total - (n - 1) * low)
     counts = np.zeros(states, np.int64)
     for t in range(1, 150):
@@ -171,15 +171,15 @@ def test_vector_weights_stay_in_their_interval(p, random, key):
         assert possible[x] and w.sum() == 0
         assert (w[~possible] == first[~possible]).all()
         assert low <= w[possible].min() and w[possible].max() <= high
-        assert (first + t * p.astype(np.int64) - counts * VECTOR == w).all()  # no drift
+        assert (first + t * p.astype(np.int64) - counts * WEIGHT == w).all()  # no drift
 
 
 @lax
-@given(p=st.integers(0, VECTOR))
+@given(p=st.integers(0, WEIGHT))
 def test_two_states_are_the_scalar_rule(p):
     """K = 2 from rest: the vector rule is the scalar rule, where p is a multiple of 2^-24."""
     w = np.zeros(2, np.int32)
-    both = np.array([VECTOR - p, p], np.int32)
+    both = np.array([WEIGHT - p, p], np.int32)
     found = [int(herd_vector(w, 0, both, 0, 2)) for _ in range(300)]
     assert found == scalar_path(p * 2**7, HALF, 300)[0]
 
@@ -188,9 +188,9 @@ def test_two_states_are_the_scalar_rule(p):
 @given(p=distributions(5).filter(lambda p: len(p) > 1), T=st.integers(1, 400))
 def test_herding_frequencies(p, T):
     """herding(p, T), every prefix: counts within K - 1 of T p; zeros never occur."""
-    states = hd.herd_distribution(p / VECTOR, T)
+    states = hd.herd_distribution(p / WEIGHT, T)
     counts = np.cumsum(states[:, None] == np.arange(len(p)), axis=0)
-    gap = np.abs(counts - np.arange(1, T + 1)[:, None] * (p / VECTOR))
+    gap = np.abs(counts - np.arange(1, T + 1)[:, None] * (p / WEIGHT))
     assert gap.max() <= len(p) - 1 + T * 2.0**-24  # p is rounded to the quantum
     assert (counts[-1][p == 0] == 0).all()
 

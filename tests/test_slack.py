@@ -6,7 +6,7 @@ from drawing import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.choose import naive_choose
-from naive.conditional import VECTOR
+from naive.conditional import WEIGHT
 from strategies import distributions
 
 import herded as hd
@@ -18,8 +18,8 @@ lax = examples(60)
 
 @lax
 @given(
-    ps=st.lists(st.one_of(st.sampled_from((0, 1, VECTOR)), st.integers(0, VECTOR)), min_size=1),
-    slack=st.sampled_from((1, VECTOR // 10, VECTOR, 3 * VECTOR)),
+    ps=st.lists(st.one_of(st.sampled_from((0, 1, WEIGHT)), st.integers(0, WEIGHT)), min_size=1),
+    slack=st.sampled_from((1, WEIGHT // 10, WEIGHT, 3 * WEIGHT)),
     key=st.integers(0, 2**63),
 )
 def test_slack_bounds_the_error(ps, slack, key):
@@ -31,19 +31,19 @@ def test_slack_bounds_the_error(ps, slack, key):
     w, excess, widest = np.zeros(2, np.int32), 0, 0
     for t in range(300):
         p = ps[t % len(ps)]
-        both = np.array([VECTOR - p, p], np.int32)
+        both = np.array([WEIGHT - p, p], np.int32)
         bits = np.uint64(draw(np.uint64(key), np.uint64(t)))
         x = int(slack_vector(w, 0, both, 0, 2, slack, bits))
-        excess += p - x * VECTOR
+        excess += p - x * WEIGHT
         widest = max(widest, abs(excess))
         assert w.sum() == 0 and w[1] == excess and both[x] > 0
-    assert widest <= slack + VECTOR
+    assert widest <= slack + WEIGHT
 
 
 @lax
 @given(
-    cuts=st.lists(st.lists(st.integers(1, VECTOR - 1), min_size=4, max_size=4), min_size=1),
-    slack=st.sampled_from((1, VECTOR // 10, VECTOR, 3 * VECTOR)),
+    cuts=st.lists(st.lists(st.integers(1, WEIGHT - 1), min_size=4, max_size=4), min_size=1),
+    slack=st.sampled_from((1, WEIGHT // 10, WEIGHT, 3 * WEIGHT)),
     key=st.integers(0, 2**63),
 )
 def test_slack_overdraws_no_state(cuts, slack, key):
@@ -51,20 +51,20 @@ def test_slack_overdraws_no_state(cuts, slack, key):
 
     So the weights, whose sum is 0, are never more than (K - 1) (c + 1) above it either.
     """
-    ps = [np.diff([0, *sorted(set(cut)), VECTOR]) for cut in cuts]
+    ps = [np.diff([0, *sorted(set(cut)), WEIGHT]) for cut in cuts]
     ps = [np.sort(np.append(p, [0] * (5 - len(p)))) for p in ps]
     ps = [np.where(p == 0, 1, p) for p in ps]
     for p in ps:
-        p[-1] -= p.sum() - VECTOR
+        p[-1] -= p.sum() - WEIGHT
     w, due = np.zeros(5, np.int32), np.zeros(5, np.int64)
     for t in range(300):
         p = np.roll(ps[t % len(ps)], t).astype(np.int32)
         bits = np.uint64(draw(np.uint64(key), np.uint64(t)))
         x = int(slack_vector(w, 0, p, 0, 5, slack, bits))
         due += p
-        due[x] -= VECTOR
+        due[x] -= WEIGHT
         assert (w == due).all() and w.sum() == 0
-        assert w.min() > -slack - VECTOR
+        assert w.min() > -slack - WEIGHT
 
 
 @lax
@@ -75,8 +75,8 @@ def test_slack_from_any_weights(data, p, bits):
     units = st.one_of(st.integers(-70, 70), st.sampled_from((63, 64, 65)))
     whole = data.draw(st.lists(units, min_size=size, max_size=size))
     off = data.draw(st.lists(st.sampled_from((-1, 0, 1)), min_size=size, max_size=size))
-    slack = data.draw(st.sampled_from((1, VECTOR, 64 * VECTOR)))
-    w = np.array([u * VECTOR + o for u, o in zip(whole, off, strict=True)], np.int32)
+    slack = data.draw(st.sampled_from((1, WEIGHT, 64 * WEIGHT)))
+    w = np.array([u * WEIGHT + o for u, o in zip(whole, off, strict=True)], np.int32)
     twin = naive_choose(tuple(w.tolist()), tuple(p.tolist()), slack, bits)
     x = int(slack_vector(w, 0, p, 0, size, slack, np.uint64(bits)))
     assert (x, tuple(w.tolist())) == twin
@@ -87,12 +87,12 @@ def test_slack_keeps_proportions():
 
     10,000 draws of 1/4 and 1/2: the share of the first, 1/3, has a standard deviation of 0.005.
     """
-    p = np.array([VECTOR // 4, VECTOR // 4, VECTOR // 2], np.int32)
+    p = np.array([WEIGHT // 4, WEIGHT // 4, WEIGHT // 2], np.int32)
     counts = np.zeros(3)
     for t in range(10_000):
-        w = np.array([-2 * VECTOR, VECTOR, VECTOR], np.int32)
+        w = np.array([-2 * WEIGHT, WEIGHT, WEIGHT], np.int32)
         bits = np.uint64(draw(np.uint64(0), np.uint64(t)))
-        counts[slack_vector(w, 0, p, 0, 3, VECTOR, bits)] += 1
+        counts[slack_vector(w, 0, p, 0, 3, WEIGHT, bits)] += 1
     assert counts[0] == 0 and abs(counts[1] / 10_000 - 1 / 3) < 0.02
 
 

@@ -29,7 +29,7 @@ SECTIONS: dict[str, list[str]] = {
         "infer",
         "files",
     ],
-    "Theory": ["theory", "herds", "paper-map"],
+    "Theory": ["theory", "herds", "precision", "paper-map"],
     "Measured": ["benchmarks", "which-method", "models", "tables"],
     "Reference": ["reference/index", "architecture", "kernels", "contributing", "changelog"],
 }
@@ -43,6 +43,7 @@ LABELS = {  # where the title of a page is long
     "files": "Files",
     "theory": "Theory",
     "herds": "Herds",
+    "precision": "Precision",
     "benchmarks": "Speed and accuracy",
     "tables": "All tables",
     "architecture": "Architecture",

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 from naive.choose import naive_choose, naive_pick
-from naive.conditional import VECTOR, naive_fixed_vector
+from naive.conditional import VECTOR, WEIGHT, naive_fixed_vector
 from naive.factor import scopes_and_tables
 from naive.herd import carried_state, first_half, naive_orders, of_upper_half, two_sides
 from naive.stream import naive_draw, naive_key
@@ -28,6 +28,7 @@ def naive_blocks(model, blocks, *, draw, seed=0, chain=0, x0, sweeps, betas=None
     movable = [i for i in range(n) if model.evidence[i] < 0 and cards[i] > 1]
     total = sum(map(len, blocks))
     moves = max(1, round(len(movable) * len(blocks) / total)) if blocks else 0
+    scale = WEIGHT if draw == "herded" else VECTOR
     chooser = CHOOSERS[draw](blocks, cards, seed, chain, len(x0))
     x, samples, tally = [[int(k) for k in one] for one in x0], [], np.zeros((n, max(cards)), int)
     for sweep in range(sweeps):
@@ -39,7 +40,8 @@ def naive_blocks(model, blocks, *, draw, seed=0, chain=0, x0, sweeps, betas=None
                 i = blocks[b][s]
                 rows = [own[s].row(one) for own, one in zip(tables, x, strict=True)]
                 p = [
-                    fixed(row, own[s].in_logs, beta) for row, own in zip(rows, tables, strict=True)
+                    fixed(row, own[s].in_logs, beta, scale)
+                    for row, own in zip(rows, tables, strict=True)
                 ]
                 chooser.choose(x, i, p, (b, s), move * n + i)
                 for one in p:
@@ -48,14 +50,14 @@ def naive_blocks(model, blocks, *, draw, seed=0, chain=0, x0, sweeps, betas=None
     return np.array(samples).reshape(sweeps, len(x0), n), tally
 
 
-def fixed(row, in_logs, beta):
-    """Probabilities that sum to 2^24; all alike where nothing is possible."""
+def fixed(row, in_logs, beta, one):
+    """Probabilities that sum to `one`; all alike where nothing is possible."""
     if in_logs:
-        return naive_fixed_vector(row, beta)
+        return naive_fixed_vector(row, beta, one)
     total, cumulated = sum(row), list(itertools.accumulate(row))
     if total == 0.0:
         cumulated, total = range(1, len(row) + 1), len(row)
-    rounded = [int(c / total * VECTOR + 0.5) for c in cumulated]
+    rounded = [int(c / total * one + 0.5) for c in cumulated]
     return tuple(b - a for a, b in zip([0, *rounded], rounded, strict=False))
 
 
@@ -216,7 +218,7 @@ class Herded:
     def choose(self, x, i, p, place, clock):
         states = len(p[0])
         mean = sum(k * q for k, q in enumerate(p[0]))
-        where = (*place, min(int(mean * (BINS / ((states - 1) * VECTOR))), BINS - 1))
+        where = (*place, min(int(mean * (BINS / ((states - 1) * WEIGHT))), BINS - 1))
         x[0][i], self.weights[where] = naive_choose(self.weights[where], p[0], 0, 0)
 
 

@@ -1,7 +1,7 @@
 """Steps 3 and 4 of Algorithm 1, a random draw instead of them, and herding by itself."""
 
 import numpy as np
-from naive.conditional import SCALAR, VECTOR
+from naive.conditional import SCALAR, WEIGHT
 
 
 def naive_choose(w, p, slack=0, bits=0):
@@ -13,12 +13,12 @@ def naive_choose(w, p, slack=0, bits=0):
     possible = [k for k in range(len(p)) if p[k] > 0]
     grown = [w[k] + p[k] for k in range(len(p))]
     left = [p[k] if w[k] >= -slack else 0 for k in range(len(p))]  # without those overdrawn
-    if slack and sum(left) and max(w[k] for k in possible) <= 64 * VECTOR:
+    if slack and sum(left) and max(w[k] for k in possible) <= 64 * WEIGHT:
         pick = ((bits >> 40) * sum(left)) >> 24
         x = next(k for k in range(len(p)) if pick < sum(left[: k + 1]))
     else:
         x = max(possible, key=lambda k: (grown[k], -k))
-    grown[x] -= VECTOR
+    grown[x] -= WEIGHT
     return x, tuple(grown)
 
 
@@ -26,7 +26,7 @@ def naive_pick(p, bits):
     """A random state from 64 random bits."""
     if isinstance(p, int):
         return int((bits >> 33) < p)
-    left = bits >> 40
+    left = bits * sum(p) >> 64  # the first bits: p sums to a power of two
     return next(k for k in range(len(p)) if left < sum(p[: k + 1]))
 
 

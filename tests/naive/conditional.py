@@ -1,4 +1,4 @@
-"""Conditionals in whole numbers: p_1 at scale 2^31, or the p of all states at scale 2^24."""
+"""Conditionals in whole numbers: p_1 at scale 2^31, or the p of all states at 2^30 or 2^24."""
 
 import itertools
 import math
@@ -6,7 +6,8 @@ from functools import cache
 
 from herded.system.exp import exp
 
-SCALAR, VECTOR = 2**31, 2**24  # what 1 is in the scalar rule and in the vector rule
+SCALAR = 2**31  # what 1 is in the scalar rule
+VECTOR, WEIGHT = 2**30, 2**24  # and in the vector rule: of random draws, and of herding in time
 
 
 def naive_fixed_scalar(zero, one, beta=1.0):
@@ -16,8 +17,8 @@ def naive_fixed_scalar(zero, one, beta=1.0):
     return int(SCALAR / (1.0 + exp(beta * (zero - one))) + 0.5)
 
 
-def naive_fixed_vector(logits, beta=1.0):
-    """Probabilities that sum to 2^24: the cumulated ones are rounded, then subtracted."""
+def naive_fixed_vector(logits, beta=1.0, one=WEIGHT):
+    """Probabilities that sum to `one`: the cumulated ones are rounded, then subtracted."""
     top = max(logits)
     if top == -math.inf:
         logits, top = [0.0] * len(logits), 0.0
@@ -25,16 +26,16 @@ def naive_fixed_vector(logits, beta=1.0):
     for logit in logits:
         total += 1.0 if logit == top else exp(beta * (logit - top))
         cumulated.append(total)
-    rounded = [int(c / total * VECTOR + 0.5) for c in cumulated]
+    rounded = [int(c / total * one + 0.5) for c in cumulated]
     return tuple(b - a for a, b in zip([0, *rounded], rounded, strict=False))
 
 
-def naive_fixed_products(products):
+def naive_fixed_products(products, one=WEIGHT):
     """The same from numbers the probabilities are proportional to; all alike where all are 0."""
     cumulated = list(itertools.accumulate(products))
     if cumulated[-1] == 0.0:
         cumulated = [k + 1.0 for k in range(len(products))]
-    scale = VECTOR / cumulated[-1]
+    scale = one / cumulated[-1]
     rounded = [int(c * scale + 0.5) for c in cumulated]
     return tuple(b - a for a, b in zip([0, *rounded], rounded, strict=False))
 

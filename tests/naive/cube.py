@@ -16,6 +16,7 @@ from naive.grid_herd import (
     ORDERS,
     WORD,
     naive_carry,
+    naive_fine_chance,
     naive_order,
     naive_phases,
     naive_rounded,
@@ -66,9 +67,11 @@ def naive_cube_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
             if kept:
                 names = [2 * (part * places + place) + high for high in (0, 1)]
                 phi = phases.get(i, [naive_draw(start_key, name) >> 57 for name in names])
-            for turn, k in naive_order(naive_draw(order_key, clock), place, words, members):
-                p = _coarse(conditional(i, sum(x[k][j] for j in near[i])))
-                p = naive_rounded(p, chance, turn)
+            visit = naive_draw(order_key, clock)
+            fine = naive_fine_chance(visit, place)
+            for turn, k in naive_order(visit, place, words, members):
+                p = conditional(i, sum(x[k][j] for j in near[i]))
+                p = naive_rounded(p // COARSE + (p % COARSE > fine), chance, turn)
                 tally[i] += p * SCALAR // SITE_ONE
                 x[k][i] = naive_carry(phi, p)
             phases[i] = phi
@@ -109,10 +112,3 @@ def around(model):
         return naive_fixed_scalar(*logits)
 
     return near, conditional
-
-
-def _coarse(p):
-    """At scale 2^15, where only what is certain is 0 or 1."""
-    if 0 < p < SCALAR:
-        return min(max(math.floor(p / COARSE + 0.5), 1), SCALAR // COARSE - 1)
-    return p // COARSE

@@ -19,12 +19,9 @@ LANES = 64
 
 
 @cache
-def naive_coarse(field, bits):
-    """P(x = 1) at scale 2^15 by a field at scale 2^bits; 0 and 1 only where it is certain."""
-    p = naive_fixed_scalar(0.0, field / 2.0**bits)
-    if p in (0, 2**31):
-        return p >> 16
-    return min(max((p + 2**15) >> 16, 1), 2**15 - 1)
+def naive_table(field, bits):
+    """P(x = 1) at scale 2^31 by a field at scale 2^bits."""
+    return naive_fixed_scalar(0.0, field / 2.0**bits)
 
 
 def naive_lane_bits(key, j):
@@ -50,10 +47,19 @@ def naive_order(n, bits):
     return [first[k] for k in second]
 
 
-def naive_cooled(field, beta, bits):
-    """beta times a field at scale 2^bits, at scale 2^10, by a multiplier of 15 bits."""
-    m, shift = naive_multiplier(beta * 2.0 ** (10 - bits), 15)
-    return min(max((field * m + (1 << shift >> 1)) >> shift, -32767), 32767)
+def naive_cooled(field, beta, bits, random):
+    """beta times a field at scale 2^bits, at scale 2^10: the factor and the product are rounded.
+
+    The factor has 15 bits. `random` is 32 random bits.
+    """
+    value, shift = beta * 2.0 ** (10 - bits), 0
+    while value < 2**14 and shift < 30:
+        value, shift = 2 * value, shift + 1
+    value = min(value, 2**15 - 1)
+    factor = math.floor(value)
+    factor += math.floor((value - factor) * 2**16) > random >> 16
+    dither = (random % 2**16 << shift) >> 16
+    return min(max((field * factor + dither) >> shift, -32767), 32767)
 
 
 @cache
@@ -92,11 +98,20 @@ def members_in_slots(visit, lane, members):
     return slots
 
 
+def naive_roundings(key, lane, rows):
+    """What decides how a field is rounded, numbers below 2^16: alone, then row by row."""
+    found = [naive_lane_bits(key, lane) >> 16]
+    for row in range(rows):
+        found.append((found[-1] * 25173 + row * 40503) % 2**16)
+    return found
+
+
 def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
     """x0 (members, N) -> samples (sweeps, members, N) and sums of p at scale 2^31, (N,)."""
     a, members = layout.arrays, len(x0)
     row_start, place = a.row_start.tolist(), a.place.tolist()
     neighbour, coupling, alone = a.neighbour, a.coupling.astype(np.int64), a.alone.tolist()
+    coupling_rest, alone_rest = a.coupling_rest.tolist(), a.alone_rest.tolist()
     blocks, size, words = len(row_start) - 1, len(alone), -(-members // 64)
     key, order_key = naive_key(draw.seed, chain, 4), naive_key(draw.seed, chain, 5)
     start = naive_key(draw.seed, chain, 2)
@@ -110,7 +125,7 @@ def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
         for b in range(blocks):
             name = sweep * blocks + b
             visit, phase_key = naive_draw(order_key, name), naive_draw(key, name)
-            order, new = slot_order(visit, members), []
+            order, new, rounding = slot_order(visit, members), [], naive_draw(visit, 6 * words)
             for lane in range(LANES):
                 at, states = b * LANES + lane, [0] * members
                 if at not in used:  # nobody's lane
@@ -123,13 +138,19 @@ def naive_field_herd(layout, draw, x0, sweeps, chain=0, betas=None):
                 slots, p_of = members_in_slots(visit, lane, members), [0] * (64 * words)
                 in_order = [slots[slot] if slot < members else slot for slot in order]
                 links = slice(row_start[b] * LANES + lane, row_start[b + 1] * LANES, LANES)
-                fields = alone[at] + coupling[links] @ x[neighbour[links]]
+                alone_at, *row_at = naive_roundings(rounding, lane, row_start[b + 1] - row_start[b])
+                up = [rest > r for rest, r in zip(coupling_rest[links], row_at, strict=True)]
+                fields = (coupling[links] + np.array(up, np.int64)) @ x[neighbour[links]]
+                fields += alone[at] + (alone_rest[at] > alone_at)
+                chance = naive_lane_bits(rounding, lane) % 2**16
                 for k, field in enumerate(fields.tolist()):
                     if betas is None:
-                        p_of[k] = naive_coarse(field, layout.bits)
+                        p = naive_table(field, layout.bits)
                     else:
-                        cooled = naive_cooled(field, betas[sweep], layout.bits)
-                        p_of[k] = naive_coarse(cooled, 10)
+                        random = naive_lane_bits(rounding, LANES + lane)
+                        cooled = naive_cooled(field, betas[sweep], layout.bits, random)
+                        p = naive_table(cooled, 10)
+                    p_of[k] = (p + chance) >> 16
                 below = [p_of[k] * (p_of[k] < 2**14) for k in in_order]
                 fours = [sum(below[j : j + 4]) for j in range(0, len(below), 4)]
                 one = sum(four >> 4 for four in fours) >= 2**11

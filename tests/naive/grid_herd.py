@@ -13,7 +13,7 @@ ROUNDED = 2  # words that share a rounding
 GOLDEN = 159  # kept roundings go round 256 by it
 SMALL = 2**32 - 1
 ONE = 2**7  # scale of phases and of rounded conditionals
-COARSE = 2**16  # a step of conditionals of 16 bits, at scale 2^31
+COARSE = 2**16  # a step of conditionals of 15 bits, at scale 2^31
 ORDERS = 5  # the purpose of the stream of orders
 
 
@@ -45,7 +45,8 @@ def naive_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
     x = [[*one, 0] for one in np.array(x0, dtype=int).reshape(members, -1).tolist()]
     tally = np.zeros((height, width), dtype=object)
     plain, by_count = Plain(model), model.counts_suffice
-    phases, samples, coarse = {}, [], cache(lambda *of: _coarse(plain, by_count, *of))
+    phases, samples = {}, []
+    conditional = cache(lambda r, c, *near: _lattice_conditional(plain, r, c, near, by_count))
     places = [
         (r, c)
         for colour in (0, 1)
@@ -62,10 +63,13 @@ def naive_herd(model, *, members, kept=False, seed=0, chain=0, x0, sweeps):
             if kept:
                 names = [2 * (part * rows * columns + lane) + high for high in (0, 1)]
                 phi = phases.get((r, c), [naive_draw(start_key, name) >> 57 for name in names])
-            turns = naive_order(naive_draw(order_key, clock), lane, words, members)
+            visit = naive_draw(order_key, clock)
+            fine = naive_fine_chance(visit, lane)
+            turns = naive_order(visit, lane, words, members)
             near = places_around(height, width, r, c, plain.periodic)
             for turn, k in turns:
-                p = naive_rounded(coarse(r, c, *(x[k][at] for at in near)), chance, turn)
+                p = conditional(r, c, *(x[k][at] for at in near))
+                p = naive_rounded(p // COARSE + (p % COARSE > fine), chance, turn)
                 tally[r, c] += p * SCALAR // ONE
                 x[k][r * width + c] = naive_carry(phi, p)
             phases[r, c] = phi
@@ -79,6 +83,17 @@ def naive_phases(key, kept, clock, part, sweep, lane):
     bits = naive_draw(key, part if kept else clock)
     z = naive_lane_bits(bits >> 32, bits & SMALL, lane)
     return [z >> 25, (z >> 18) % ONE], ((z >> 10) + (GOLDEN * sweep if kept else 0)) % 256
+
+
+def naive_fine_chance(visit, lane):
+    """The number below 2^16 that decides how a lane's conditionals are rounded to 15 bits.
+
+    32 random bits serve a lane of the first half of a cell and one of the second half.
+    """
+    cell, j = divmod(lane, LANES)
+    key, half = naive_draw(visit, 0), LANES // 2
+    z = naive_lane_bits(key >> 32, key & SMALL, cell * LANES + j % half)
+    return z >> 16 if j < half else z % COARSE
 
 
 def naive_rounded(p, chance, turn):
@@ -100,11 +115,3 @@ def naive_order(key, lane, words, members):
         window = naive_draw(key, (1 + lane // LANES) * words + turn) >> 54
         for place in naive_place_order(window + lane % LANES, live):
             yield turn, word * WORD + place
-
-
-def _coarse(plain, by_count, r, c, *around):
-    """P(x = 1 | neighbours) at scale 2^15, where only what is certain is 0 or 1."""
-    p = _lattice_conditional(plain, r, c, around, by_count)
-    if 0 < p < SCALAR:
-        return min(max(math.floor(p / COARSE + 0.5), 1), SCALAR // COARSE - 1)
-    return p // COARSE

@@ -1,7 +1,7 @@
 """Herds on any graph, member after member: one phase for each variable, values taken as carries."""
 
 import numpy as np
-from naive.conditional import SCALAR
+from naive.conditional import SCALAR, VECTOR
 from naive.model import Naive
 from naive.samplers import add_to_tally, empty_tally, naive_beta
 from naive.stream import naive_draw, naive_key
@@ -46,7 +46,7 @@ def naive_herd(
             clock = sweep * naive.n + i
             if not kept:
                 phases[i] = fresh_phases(naive, key, clock, i)
-            conditionals = [naive.conditional(i, x[k], beta) for k in range(members)]
+            conditionals = [naive.conditional(i, x[k], beta, VECTOR) for k in range(members)]
             bits = naive_draw(order_key, clock)
             first, second = orders[bits % len(orders)], orders[(bits >> 32) % len(orders)]
             shuffled = [first[second[j]] for j in range(members)]

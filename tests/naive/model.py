@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 from naive.conditional import (
+    WEIGHT,
     naive_fixed_products,
     naive_fixed_scalar,
     naive_fixed_vector,
@@ -35,12 +36,12 @@ class Naive:
         self.fields, self.rows = {}, {}  # what is known of them by now
         self.scalar = not vector and all(self.cards[i] == 2 for i in self.free)
 
-    def conditional(self, i, x, beta=1.0):
+    def conditional(self, i, x, beta=1.0, one=WEIGHT):
         """The number p_1 in the scalar rule, the tuple (p_0, .., p_(K-1)) in the vector rule."""
         if self.kind == "field":
             return naive_sigmoid(self.field(i, x))
         if self.kind == "pairs":
-            return naive_fixed_products(self.products(i, x))
+            return naive_fixed_products(self.products(i, x), one)
         logits = [0.0] * self.cards[i]
         for scope, table in self.own[i]:
             at = [0 if j == i else x[j] for j in scope]
@@ -49,7 +50,7 @@ class Naive:
                 logits[k] += table.item(*at)
         if self.scalar:
             return naive_fixed_scalar(*logits, beta)
-        return naive_fixed_vector(logits, beta)
+        return naive_fixed_vector(logits, beta, one)
 
     def field(self, i, x):
         """The log-odds of X_i = 1 at scale 2^24: what each neighbour does is rounded by itself."""

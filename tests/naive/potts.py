@@ -2,7 +2,7 @@
 
 import numpy as np
 from naive.choose import naive_choose, naive_pick
-from naive.conditional import naive_fixed_products
+from naive.conditional import VECTOR, WEIGHT, naive_fixed_products
 from naive.lattice import packed_place, packed_size
 from naive.model import Naive
 from naive.samplers import add_to_tally, empty_tally
@@ -24,12 +24,12 @@ class NaivePotts(Naive):
         self.right, self.down = model.right.tolist(), model.down.tolist()
         self.parts = [self._parts(i) for i in range(self.n)]
 
-    def conditional(self, i, x, beta=1.0):
+    def conditional(self, i, x, beta=1.0, one=WEIGHT):
         own, edges = self.parts[i]
         product = list(own)
         for j, factor in edges:
             product[x[j]] *= factor
-        return naive_fixed_products(product)
+        return naive_fixed_products(product, one)
 
     def _parts(self, i):
         """What a site has of its own by state, and what each neighbour multiplies its state by."""
@@ -63,7 +63,7 @@ def naive_potts(model, *, weights, phases="random", seed=0, chain=0, x0, sweeps)
     for sweep in range(sweeps):
         memory.split(sweep)
         for i in order:
-            p = naive.conditional(i, x)
+            p = naive.conditional(i, x, one=VECTOR if weights is None else WEIGHT)
             if weights is None:
                 stored, _ = packed_place(model.shape, *divmod(i, width), 0, True)
                 counter = sweep * packed_size(model.shape) + stored

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 from naive.choose import naive_choose, naive_pick
-from naive.conditional import VECTOR, entries
+from naive.conditional import VECTOR, WEIGHT, entries
 from naive.model import Naive
 from naive.stream import naive_draw, naive_key
 from naive.weights import NaiveWeights
@@ -34,7 +34,7 @@ def naive_herded_gibbs(
     key, phase_key = naive_key(seed, chain, 1), naive_key(seed, chain, 2)
     random = phases == "random" or chain > 0
     memory = NaiveWeights(naive, weights, kind, phase_key if random else None)
-    strict = round(slack * VECTOR)
+    strict = round(slack * WEIGHT)
     x, samples, tally = [int(k) for k in x0], [], empty_tally(naive)
     for sweep in range(sweeps):
         memory.split(sweep)
@@ -80,7 +80,7 @@ def naive_annealed_gibbs(
         beta = naive_beta(schedule, sweep, sweeps)
         read = list(x) if scan == "jacobi" else x
         for i in naive.order(scan, sweep, scan_key, False):
-            p = naive.conditional(i, read, beta)
+            p = naive.conditional(i, read, beta, VECTOR)
             x[i] = naive_pick(p, naive_draw(key, sweep * naive.n + i))
             add_to_tally(tally, i, p)
         samples.append(list(x))

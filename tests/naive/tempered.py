@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 from naive.choose import naive_pick
-from naive.conditional import naive_fixed_scalar, naive_fixed_vector, naive_sigmoid
+from naive.conditional import VECTOR, naive_fixed_scalar, naive_fixed_vector, naive_sigmoid
 from naive.model import Naive
 from naive.samplers import add_to_tally, empty_tally
 from naive.stream import WORD, naive_draw, naive_key, naive_shuffle
@@ -91,7 +91,7 @@ class NaiveLadder:
                     logits[k] += float(table[tuple(k if j == i else x[j] for j in scope)])
         if naive.scalar:
             return naive_fixed_scalar(*logits, beta)
-        return naive_fixed_vector(logits, beta)
+        return naive_fixed_vector(logits, beta, VECTOR)
 
     # -- leaps -------------------------------------------------------------------------------
 

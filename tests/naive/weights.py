@@ -2,7 +2,7 @@
 
 import itertools
 
-from naive.conditional import SCALAR, VECTOR, entries
+from naive.conditional import SCALAR, WEIGHT, entries
 from naive.stream import WORD, naive_draw, naive_mix
 
 FIRST_SPLIT = 128  # the sweep at which pools split first
@@ -79,7 +79,7 @@ class NaiveWeights:
         if isinstance(p, int):
             return min(p * bins // SCALAR, bins - 1)
         mean = sum(k * q for k, q in enumerate(p))
-        return min(int(mean * (bins / (max(1, len(p) - 1) * float(VECTOR)))), bins - 1)
+        return min(int(mean * (bins / (max(1, len(p) - 1) * float(WEIGHT)))), bins - 1)
 
 
 def _table_places(naive):

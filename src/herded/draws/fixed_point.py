@@ -1,8 +1,11 @@
 """Conditionals in fixed point.
 
 Scalar rule (every variable binary): p = round(pi(X_i = 1 | .) * 2^31), so 0 and 1 are exact.
-Vector rule: p_k at scale 2^24, by rounding the cumulated probabilities: the p_k sum to 2^24
-exactly, each is within one quantum of its probability, and an impossible state has p_k = 0.
+Vector rule: the cumulated probabilities are rounded to whole numbers at scale `one`. The p_k sum to
+`one` exactly, each is within one quantum of its probability, and an impossible state has p_k = 0.
+
+Random and systematic draws use the scale 2^30: each cumulated probability is off by at most 2^-31.
+Herding in time uses the scale 2^24, because its weights grow to 64 times that and have 32 bits.
 """
 
 import numpy as np
@@ -10,9 +13,12 @@ import numpy as np
 from herded.system.exp import exp
 from herded.system.jit import jit
 
-SCALAR_BITS, VECTOR_BITS = 31, 24
-_CERTAIN = np.uint32(2**SCALAR_BITS)
-SCALAR_ONE, VECTOR_ONE = float(2**SCALAR_BITS), float(2**VECTOR_BITS)
+SCALAR_BITS = 31
+VECTOR_BITS = 30  # random and systematic draws
+WEIGHT_BITS = 24  # herding in time
+SCALAR_ONE, VECTOR_ONE, WEIGHT_ONE = (
+    float(2**bits) for bits in (SCALAR_BITS, VECTOR_BITS, WEIGHT_BITS)
+)
 
 
 @jit
@@ -24,18 +30,8 @@ def fixed_scalar(zero, one, beta):
 
 
 @jit
-def coarse_scalar(p):
-    """p of the scalar rule at scale 2^15, where only what is certain has p = 0 or 1."""
-    if p == 0 or p == _CERTAIN:
-        return p >> 16
-    coarse = (p + 2**15) >> 16
-    coarse = 1 if coarse < 1 else coarse
-    return 2**15 - 1 if coarse > 2**15 - 1 else coarse
-
-
-@jit
-def fixed_vector(logits, beta, states, p, at):
-    """Write p of the vector rule into p[at : at + states] and give its mean state, at scale 2^24.
+def fixed_vector(logits, beta, states, p, at, one):
+    """Write p of the vector rule into p[at : at + states] and give its mean state, at scale `one`.
 
     `logits` is spoiled.
     """
@@ -53,8 +49,8 @@ def fixed_vector(logits, beta, states, p, at):
         logits[k] = total
     before, above = 0, 0  # above: the sum over k of P(X > k), which is the mean
     for k in range(states):
-        upto = np.int64(logits[k] / total * VECTOR_ONE + 0.5)
+        upto = np.int64(logits[k] / total * one + 0.5)
         p[at + k] = upto - before
-        above += (1 << VECTOR_BITS) - upto
+        above += np.int64(one) - upto
         before = upto
     return above

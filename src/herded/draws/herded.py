@@ -16,12 +16,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from herded.draws.fixed_point import WEIGHT_BITS
 from herded.draws.protocol import StartsWeights, Step
 from herded.system.jit import jit
 from herded.system.stream import stream_key
 
 PHASE = np.uint32(0x7FFFFFFF)
-ONE = 1 << 24
+ONE = 1 << WEIGHT_BITS
 LOWEST = -(1 << 40)
 MOST_OWED = 64 * ONE  # beyond it the argmax rules: 32 bits hold twice as much
 _40 = np.uint64(40)

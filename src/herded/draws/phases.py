@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from herded.draws.fixed_point import SCALAR_BITS, VECTOR_ONE
+from herded.draws.fixed_point import SCALAR_BITS, WEIGHT_ONE
 from herded.draws.modes import MAX_BINS
 from herded.system.jit import jit
 from herded.system.stream import draw
@@ -107,4 +107,4 @@ def mean_state(p, p_at, states):
 @jit
 def bin_vector(mean, states, bins):
     """The bin of any variable's conditional, by its mean state."""
-    return min(np.int64(mean * (bins / (max(1, states - 1) * VECTOR_ONE))), bins - 1)
+    return min(np.int64(mean * (bins / (max(1, states - 1) * WEIGHT_ONE))), bins - 1)

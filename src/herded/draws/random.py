@@ -5,11 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
 from herded.draws.protocol import StartsWeights, Step
 from herded.system.jit import jit
 from herded.system.stream import stream_key
 
-_33, _40 = np.uint64(33), np.uint64(40)
+_33, _34 = np.uint64(64 - SCALAR_BITS), np.uint64(64 - VECTOR_BITS)
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def draw_scalar(bits, p):
 @jit
 def draw_vector(bits, p, p_at, states):
     """A random state of a variable whose conditional is p[p_at:]."""
-    left = np.int64(bits >> _40)
+    left = np.int64(bits >> _34)
     k = 0
     while left >= p[p_at + k]:
         left -= p[p_at + k]

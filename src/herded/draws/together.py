@@ -116,7 +116,7 @@ def second_phase(key, name):
 
 @jit
 def share(part, whole):
-    """part / whole at scale 2^31, 0 and 1 exactly; whole numbers of at most 2^24."""
+    """part / whole at scale 2^31, 0 and 1 exactly."""
     return np.uint32(np.float64(part) / np.float64(whole) * _SCALE)
 
 

@@ -6,7 +6,7 @@ its block's move since the start of the run.
 
 import numpy as np
 
-from herded.draws.fixed_point import VECTOR_ONE, fixed_vector
+from herded.draws.fixed_point import VECTOR_ONE, WEIGHT_ONE, fixed_vector
 from herded.draws.herded import herd_vector
 from herded.draws.phases import bin_vector, mean_state
 from herded.draws.random import draw_vector
@@ -27,6 +27,7 @@ def chain_blocks(a, moves, run, betas, work, x, weights, weight_at, tally, width
     scope_start, scope, stride, table_at = a.scope_start, a.scope, a.scope_stride, a.table_at
     variable, states_of, table, in_logs = a.variable, a.states, work.table, work.in_logs
     p, logits = np.empty(width, np.int32), np.empty(width)
+    scale = WEIGHT_ONE if len(weights) else VECTOR_ONE
     for s in range(len(block)):
         if betas[s] != current:
             current = betas[s]
@@ -39,7 +40,7 @@ def chain_blocks(a, moves, run, betas, work, x, weights, weight_at, tally, width
                 i, states = variable[step], states_of[step]
                 row = row_of(scope, stride, scope_start[step], scope_start[step + 1], x, 1, 0)
                 at = table_at[step] + row * states
-                fix(table, at, states, in_logs[step - first], current, logits, p)
+                fix(table, at, states, in_logs[step - first], current, scale, logits, p)
                 if len(weights):
                     bin_of = bin_vector(mean_state(p, 0, states), states, BINS)
                     new = herd_vector(weights, weight_at[step] + bin_of * states, p, 0, states)
@@ -63,13 +64,13 @@ def row_of(scope, stride, first, last, x, n, k):
 
 
 @jit
-def fix(table, at, states, is_log, beta, logits, p):
-    """p at scale 2^24 from a row of logarithms, or of what the probabilities are proportional to;
+def fix(table, at, states, is_log, beta, one, logits, p):
+    """p at scale `one` from a row of logarithms, or of what the probabilities are proportional to;
     all alike where nothing is possible."""
     if is_log:
         for c in range(states):
             logits[c] = table[at + c]
-        fixed_vector(logits, beta, states, p, 0)
+        fixed_vector(logits, beta, states, p, 0, one)
         return
     total = 0.0
     for c in range(states):
@@ -78,7 +79,7 @@ def fix(table, at, states, is_log, beta, logits, p):
     for c in range(states):
         part += table[at + c]
         share = part / total if total > 0.0 else (c + 1) / states
-        upto = np.int64(share * VECTOR_ONE + 0.5)
+        upto = np.int64(share * one + 0.5)
         p[c] = upto - before
         before = upto
 
@@ -108,7 +109,7 @@ def herd_blocks(a, moves, run, betas, work, orders, x, phases, tally, ones, widt
                 for k in range(n):
                     row = row_of(scope, stride, scope_start[step], scope_start[step + 1], x, n, k)
                     at, is_log = k * room + table_at[step] + row * states, k * steps + step - first
-                    fix(table, at, states, in_logs[is_log], current, logits, p)
+                    fix(table, at, states, in_logs[is_log], current, VECTOR_ONE, logits, p)
                     upper[k] = cumulate(p, 0, states, upto, k * (width + 1))
                     if len(tally):
                         for c in range(states):

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar
-from herded.layouts.grid_arrays import LANES, put_conditional
+from herded.layouts.grid_arrays import LANES, PLANES, put_conditional
 from herded.models.lattice import Lattice
 from herded.system.arrays import aligned, starts
 from herded.system.jit import jit
@@ -63,7 +63,7 @@ class CubeShape(NamedTuple):
 
 
 class CubeArrays(NamedTuple):
-    p: np.ndarray  # uint32 or uint16, (2, strips, cells, contexts, LANES)
+    p: np.ndarray  # uint32 (2, strips, cells, contexts, LANES), or uint8 (.., 4 contexts, LANES)
     contexts: tuple[int, ...]  # its length is their number, as in `LatticeArrays`
     runs: np.ndarray  # (runs, 2 d) first row of all strips, rows, rows of a state beside the first
     run_start: np.ndarray  # (strips + 1,)
@@ -88,9 +88,8 @@ def compile_cube(model: Lattice, kind: type[np.uint32] | type[np.uint8]) -> Cube
     """The conditionals of a two-state lattice, at scale 2^31, or in bytes as herds have them."""
     frame, contexts = cube_shape(model.shape), n_contexts(model.shape)
     beside, parity = near_rows(model.shape, model.joined, frame), row_parity(model.shape, frame)
-    p = aligned(
-        (2, frame.strips, frame.cells, contexts * (2 if kind is np.uint8 else 1), LANES), kind
-    )
+    planes = contexts * (PLANES if kind is np.uint8 else 1)
+    p = aligned((2, frame.strips, frame.cells, planes, LANES), kind)
     couplings, width = model.all_couplings, model.shape[-1]
     _fill(
         model.log_unary.reshape(-1, width, 2),
@@ -154,7 +153,7 @@ def find_runs(near: np.ndarray, frame: CubeShape) -> tuple[np.ndarray, np.ndarra
 def _fill(log_unary, coupling, unlike, clamped, others, parity, ring, rows, wide, p):
     """Conditionals by place and number; `others` are a row's neighbours along further axes."""
     height, width, _ = log_unary.shape
-    contexts = p.shape[3] // (2 if p.itemsize == 1 else 1)
+    contexts = p.shape[3] // (PLANES if p.itemsize == 1 else 1)
     logits = np.empty(2)
     for r in range(height):
         for j in range(width):

@@ -20,7 +20,7 @@ from herded.layouts.cube_arrays import (
     pack_rows,
 )
 from herded.layouts.cube_herd_sweeps import cube_herd_sweeps
-from herded.layouts.grid_arrays import LANES, start_lattice
+from herded.layouts.grid_arrays import LANES, PLANES, start_lattice
 from herded.layouts.grid_herd import FEWEST_SITES, NO_PHASES
 from herded.layouts.grid_herd_sweeps import GridHerd
 from herded.layouts.herd import HerdLayout
@@ -32,7 +32,7 @@ from herded.system.threads import run_jobs, workers
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CubeHerdLayout(HerdLayout, RowsLayout):
-    """Planes of conditionals in `CubeArrays`, at scale 2^15; members are bits of words."""
+    """Planes of conditionals in `CubeArrays`, in bytes; members are bits of words."""
 
     scalar: bool = True
 
@@ -50,7 +50,7 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
         frame = cube_shape(model.shape)
         sites = 2.0 * frame.strips * frame.cells * LANES
         chain = sites * (2.0 * words_of(members) + 16.0 + 2.0 * kept)  # with an earlier state
-        need = chain + sites * (2.0 * n_contexts(model.shape) + 2.0 * members)  # starts to pack
+        need = chain + sites * (PLANES * n_contexts(model.shape) + 2.0 * members)  # starts to pack
         return Proposal(
             kind=cls.kind,
             memory=need,

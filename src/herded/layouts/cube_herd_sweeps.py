@@ -5,11 +5,12 @@ import numpy as np
 from herded.draws.together_lanes import U1, U8, WORD, window_start
 from herded.layouts.cube_arrays import FIFTEEN, SEVEN
 from herded.layouts.cube_herd_words import four_of_seven, one_of_fifteen, two_more
-from herded.layouts.grid_arrays import LANES
+from herded.layouts.grid_arrays import LANES, PLANES
 from herded.layouts.grid_herd_sweeps import (
     MOST_WORDS,
     add_ones,
     add_phases,
+    draw_fine_chances,
     draw_phases,
     load_phases,
     save_phases,
@@ -25,6 +26,7 @@ from herded.layouts.grid_herd_words import (
     N,
     count_word,
     round_conditionals,
+    round_to_15_bits,
     take_off,
 )
 from herded.layouts.waves import BEGIN, END, fronts, strip_in
@@ -72,6 +74,7 @@ def cube_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, bloc
                 else:
                     draw_phases(work, lanes, draw(run.key, clock))
                 key = draw(run.phase_key, clock)
+                draw_fine_chances(work, lanes, draw(key, _0))
                 shuffle_words(turns, key)
                 here = min(rows, height - first)
                 for turn in range(words):
@@ -84,9 +87,11 @@ def cube_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, bloc
                     for cell in range(cells):
                         bits = draw(key, U8((1 + cell) * words + turn))
                         order, at = window_start(bits, last), U8(cell) * SIZE
+                        if turn == 0:
+                            entries = U8(PLANES * (part * cells + cell)) * N * contexts
+                            round_to_15_bits(work, at, p, entries, contexts)
                         if turn % ROUNDED == 0:
-                            entries = U8(2 * (part * cells + cell)) * N * contexts
-                            round_conditionals(work, at, p, entries, contexts, turn)
+                            round_conditionals(work, at, contexts, turn)
                         for rank in range(_0, U8(fours if last else 2)):
                             four = order + rank * U8(4) * C
                             if seven is not None:

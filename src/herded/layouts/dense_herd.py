@@ -9,14 +9,14 @@ import numpy as np
 
 from herded.layouts.dense_herd_sweeps import AT_ONCE, dense_herd
 from herded.layouts.field_arrays import FIELD_BITS, Couplings, field_couplings, sigmoid_table
-from herded.layouts.field_herd_arrays import finest, rounded
+from herded.layouts.field_herd_arrays import finest
 from herded.layouts.protocol import Proposal, Task
 from herded.layouts.site_herd import SiteHerdLayout
 from herded.system import memory
 from herded.system.arrays import lock, starts
 
 MOST = 2**31 - 1  # a field
-COARSE = 16  # bits behind the point of a field, at least if it is rounded
+COARSE = 22  # bits behind the point of a field, at least if it is rounded
 
 
 class DenseHerdArrays(NamedTuple):
@@ -78,6 +78,12 @@ def compile_dense(c: Couplings, bits: int) -> DenseHerdArrays:
         link_start, neighbour, coupling, alone, lists, most, scale, sigmoid_table()
     )
     return lock(found)
+
+
+def rounded(fixed: np.ndarray, bits: int) -> np.ndarray:
+    """Whole numbers at scale 2^24 as whole numbers at scale 2^bits."""
+    shift = FIELD_BITS - bits
+    return (fixed + (1 << shift >> 1)) >> shift
 
 
 def number_lists(neighbour: np.ndarray, link_start: np.ndarray) -> np.ndarray:

@@ -19,13 +19,15 @@ from herded.layouts.field_herd_arrays import (
     COOLED,
     FINEST,
     LANES,
+    LARGEST_ERROR,
     MOST,
     WORD,
-    coarse_sigmoid,
     compile_lanes,
     find_lanes,
     finest,
+    law_error,
     pack_members,
+    sigmoid_of_field,
 )
 from herded.layouts.field_herd_sweeps import field_herd_sweeps
 from herded.layouts.herd import HerdLayout
@@ -78,6 +80,8 @@ class FieldHerdLayout(HerdLayout):
         bits = finest(couplings, FINEST, MOST, COARSE)
         if bits is None:
             return "its fields are too wide for 16 bits"
+        if law_error(couplings, bits) > LARGEST_ERROR:
+            return "its couplings would be rounded too coarsely to 16 bits"
         lanes = find_lanes(couplings, task.free)
         work = len(couplings.first) + VISIT * int(task.free.sum())
         if not forced and lanes.size + VISIT * LANES * len(lanes.rows) > IDLE * work:
@@ -137,7 +141,7 @@ class FieldHerdLayout(HerdLayout):
         return work
 
     def tables(self) -> tuple[np.ndarray, ...]:
-        return (*self.arrays[:-1], coarse_sigmoid(self.bits))  # `shared` follows from the others
+        return (*self.arrays[:-1], sigmoid_of_field(self.bits))  # `shared` follows from the others
 
     def unstore(self, stored: np.ndarray) -> np.ndarray:
         return stored[..., self.arrays.place]
@@ -184,7 +188,7 @@ class FieldHerdLayout(HerdLayout):
     ) -> None:
         m = FieldHerdState(state.x, state.own.get("phases", NO_PHASES), state.tally, state.ones)
         heat = None if betas is None else betas * 2.0 ** (COOLED - self.bits)
-        table = coarse_sigmoid(self.bits if betas is None else COOLED)
+        table = sigmoid_of_field(self.bits if betas is None else COOLED)
         tables = tuple(orders(n).reshape(-1) for n in (self.words, 4, 16))
         arguments = self.arrays, table, tables, step, heat, self.members, self.width, m, block
         for jobs in self.jobs(len(block), pool):

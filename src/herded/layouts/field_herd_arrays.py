@@ -4,19 +4,24 @@
 
 No two variables of one colour are neighbours, so that a block of LANES of them moves at once, each
 in a lane of a register; the members of a herd are bits of words. Fields are whole numbers of 16
-bits, at the finest scale 2^k at which none overflows. p = P(x = 1) is looked up at scale 2^15.
+bits, at the finest scale 2^k at which none overflows. Couplings are known to 2^-24. At every visit
+each is rounded to that scale at random, up with the probability that makes the rounding unbiased
+(`field_herd_rounding`). Fields are then off by a few steps and right on average, and the law of a
+member is the sigmoid averaged over these errors: `law_error` bounds what is left of second order.
+P(x = 1) is looked up at scale 2^31 and rounded at random to 15 bits.
 
 A block has as many rows of neighbours as its variable with the most of them; the others are
 filled up with couplings of 0. Variables of a colour are sorted by their number of neighbours, which
 keeps blocks lean.
 """
 
+import math
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from herded.draws.fixed_point import coarse_scalar, fixed_scalar
+from herded.draws.fixed_point import fixed_scalar
 from herded.layouts.field_arrays import FIELD_BITS, Couplings
 from herded.layouts.scan import colour
 from herded.system.arrays import aligned, lock, starts
@@ -27,6 +32,7 @@ WORD = 64  # members of a word
 FINEST, COARSE = 14, 10  # bits behind the point of a field: at most, and at least if it is rounded
 COOLED = 10  # bits behind the point of a field times an inverse temperature: certain at both ends
 MOST = 2**15 - 1  # a field
+LARGEST_ERROR = 2.0**-20  # of the law of a member, by rounded couplings
 FEWEST = 32  # rows of such blocks: with fewer, tables take as many additions as they save
 
 
@@ -35,8 +41,10 @@ class FieldHerdArrays(NamedTuple):
 
     row_start: np.ndarray  # (blocks + 1,) where the rows of each block start, an even number each
     neighbour: np.ndarray  # (rows * LANES,) uint32 places; any place where the coupling is 0
-    coupling: np.ndarray  # (rows * LANES,) int16
-    alone: np.ndarray  # (blocks * LANES,) int16: the field where all neighbours are 0
+    coupling: np.ndarray  # (rows * LANES,) int16, rounded down
+    coupling_rest: np.ndarray  # (rows * LANES,) uint16: what is left of it, at scale 2^16
+    alone: np.ndarray  # (blocks * LANES,) int16: the field where all neighbours are 0, rounded down
+    alone_rest: np.ndarray  # (blocks * LANES,) uint16
     place: np.ndarray  # (N,) where variables are stored; that of known ones is behind all others
     shared: np.ndarray  # (blocks,) whether all lanes have the same neighbours, FEWEST or more
 
@@ -64,31 +72,47 @@ class Lanes(NamedTuple):
     @property
     def bytes(self) -> float:
         """Memory of `FieldHerdArrays` and of the table of the sigmoid."""
-        return 6.0 * self.size + 8.0 * (len(self.rows) * (LANES + 2) + len(self.place)) + 2.0**17
+        return 8.0 * self.size + 8.0 * (len(self.rows) * (LANES + 2) + len(self.place)) + 2.0**18
 
 
 def finest(c: Couplings, bits: int, most: int, least: int) -> int | None:
     """Bits behind the point of fields, as many as `bits` if nothing is then beyond `most`.
 
-    None where fewer than `least` are left, unless all couplings are whole numbers of such steps.
+    Every coupling may be rounded up or down. None where fewer than `least` bits are left, unless
+    all couplings are whole numbers of such steps.
     """
     for behind in range(bits, -FIELD_BITS, -1):
-        alone, coupling = rounded(c.alone, behind), rounded(c.coupling, behind)
-        high, low = alone.copy(), alone.copy()
-        np.add.at(high, c.first, np.maximum(coupling, 0))
+        (alone, alone_rest), (coupling, rest) = split(c.alone, behind), split(c.coupling, behind)
+        up, alone_up = coupling + (rest > 0), alone + (alone_rest > 0)
+        high, low = alone_up.copy(), alone.copy()
+        np.add.at(high, c.first, np.maximum(up, 0))
         np.add.at(low, c.first, np.minimum(coupling, 0))
-        ends = high, -low, np.abs(coupling)
+        ends = high, -low, up, -coupling
         if max(end.max(initial=0) for end in ends) <= most:
-            shift = FIELD_BITS - behind
-            whole = (alone << shift == c.alone).all() and (coupling << shift == c.coupling).all()
+            whole = not alone_rest.any() and not rest.any()
             return behind if behind >= least or whole else None
     return None
 
 
-def rounded(fixed: np.ndarray, bits: int) -> np.ndarray:
-    """Whole numbers at scale 2^24 as whole numbers at scale 2^bits."""
+def law_error(c: Couplings, bits: int) -> float:
+    """How far conditionals can be off on average where couplings are rounded to 2^-bits at random.
+
+    An error of the field of mean 0 and variance v changes the mean of the sigmoid by less than
+    v / 2 times its largest second derivative, which is 1 / (6 sqrt(3)).
+    """
+    step = 1 << max(0, FIELD_BITS - bits)
+    share, alone = c.coupling % step / step, c.alone % step / step
+    variance = alone * (1 - alone)
+    variance += np.bincount(c.first, share * (1 - share), minlength=len(alone))
+    error: float = variance.max(initial=0.0) / (12 * math.sqrt(3.0)) * 4.0**-bits
+    return error
+
+
+def split(fixed: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
+    """Whole numbers at scale 2^24 as whole numbers at scale 2^bits, rounded down, and the rest."""
     shift = FIELD_BITS - bits
-    return (fixed + (1 << shift >> 1)) >> shift
+    down = fixed >> shift
+    return down, fixed - (down << shift)
 
 
 def find_lanes(c: Couplings, free: np.ndarray) -> Lanes:
@@ -119,14 +143,31 @@ def compile_lanes(c: Couplings, lanes: Lanes, bits: int) -> FieldHerdArrays:
     place, row_start = lanes.place, starts(lanes.rows)
     free = place < len(lanes.rows) * LANES
     alone = aligned((len(lanes.rows) * LANES,), np.int16)
-    alone[place[free]] = rounded(c.alone, bits)[free]
+    alone_rest = aligned((len(lanes.rows) * LANES,), np.uint16)
+    down, left = split(c.alone, bits)
+    alone[place[free]], alone_rest[place[free]] = down[free], rest_of_step(left, bits)[free]
     block, lane = np.divmod(place[c.first], LANES)
     nth = np.arange(len(c.first)) - starts(np.bincount(c.first, minlength=len(place)))[c.first]
     at = (row_start[block] + nth) * LANES + lane
     neighbour, coupling = aligned((lanes.size,), np.uint32), aligned((lanes.size,), np.int16)
-    neighbour[at], coupling[at] = place[c.second], rounded(c.coupling, bits)
-    shared = find_shared(row_start, neighbour, coupling)
-    return lock(FieldHerdArrays(row_start, neighbour, coupling, alone, place, shared))
+    coupling_rest = aligned((lanes.size,), np.uint16)
+    down, left = split(c.coupling, bits)
+    neighbour[at], coupling[at], coupling_rest[at] = (
+        place[c.second],
+        down,
+        rest_of_step(left, bits),
+    )
+    shared = find_shared(row_start, neighbour, (coupling != 0) | (coupling_rest != 0))
+    return lock(
+        FieldHerdArrays(
+            row_start, neighbour, coupling, coupling_rest, alone, alone_rest, place, shared
+        )
+    )
+
+
+def rest_of_step(left: np.ndarray, bits: int) -> np.ndarray:
+    """What `split` has left, at scale 2^16 of a step; a step that has more bits leaves nothing."""
+    return left << max(0, 16 - (FIELD_BITS - bits))
 
 
 def find_shared(row_start: np.ndarray, neighbour: np.ndarray, coupling: np.ndarray) -> np.ndarray:
@@ -140,19 +181,19 @@ def find_shared(row_start: np.ndarray, neighbour: np.ndarray, coupling: np.ndarr
 
 
 @cache
-def coarse_sigmoid(bits: int) -> np.ndarray:
-    """p at scale 2^15 by fields at scale 2^bits, as unsigned numbers of 16 bits."""
-    table = np.empty(2**16, np.uint16)
-    _fill_coarse(table, 2.0**bits)
+def sigmoid_of_field(bits: int) -> np.ndarray:
+    """p at scale 2^31 by fields at scale 2^bits, as unsigned numbers of 16 bits."""
+    table = np.empty(2**16, np.uint32)
+    _fill_sigmoid_of_field(table, 2.0**bits)
     table.flags.writeable = False
     return table
 
 
 @jit
-def _fill_coarse(table, scale):
+def _fill_sigmoid_of_field(table, scale):
     for index in range(len(table)):
         field = index - 2**16 if index >= 2**15 else index
-        table[index] = coarse_scalar(np.int64(fixed_scalar(0.0, field / scale, 1.0)))
+        table[index] = fixed_scalar(0.0, field / scale, 1.0)
 
 
 @jit

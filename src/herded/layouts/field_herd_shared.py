@@ -19,17 +19,17 @@ ROUNDS = 6  # of exchanges, of members 1, 2, 4, .. 32 apart
 
 
 @jit
-def fields_of_all(fields, alone, here, coupling, first, rows, rest, states, tables, last):
+def fields_of_all(fields, alone, coupling, rows, rest, states, tables, last):
     """Fields (members, LANES) of the members of a word that come before `last`."""
     for k in range(last):
         for j in range(L):
-            fields[k * L + j] = alone[here + j]
+            fields[k * L + j] = alone[j]
     for row in range(_0, rows, _AT_ONCE):
         if row + _AT_ONCE <= rows:
             for t in range(_4):
-                fill_table(tables, t * TABLE, coupling, first + (row + t * _4) * L)
+                fill_table(tables, t * TABLE, coupling, (row + t * _4) * L)
         else:
-            fill_up(rest, coupling, first + row * L, (rows - row) * L)
+            fill_up(rest, coupling, row * L, (rows - row) * L)
             for t in range(_4):
                 fill_table(tables, t * TABLE, rest, t * _4 * L)
         at = row // _4 * _WORD

@@ -19,7 +19,7 @@ import numpy as np
 
 from herded.draws.together import order_rows
 from herded.draws.together_lanes import lane_bits
-from herded.layouts.field_herd_arrays import LANES, WORD, multiplier
+from herded.layouts.field_herd_arrays import LANES, WORD
 from herded.layouts.field_herd_phases import (
     HALF,
     add_phases,
@@ -30,6 +30,12 @@ from herded.layouts.field_herd_phases import (
     load_phases,
     save_phases,
     sum_below,
+)
+from herded.layouts.field_herd_rounding import (
+    cool,
+    draw_factors,
+    look_up,
+    round_couplings_of_block,
 )
 from herded.layouts.field_herd_shared import (
     AT_ONCE,
@@ -47,7 +53,6 @@ GROUP = 16  # members whose words are 16 bits
 L, L2, L3, L4 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES)
 L5, L6, L7, L8 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES), Z(8 * LANES)
 _0, _1, _2, _4, _8, _16, _32, _48 = Z(0), Z(1), Z(2), Z(4), Z(8), Z(16), Z(32), Z(48)
-LAST = Z(0xFFFF)
 
 
 @jit
@@ -56,7 +61,7 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
 
     `betas` is None, or what fields are multiplied by.
     """
-    row_start, neighbour, coupling, alone = a.row_start, a.neighbour, a.coupling, a.alone
+    row_start, neighbour = a.row_start, a.neighbour
     x, phases, tally, ones, shared = m.x, m.phases, m.tally, m.ones, a.shared
     of_words, of_groups, of_members = orders
     words, blocks = Z((members + WORD - 1) // WORD), len(row_start) - 1
@@ -66,9 +71,12 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
     most = _0
     for b in range(part[0], part[1]):
         most = max(most, Z(row_start[b + 1] - row_start[b]) * L)
-    near, halves = np.empty(most, Z), np.empty(_4 * most, U)
-    four_f, four_p = np.empty(GROUP * LANES // 4, Z), np.empty(words * Z(WORD * LANES // 4), Z)
-    f, p = four_f.view(I2), four_p.view(U)
+    near, halves, coupling = np.empty(most, Z), np.empty(_4 * most, U), np.empty(most, I2)
+    alone, random = np.empty(LANES, I2), np.empty(LANES, U)
+    chance, found = np.empty(LANES, U4), np.empty(LANES, U4)
+    factors, dither = np.empty(LANES, I4), np.empty(LANES, I4)
+    four_f, p = np.empty(GROUP * LANES // 4, Z), np.empty(words * Z(WORD * LANES), U)
+    f = four_f.view(I2)
     bits, slots, turns = np.empty(words * Z(WORD), U), np.empty(GROUP, Z), np.empty(words * _4, Z)
     phase, begin, carries = np.empty(2 * LANES, U), np.empty(LANES, U), np.empty(LANES, np.int64)
     out, mix, below = np.empty(4 * LANES, U), np.empty(words * L6, Z), np.empty(2 * LANES, U)
@@ -76,8 +84,6 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
     states = np.empty((most // L + Z(AT_ONCE)) * Z(WORD // 4), np.uint8)
     rest = np.empty(AT_ONCE * LANES, I2)
     for s in range(when[0], when[1]):
-        if betas is not None:
-            factor, shift = multiplier(betas[s], 15)
         for b in range(part[0], part[1]):
             first, rows, here = Z(row_start[b]) * L, Z(row_start[b + 1] - row_start[b]), Z(b) * L
             name = Z(run.sweep + s) * Z(blocks) + Z(b)
@@ -89,6 +95,12 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
                 below[j] = U(0)
                 below[L + j] = U(0) if not len(phases) else HALF
             visit = draw(run.phase_key, name)
+            rounding = draw(visit, words * Z(6))  # further names of the visit are below
+            round_couplings_of_block(
+                a, first, rows, here, rounding, coupling, alone, random, chance
+            )
+            if betas is not None:
+                shift = draw_factors(betas[s], rounding, factors, dither)
             r, q = order_rows(visit, len(of_words) // words, words)
             for n in range(words):
                 word, mine = Z(of_words[r + Z(of_words[q + n])]), n * L6
@@ -97,9 +109,7 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
                 if shared[b]:
                     number_states(x, words, word, neighbour, first, rows, states)
                     last = min(left, Z(WORD))
-                    fields_of_all(
-                        all_fields, alone, here, coupling, first, rows, rest, states, tables, last
-                    )
+                    fields_of_all(all_fields, alone, coupling, rows, rest, states, tables, last)
                     exchange_fields(all_fields, mix, mine, out)
                 else:
                     gather(x, words, word, neighbour, first, rows, mix, mine, near, halves, most)
@@ -117,14 +127,14 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
                         for o in range(_0, _16, _8):
                             k = i + o
                             fields(
-                                f, o * L, halves, g * most, coupling, first, alone, here, rows,
+                                f, o * L, halves, g * most, coupling, alone, rows,
                                 bits[k], bits[k + _1], bits[k + _2], bits[k + Z(3)],
                                 bits[k + _4], bits[k + Z(5)], bits[k + Z(6)], bits[k + Z(7)],
                             )  # fmt: skip
                     if betas is not None:
-                        cool(f, factor, shift)
+                        cool(f, factors, shift, dither)
                     live = U((_1 << min(left - g * _16, _16)) - _1)
-                    look_up(four_f, four_p, i, table, bits, live)
+                    look_up(four_f, p, i, table, bits, live, chance, found)
                     if not len(phases):
                         sum_below(p, i * L, below)
             if not len(phases):
@@ -212,12 +222,10 @@ def gather(x, words, word, neighbour, first, rows, mix, mine, near, halves, most
 
 
 @jit
-def fields(
-    f, at, halves, group, coupling, first, alone, here, rows, k0, k1, k2, k3, k4, k5, k6, k7
-):
+def fields(f, at, halves, group, coupling, alone, rows, k0, k1, k2, k3, k4, k5, k6, k7):
     """Fields of eight members, whose bits are k0 to k7, in all lanes: two rows at a time."""
     for j in range(L):
-        h = alone[here + j]
+        h = alone[j]
         f[at + j] = h
         f[at + L + j] = h
         f[at + L2 + j] = h
@@ -228,7 +236,7 @@ def fields(
         f[at + L7 + j] = h
     for row in range(_0, rows, _2):
         above, below = group + row * L, group + (row + _1) * L
-        upper, lower = first + row * L, first + (row + _1) * L
+        upper, lower = row * L, (row + _1) * L
         for j in range(L):
             y, z = halves[above + j], halves[below + j]
             c, d = coupling[upper + j], coupling[lower + j]
@@ -248,34 +256,6 @@ def plus(f, y, z, c, d, bit):
     more = c if U(y & bit) != U(0) else I2(0)
     also = d if U(z & bit) != U(0) else I2(0)
     return I2(f + I2(more + also))
-
-
-@jit
-def cool(f, factor, shift):
-    """Multiply fields by an inverse temperature, and hold them within 16 bits."""
-    m, places, half = I4(factor), I4(shift), I4((1 << shift) >> 1)
-    for i in range(Z(GROUP * LANES)):
-        wide = I4(I4(I4(I4(f[i]) * m) + half) >> places)
-        f[i] = I2(min(max(wide, I4(-32767)), I4(32767)))
-
-
-@jit
-def look_up(f, p, first, table, bits, live):
-    """p of every member and lane, four lanes at a time, which spares loads and stores.
-
-    None of a bit that no member has: it must not move a phase.
-    """
-    for k in range(_16):
-        at, o = (first + k) * Z(LANES // 4), k * Z(LANES // 4)
-        if U(bits[first + k] & live) != U(0):
-            for j in range(Z(LANES // 4)):
-                z = f[o + j]
-                low = Z(table[z & LAST]) | (Z(table[(z >> _16) & LAST]) << _16)
-                high = Z(table[(z >> _32) & LAST]) | (Z(table[z >> _48]) << _16)
-                p[at + j] = low | (high << _32)
-        else:
-            for j in range(Z(LANES // 4)):
-                p[at + j] = _0
 
 
 @jit

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.draws.fixed_point import fixed_scalar, fixed_vector
+from herded.draws.fixed_point import VECTOR_ONE, fixed_scalar, fixed_vector
 from herded.draws.together import (
     GO_ON,
     PHASE,
@@ -95,7 +95,7 @@ def draw_vectors(h, run, logits, i, s, beta):
     if not len(phases):
         second = second_phase(run.key + np.uint64(root), clock)
     for k in range(n):
-        fixed_vector(logits[k], beta, states, own, 0)
+        fixed_vector(logits[k], beta, states, own, 0, VECTOR_ONE)
         h.p[k] = cumulate(own, 0, states, upto, np.int64(k) * (widest + 1))
         if len(h.tally):
             for c in range(states):

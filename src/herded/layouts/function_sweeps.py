@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from herded.draws.fixed_point import fixed_scalar, fixed_vector
+from herded.draws.fixed_point import VECTOR_ONE, WEIGHT_ONE, fixed_scalar, fixed_vector
 from herded.draws.hashing import (
     find_slot,
     hash_neighbours,
@@ -70,6 +70,7 @@ def function_sweeps(visit, follow, own, c, f, scan, run, betas, m, p, whole, blo
     )
     near_start, near, pool_start, mode = f.neighbour_start, f.neighbour, c.pool_start, c.mode
     order, plane, row = variables.copy(), c.size // MAX_BINS, logits[0]
+    scale = VECTOR_ONE if len(mode) == DRAW else WEIGHT_ONE
     for s in range(done[0], len(block)):
         is_plain = len(mode) == DRAW and scan.policy[0] != RANDOM
         if not (is_plain or begin_sweep(c, run, m, scan.policy, variables, order, whole, s)):
@@ -99,7 +100,7 @@ def function_sweeps(visit, follow, own, c, f, scan, run, betas, m, p, whole, blo
             else:
                 if is_wrong(logits, cards[i], i, alarm):
                     return
-                mean = fixed_vector(row, betas[s], cards[i], p, 0)
+                mean = fixed_vector(row, betas[s], cards[i], p, 0, scale)
                 if len(tally):
                     for k in range(cards[i]):
                         tally[i * len(row) + k] += p[k]

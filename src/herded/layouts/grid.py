@@ -16,6 +16,7 @@ from herded.layouts.grid_arrays import (
     BITS,
     COUNTS,
     LANES,
+    PLANES,
     LatticeArrays,
     fill_lattice,
     start_lattice,
@@ -213,7 +214,7 @@ def compile_lattice(
     """
     rows, columns, strips = strip_shape(*model.shape)
     contexts = COUNTS if by_count else BITS
-    planes = contexts * (2 if kind is np.uint8 else 1)
+    planes = contexts * (PLANES if kind is np.uint8 else 1)
     p = aligned((2, strips, n_cells(rows * columns), planes, LANES), kind)
     fill_lattice(
         model.log_unary,

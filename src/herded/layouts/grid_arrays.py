@@ -15,24 +15,25 @@ sweep all of them in one vectorised loop.
 
 Places that no site has, and clamped sites, have p = 0 or 2^31, which herding respects for ever.
 
-For herds p is rounded to multiples of 2^-15 (`layouts.grid_herd`) and is two planes of
-bytes: its first bits, and its last eight.
+For herds a conditional is the same number in PLANES planes of bytes, the highest byte first: their
+kernels round it anew at every visit (`layouts.grid_herd_words`).
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from herded.draws.fixed_point import coarse_scalar, fixed_scalar
+from herded.draws.fixed_point import fixed_scalar
 from herded.system.jit import jit
 from herded.system.stream import draw
 
 LANES = 128  # sites in a cell
 COUNTS, BITS = 5, 16  # contexts
+PLANES = 4  # bytes of a conditional of a herd
 
 
 class LatticeArrays(NamedTuple):
-    p: np.ndarray  # uint32 (2, strips, cells, contexts, LANES), or uint8 (.., 2 contexts, LANES)
+    p: np.ndarray  # uint32 (2, strips, cells, contexts, LANES), or uint8 (.., 4 contexts, LANES)
     contexts: tuple[int, ...]  # its length is their number: a part of its type, so that each
     # number gets a kernel of its own, with its loop over contexts unrolled
     rows: int  # in a strip
@@ -43,7 +44,7 @@ class LatticeArrays(NamedTuple):
 @jit
 def fill_lattice(log_unary, right, down, unlike, clamped, periodic, origin, rows, columns, p):
     h, w, _ = log_unary.shape
-    contexts = p.shape[3] // (2 if p.itemsize == 1 else 1)
+    contexts = p.shape[3] // (PLANES if p.itemsize == 1 else 1)
     coupling = np.empty(4)
     there = np.empty(4, np.bool_)
     logits = np.empty(2)
@@ -84,9 +85,8 @@ def fill_lattice(log_unary, right, down, unlike, clamped, periodic, origin, rows
 def put_conditional(planes, q, lane, one):
     """Write the conditional of context q, which is at scale 2^31."""
     if planes.itemsize == 1:
-        coarse = np.uint16(coarse_scalar(one))
-        planes[2 * q, lane] = coarse >> 8
-        planes[2 * q + 1, lane] = coarse & 0xFF
+        for byte in range(PLANES):
+            planes[PLANES * q + byte, lane] = (one >> np.uint32(24 - 8 * byte)) & np.uint32(0xFF)
     else:
         planes[q, lane] = one
 

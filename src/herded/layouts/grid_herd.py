@@ -17,7 +17,7 @@ from herded.layouts.grid import (
     pack,
     why_no_grid,
 )
-from herded.layouts.grid_arrays import COUNTS, LANES, start_lattice
+from herded.layouts.grid_arrays import COUNTS, LANES, PLANES, start_lattice
 from herded.layouts.grid_herd_sweeps import Frame, GridHerd, herd_sweeps
 from herded.layouts.herd import HerdLayout
 from herded.layouts.protocol import Proposal, Task
@@ -26,15 +26,14 @@ from herded.layouts.waves import schedule, wave_length
 from herded.system.arrays import aligned
 from herded.system.threads import run_jobs, workers
 
-# Below, conditionals need not be rounded to 2^-15 for speed, and lanes would idle: there layouts
-# win whose lanes are members.
+# On smaller lattices most lanes would idle: layouts whose lanes are members are faster there.
 FEWEST_SITES = 256
 NO_PHASES = np.zeros((2, 0, 0), np.uint8)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GridHerdLayout(HerdLayout, PackedLayout):
-    """Planes of conditionals in `LatticeArrays`, at scale 2^15; members are bits of words."""
+    """Planes of conditionals in `LatticeArrays`, in bytes; members are bits of words."""
 
     scalar: bool = True
 
@@ -52,7 +51,7 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         if model.n_variables < FEWEST_SITES and not forced:
             return f"of fewer than {FEWEST_SITES} sites most lanes would idle"
         by_count = model.counts_suffice
-        tables = 2.0 * n_entries(model.shape, by_count)
+        tables = PLANES * float(n_entries(model.shape, by_count))
         sites = n_entries(model.shape, True) / COUNTS
         chain = sites * (2.0 * words_of(members) + 16.0 + 2.0 * kept)  # with an earlier state
         tables += 2.0 * sites * members  # starts, while they are packed

@@ -4,7 +4,8 @@ Site m of a strip's colour is lane m % 128 of cell m // 128. A half-sweep of a s
 words of the herd: it counts neighbours by bitwise adders, 8 members at once, and draws the members
 (`grid_herd_words`) with two phases per site, which go on from word to word. A phase has 8 bits at
 scale 2^7, where p = 1 exists: a carry is a change of the highest bit. The sum of the rounded p is
-carries * 2^7 + last phases - first phases, exactly, which is all that Rao-Blackwell needs.
+carries * 2^7 + last phases - first phases, exactly. Rounding is unbiased, so these sums are
+unbiased for the sums of the conditionals, which is all that Rao-Blackwell needs.
 
 Indices are unsigned: Numba tests signed ones for being negative, which is in the way of vectors.
 """
@@ -14,11 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.draws.together_lanes import U1, U4, U8, WORD, key_words, lane_bits, window_start
-from herded.layouts.grid_arrays import BITS, COUNTS, LANES
+from herded.layouts.grid_arrays import BITS, COUNTS, LANES, PLANES
 from herded.layouts.grid_herd_words import (
     AROUND,
     BEFORE,
     CHANCE,
+    FINE_CHANCE,
     HIGH,
     LOW,
     NEW,
@@ -32,6 +34,7 @@ from herded.layouts.grid_herd_words import (
     four_by_count,
     one_by_bits,
     round_conditionals,
+    round_to_15_bits,
     take_off,
 )
 from herded.layouts.waves import BEGIN, END, fronts, strip_in
@@ -39,6 +42,7 @@ from herded.system.jit import jit
 from herded.system.stream import draw
 
 _0, _1 = U8(0), U8(1)
+_HALF_CELL = U8(LANES // 2)
 _PHASE = U1(0x7F)
 _STEP = U1(159)  # 0.62 of 256: kept roundings go round by it
 MOST_WORDS = 31  # whose ones a byte counts
@@ -96,6 +100,7 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                 else:
                     draw_phases(work, lanes, draw(run.key, clock))
                 key = draw(run.phase_key, clock)
+                draw_fine_chances(work, lanes, draw(key, _0))
                 shuffle_words(turns, key)
                 mine = U8(colour * tall + first + 1) * row
                 other = U8((1 - colour) * tall + first + 1) * row
@@ -111,9 +116,11 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                     for cell in range(cells):
                         bits = draw(key, U8((1 + cell) * words + turn))
                         order, at = window_start(bits, last), U8(cell) * SIZE
+                        if turn == 0:
+                            entries = U8(PLANES * (part * cells + cell)) * N * contexts
+                            round_to_15_bits(work, at, p, entries, contexts)
                         if turn % ROUNDED == 0:
-                            entries = U8(2 * (part * cells + cell)) * N * contexts
-                            round_conditionals(work, at, p, entries, contexts, turn)
+                            round_conditionals(work, at, contexts, turn)
                         for rank in range(_0, U8(fours if last else 2)):
                             four = order + rank * U8(4) * C
                             if five is not None:
@@ -152,6 +159,20 @@ def draw_phases(work, lanes, bits):
             work[at + HIGH + j] = high
             work[at + BEFORE + j] = U1(low + high)
             work[at + CHANCE + j] = U1(z >> U4(10))
+
+
+@jit
+def draw_fine_chances(work, lanes, bits):
+    """Two fresh random bytes for each lane; 32 random bits serve two lanes of a cell."""
+    a, b = key_words(bits)
+    for m in range(_0, U8(lanes), N):
+        at = m // N * SIZE + FINE_CHANCE
+        for j in range(_HALF_CELL):
+            z = lane_bits(a, b, U4(m + j))
+            work[at + j] = U1(z >> U4(24))
+            work[at + N + j] = U1(z >> U4(16))
+            work[at + _HALF_CELL + j] = U1(z >> U4(8))
+            work[at + _HALF_CELL + N + j] = U1(z)
 
 
 @jit

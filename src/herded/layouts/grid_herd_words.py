@@ -6,9 +6,10 @@ others. Members that expect the same then make up for each other, which takes th
 energies; with one phase they would have more of it than independent chains.
 
 Lanes are bytes, of which a register holds twice as many as of words of 16 bits. Conditionals have
-15 bits, and are rounded to 7 of them at every visit, up or down at random in proportion
-(`round_conditionals`): a member's law is exact, what is certain stays so (p = 1 is 128), and the
-herd's number of ones is the sum of the rounded ones, rounded.
+31 bits. At every visit they are rounded at random, up with the probability that makes the rounding
+unbiased: to 15 bits once (`round_to_15_bits`), and from these to 7 bits for every two words
+(`round_conditionals`). So the law of a member is exact to 31 bits, what is certain stays so (p = 1
+is 128), and the herd's number of ones is the sum of the rounded conditionals, rounded.
 
 Four members at a time, or one: with more, AVX2 has too few registers, and what is kept on the stack
 can take up to four times as long, depending on where that happens to lie.
@@ -20,31 +21,55 @@ from herded.system.jit import jit
 N, C = U8(LANES), U8(COLUMNS)
 _2N, _3N, _4N, _2C, _3C = U8(2) * N, U8(3) * N, U8(4) * N, U8(2) * C, U8(3) * C
 # Rows of a cell in `work`: both phases, what their sum was before the visit, new states, how many
-# members are 1, what decides how conditionals are rounded, the neighbours (three bits of their
-# number, or four of their own), and the rounded conditionals. The distances are constants, from
-# which the compiler knows that nothing overlaps.
+# members are 1, the random bytes that decide how conditionals are rounded to 7 bits (one) and to 15
+# (two), the neighbours (three bits of their number, or four of their own), the conditionals of 7
+# bits, and those of 15 in two bytes each. The distances are constants, from which the compiler
+# knows that nothing overlaps.
 LOW, HIGH, BEFORE, NEW, ONES, CHANCE, AROUND = U8(0), N, _2N, _3N, _4N, U8(5) * N, U8(6) * N
-P = U8(10) * N
-ROWS = 26
+FINE_CHANCE = U8(10) * N
+P = U8(12) * N
+P15 = U8(28) * N
+ROWS = 60
 SIZE = U8(ROWS) * N
 ROUNDED = 2  # words are drawn by the same rounded conditionals
-_TOP, _HALF, _NONE = U1(0x80), U1(0x40), U1(0)
+_TOP, _HALF, _ONE, _NONE = U1(0x80), U1(0x40), U1(1), U1(0)
 
 
 @jit
-def round_conditionals(work, at, p, entries, contexts, turn):
-    """Round the conditionals of a cell to 7 bits; p has rows of their first and of their last bits.
+def round_to_15_bits(work, at, p, entries, contexts):
+    """Round the conditionals of a cell, whose four bytes are rows of p, to their first two bytes.
 
-    Those who come later in the visit add a quarter to the number that decides: of four times each
-    is rounded up as often as its last bits ask for, or once more.
+    A conditional is rounded up if its last two bytes are more than two random bytes of its lane.
+    Two loops: in one, the compiler would have to compare too many addresses to vectorise it.
+    """
+    for q in range(contexts):
+        first, to = entries + q * _4N, at + P15 + q * _2N
+        for m in range(N):
+            third, chance = p[first + _2N + m], work[at + FINE_CHANCE + m]
+            last = _ONE if p[first + _3N + m] > work[at + FINE_CHANCE + N + m] else _NONE
+            above = _ONE if third > chance else _NONE
+            work[to + m] = last if third == chance else above
+        for m in range(N):
+            up = work[to + m]
+            second = U1(p[first + N + m] + up)
+            work[to + m] = U1(p[first + m] + (up if second == _NONE else _NONE))
+            work[to + N + m] = second
+
+
+@jit
+def round_conditionals(work, at, contexts, turn):
+    """Round the conditionals of a cell from 15 bits to 7.
+
+    Words that come later in the visit add a quarter to the random byte that decides: of four times
+    each is rounded up as often as its last bits ask for, or once more.
     """
     step = U1(turn // ROUNDED * 64)
     for q in range(contexts):
-        first, to = entries + q * _2N, at + P + q * N
+        first, to = at + P15 + q * _2N, at + P + q * N
         for m in range(N):
             chance = U1(work[at + CHANCE + m] + step)
-            over = U1(p[first + N + m] + chance) < chance
-            work[to + m] = U1(p[first + m] + U1(1)) if over else p[first + m]
+            over = U1(work[first + N + m] + chance) < chance
+            work[to + m] = U1(work[first + m] + U1(1)) if over else work[first + m]
 
 
 @jit

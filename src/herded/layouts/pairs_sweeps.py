@@ -7,7 +7,7 @@ do; for others it writes down K numbers at a time.
 
 import numpy as np
 
-from herded.draws.fixed_point import VECTOR_ONE
+from herded.draws.fixed_point import VECTOR_BITS, VECTOR_ONE, WEIGHT_ONE
 from herded.draws.herded import LOWEST, ONE, herd_vector, slack_vector
 from herded.draws.modes import DRAW, MAX_BINS, POOLED
 from herded.draws.phases import bin_vector, bins_at, split_pools
@@ -19,7 +19,7 @@ from herded.system.jit import jit
 from herded.system.largest import largest
 from herded.system.stream import draw
 
-_0, _1, _2, _3, _4, _5, _6, _7, _40 = (np.uint64(u) for u in (*range(8), 40))
+_0, _1, _2, _3, _4, _5, _6, _7, _34 = (np.uint64(u) for u in (*range(8), 64 - VECTOR_BITS))
 
 
 @jit
@@ -32,6 +32,7 @@ def pair_sweeps(q, c, scan, run, m, block, done, first, last):
     x, y, w, tally = m.x, m.y, m.w, m.tally
     width, widest = len(alone) // len(x), largest(cardinalities)
     upto, p = np.empty(width), np.empty(width, np.int32)
+    one = VECTOR_ONE if mode == DRAW else WEIGHT_ONE
     few = (common == 3 or common == 4) and (mode == DRAW or run.slack == 0)
     for g in range(first, last):
         variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
@@ -47,7 +48,7 @@ def pair_sweeps(q, c, scan, run, m, block, done, first, last):
             for o in range(len(order)):
                 i = np.uint32(order[o])
                 if few:
-                    a, b, d = cumulate_few(alone, start, links, rows, i, common, x)
+                    a, b, d = cumulate_few(alone, start, links, rows, i, common, x, one)
                     if mode == DRAW:
                         new = draw_few(draw(run.key, clock + np.uint64(i)), a, b, d)
                     else:
@@ -55,14 +56,14 @@ def pair_sweeps(q, c, scan, run, m, block, done, first, last):
                         at = pool_start[i] + bin_vector(mean, common, bins) * plane
                         new = herd_few(w, np.uint64(at), a, b, d, common)
                     if len(tally):
-                        add_few(tally, np.uint64(i * widest), a, b, d, common)
+                        add_few(tally, np.uint64(i * widest), a, b, d, common, one)
                 else:
                     states = common if common else cardinalities[i]
                     if 4 < common <= EIGHT:
                         total = multiply_eight(alone, start, links, rows, i, states, x, upto)
                     else:
                         total = multiply(alone, start, links, rows, width, i, states, x, upto)
-                    mean = fix(upto, total, states, p) if mode != DRAW or len(tally) else 0
+                    mean = fix(upto, total, states, p, one) if mode != DRAW or len(tally) else 0
                     if mode == DRAW:
                         bits = draw(run.key, clock + np.uint64(i))
                         new = draw_many(bits, upto, total, states)
@@ -87,8 +88,8 @@ def pair_sweeps(q, c, scan, run, m, block, done, first, last):
 
 
 @jit
-def cumulate_few(alone, start, links, rows, i, states, x):
-    """The cumulated conditional at scale 2^24, without the last, which is 1.
+def cumulate_few(alone, start, links, rows, i, states, x, one):
+    """The cumulated conditional at scale `one`, without the last, which is 1.
 
     The loop looks for its end: the compiler would vectorise one that counts.
     """
@@ -107,7 +108,7 @@ def cumulate_few(alone, start, links, rows, i, states, x):
     d += c
     if d == 0.0:  # an unreachable context
         a, b, c, d = 1.0, 2.0, 3.0, np.float64(states)
-    scale = VECTOR_ONE / d
+    scale = one / d
     return np.int64(a * scale + 0.5), np.int64(b * scale + 0.5), np.int64(c * scale + 0.5)
 
 
@@ -120,7 +121,7 @@ def row_of(link, x):
 @jit
 def draw_few(bits, a, b, c):
     """A random state: how many cumulated chances the draw is beyond."""
-    left = np.int64(bits >> _40)
+    left = np.int64(bits >> _34)
     return np.int64(left >= a) + np.int64(left >= b) + np.int64(left >= c)
 
 
@@ -153,13 +154,13 @@ def named(weight, chance, k):
 
 
 @jit
-def add_few(tally, at, a, b, c, states):
+def add_few(tally, at, a, b, c, states, one):
     """Add a conditional to those seen."""
     tally[at] += a
     tally[at + _1] += b - a
     tally[at + _2] += c - b
     if states == 4:
-        tally[at + _3] += ONE - c
+        tally[at + _3] += np.int64(one) - c
 
 
 # -- any number of states ------------------------------------------------------------------------
@@ -221,13 +222,13 @@ def equal_chances(upto, states):
 
 
 @jit
-def fix(upto, total, states, p):
-    """The conditional at scale 2^24, rounded by cumulation as everywhere; gives its mean state."""
-    scale, above = VECTOR_ONE / total, 0
+def fix(upto, total, states, p, one):
+    """The conditional at scale `one`, rounded by cumulation as everywhere; gives its mean state."""
+    scale, above = one / total, 0
     for k in range(states):
         p[k] = np.int32(upto[k] * scale + 0.5)
     for k in range(states):
-        above += ONE - np.int64(p[k])
+        above += np.int64(one) - np.int64(p[k])
     for k in range(states - 1, 0, -1):
         p[k] -= p[k - 1]
     return above
@@ -236,7 +237,7 @@ def fix(upto, total, states, p):
 @jit
 def draw_many(bits, upto, total, states):
     """As `draw_vector` from what is cumulated, without guessing where its loop ends."""
-    scale, left, new = VECTOR_ONE / total, np.int32(bits >> _40), np.int32(0)
+    scale, left, new = VECTOR_ONE / total, np.int32(bits >> _34), np.int32(0)
     for k in range(states - 1):
         new += np.int32(left >= np.int32(upto[k] * scale + 0.5))
     return new

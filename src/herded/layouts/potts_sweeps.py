@@ -7,7 +7,7 @@ chosen from by the vector rule, and brought back. The order of strips is that of
 
 import numpy as np
 
-from herded.draws.fixed_point import VECTOR_ONE
+from herded.draws.fixed_point import VECTOR_BITS, VECTOR_ONE, WEIGHT_ONE
 from herded.draws.herded import ONE
 from herded.draws.phases import bin_vector, bins_at
 from herded.layouts.grid_arrays import LANES
@@ -17,7 +17,7 @@ from herded.system.jit import jit
 from herded.system.stream import draw
 
 LOWEST = np.int32(-(2**31))
-_0, _40 = np.int32(0), np.uint64(40)
+_0, _34 = np.int32(0), np.uint64(64 - VECTOR_BITS)
 
 
 @jit
@@ -35,6 +35,7 @@ def potts_sweeps(u, f, states, rows, height, periodic, sweep, key, x, w, tally, 
     p, mean = np.zeros(states * LANES, np.int32), np.zeros(LANES, np.int32)
     weights, place = np.zeros(states * LANES, np.int32), np.zeros(LANES, np.uint64)
     top = np.zeros(LANES, np.int32)
+    one = WEIGHT_ONE if w.size else VECTOR_ONE
     for region in regions:
         for front in range(*fronts(region)):
             for half in range(region[BEGIN], region[END]):
@@ -47,7 +48,7 @@ def potts_sweeps(u, f, states, rows, height, periodic, sweep, key, x, w, tally, 
                 for cell in range(places // LANES):
                     first = cell * LANES
                     multiply(u, f, colour, strip, cell, states, around, sums, upto)
-                    fix(states, sums, upto, p, mean)
+                    fix(states, sums, upto, one, p, mean)
                     if w.size == 0:
                         clock = np.uint64((sweep + s) * block.shape[1] + at + first)
                         draw_states(states, p, key, clock, top, new, first)
@@ -103,10 +104,13 @@ def multiply(u, f, colour, strip, cell, states, around, sums, upto):
 
 
 @jit
-def fix(states, sums, upto, p, mean):
-    """Conditionals at scale 2^24, rounded by cumulation as everywhere, and their mean states."""
+def fix(states, sums, upto, one, p, mean):
+    """Conditionals at scale `one`, rounded by cumulation as everywhere, and their mean states.
+
+    Mean states overflow at the scale of random draws, which do not use them.
+    """
     for m in range(LANES):
-        sums[m] = VECTOR_ONE / sums[m]
+        sums[m] = one / sums[m]
         mean[m] = _0
     for k in range(states):
         here, mine = upto[k * LANES : (k + 1) * LANES], p[k * LANES : (k + 1) * LANES]
@@ -124,7 +128,7 @@ def draw_states(states, p, key, clock, left, new, first):
     """Gibbs sampling of a cell."""
     fresh = new[first : first + LANES]
     for m in range(LANES):
-        left[m] = np.int32(draw(key, clock + np.uint64(m)) >> _40)
+        left[m] = np.int32(draw(key, clock + np.uint64(m)) >> _34)
         fresh[m] = 0
     for k in range(states - 1):
         chance = p[k * LANES : (k + 1) * LANES]

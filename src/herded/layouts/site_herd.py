@@ -146,7 +146,7 @@ class TableHerdLayout(SiteHerdLayout):
 
         def make() -> Any:
             clamped = np.maximum(task.graph.evidence, 0)
-            rows = compile_table(task.factors, task.rows, clamped, task.scalar)
+            rows = compile_table(task.factors, task.rows, clamped, task.scalar, False)
             shares = np.empty(0 if task.scalar else len(rows.p), np.uint32)
             if not task.scalar:
                 states = task.factors.cardinalities

@@ -12,7 +12,7 @@ scan over all sweeps of a block.
 
 import numpy as np
 
-from herded.draws.fixed_point import fixed_scalar, fixed_vector
+from herded.draws.fixed_point import VECTOR_ONE, fixed_scalar, fixed_vector
 from herded.draws.together import (
     GO_ON,
     PHASE,
@@ -125,7 +125,7 @@ def vector_herd(t, shares, f, scan, orders, run, betas, m, block, first, last):
                     for k in range(n):
                         for c in range(states):
                             one[c] = logits[k * states + c]
-                        fixed_vector(one, betas[s], states, own, 0)
+                        fixed_vector(one, betas[s], states, own, 0, VECTOR_ONE)
                         upper[k] = cumulate(own, 0, states, upto, k * (widest + 1))
                     phi[root], _, _ = draw_all(upper, phi[root], second, flat, a, b, half, _0, n)
                     for j in range(n):

@@ -14,7 +14,7 @@ use.
 
 import numpy as np
 
-from herded.draws.fixed_point import fixed_scalar, fixed_vector
+from herded.draws.fixed_point import VECTOR_ONE, WEIGHT_ONE, fixed_scalar, fixed_vector
 from herded.draws.hashing import (
     find_slot,
     hash_neighbours,
@@ -145,6 +145,7 @@ def vector_sweeps(t, f, c, scan, run, betas, m, block, done, first, last):
     shared, pool_start, plane, width = c.shared, c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
     slot_start, slots, widest = m.slot_start, m.slots, largest(c.width)
+    scale = VECTOR_ONE if mode == DRAW else WEIGHT_ONE
     if t is not None:
         entry_start, row_start, p = t.entry_start, t.row_start, t.p
         n_start, neighbour, radix = t.neighbour_start, t.neighbour, t.radix
@@ -184,7 +185,7 @@ def vector_sweeps(t, f, c, scan, run, betas, m, block, done, first, last):
                         starts, bases, strides, others, other, ratio, last_stride, log_tables,
                         states, i, x, logits,
                     )  # fmt: skip
-                    mean = fixed_vector(logits, betas[s], states, p, own)
+                    mean = fixed_vector(logits, betas[s], states, p, own, scale)
                 if mode == DRAW:
                     new = draw_vector(draw(run.key, clock + np.uint64(i)), p, own, states)
                 else:

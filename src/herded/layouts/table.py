@@ -62,7 +62,9 @@ class TableLayout(SiteLayout):
     @classmethod
     def _make(cls, task: Task, facts: dict[str, Any]) -> SiteLayout:
         clamped = np.maximum(task.graph.evidence, 0)
-        tables = compile_table(task.factors, task.rows, clamped, task.scalar)
+        tables = compile_table(
+            task.factors, task.rows, clamped, task.scalar, task.draw.weights is not None
+        )
         return cls.of(task, tables, tables, **facts)
 
     def tables(self) -> tuple[np.ndarray, ...]:

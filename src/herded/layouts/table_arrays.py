@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.draws.fixed_point import fixed_scalar, fixed_vector
+from herded.draws.fixed_point import VECTOR_ONE, WEIGHT_ONE, fixed_scalar, fixed_vector
 from herded.errors import MemoryLimitError
 from herded.layouts.factor_arrays import FactorArrays, log_conditional, log_conditional_pair
 from herded.system import memory
@@ -69,7 +69,7 @@ def check_tables(
 
 
 def compile_table(
-    factors: FactorArrays, rows: np.ndarray, x: np.ndarray, scalar: bool
+    factors: FactorArrays, rows: np.ndarray, x: np.ndarray, scalar: bool, herded_in_time: bool
 ) -> TableArrays:
     """Tabulate every conditional in so many rows; `x` has the values of clamped variables."""
     rows = rows.astype(np.int64)
@@ -79,10 +79,11 @@ def compile_table(
     if float(row_start[-1]) * float(factors.entry_start[-1]) > LONG:
         _warn_of_large(factors, rows)
     scratch, fill = np.array(x), _fill_scalar if scalar else _fill_vector
+    scale = WEIGHT_ONE if herded_in_time else VECTOR_ONE  # of the vector rule
     for begin in range(0, int(row_start[-1]), CHUNK):  # Ctrl-C is heard between two
         end = min(begin + CHUNK, int(row_start[-1]))
         first = int(np.searchsorted(row_start, begin, side="right")) - 1
-        fill(factors, row_start, entry_start, first, begin, end, scratch, p)
+        fill(factors, row_start, entry_start, first, begin, end, scratch, p, scale)
     n = len(rows) if scalar else 0
     near, near_mask = _near_neighbours(factors.neighbour_start, factors.neighbour, n)
     return lock(
@@ -145,7 +146,7 @@ def _next_neighbours(factors, i, x):
 
 
 @jit
-def _fill_scalar(factors, row_start, entry_start, i, begin, end, x, p):
+def _fill_scalar(factors, row_start, entry_start, i, begin, end, x, p, _):
     """Rows `begin` to `end` among those of all variables; the first is one of variable `i`."""
     while begin < end:
         _set_neighbours(factors, i, begin - row_start[i], x)
@@ -158,7 +159,7 @@ def _fill_scalar(factors, row_start, entry_start, i, begin, end, x, p):
 
 
 @jit
-def _fill_vector(factors, row_start, entry_start, i, begin, end, x, p):
+def _fill_vector(factors, row_start, entry_start, i, begin, end, x, p, scale):
     """The same for more than two states."""
     logits = np.empty(largest(factors.cardinalities))
     while begin < end:
@@ -166,7 +167,8 @@ def _fill_vector(factors, row_start, entry_start, i, begin, end, x, p):
         last, states = min(end, row_start[i + 1]), factors.cardinalities[i]
         for row in range(begin, last):
             log_conditional(*factors[1:9], states, i, x, logits)
-            fixed_vector(logits, 1.0, states, p, entry_start[i] + (row - row_start[i]) * states)
+            at = entry_start[i] + (row - row_start[i]) * states
+            fixed_vector(logits, 1.0, states, p, at, scale)
             _next_neighbours(factors, i, x)
         i, begin = i + 1, last
 

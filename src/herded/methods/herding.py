@@ -11,7 +11,7 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.draws.fixed_point import fixed_vector
+from herded.draws.fixed_point import WEIGHT_ONE, fixed_vector
 from herded.draws.herded import herd_vector
 from herded.errors import ModelError
 from herded.system.exp import log_array
@@ -54,7 +54,7 @@ def herd_distribution(p: ArrayLike, T: int) -> np.ndarray:
         raise ModelError(f"expected probabilities that sum to 1, got a sum of {weights.sum():.12g}")
     states = len(weights)
     fixed = np.empty(states, np.int32)
-    fixed_vector(log_array(weights), 1.0, states, fixed, 0)
+    fixed_vector(log_array(weights), 1.0, states, fixed, 0, WEIGHT_ONE)
     sequence = np.empty(_length(T), np.int64)
     _herd_states(fixed, np.zeros(states, np.int32), sequence)
     return sequence

@@ -7,7 +7,7 @@ they are, with all that they keep; `lane_at` tells which of them is on each rung
 
 import numpy as np
 
-from herded.draws.fixed_point import fixed_scalar, fixed_vector
+from herded.draws.fixed_point import VECTOR_ONE, fixed_scalar, fixed_vector
 from herded.draws.random import draw_scalar, draw_vector
 from herded.layouts.arrays import shuffle
 from herded.layouts.function_sweeps import is_wrong
@@ -59,7 +59,7 @@ def step(betas, lane_at, scores, logits, keys, p, x, old, tally, when):
         else:
             for k in range(states):
                 spoiled[k] = logits[lane, k]
-            fixed_vector(spoiled, betas[r], states, p, 0)
+            fixed_vector(spoiled, betas[r], states, p, 0, VECTOR_ONE)
             new = np.int64(draw_vector(bits, p, 0, states))
             if r == rungs - 1 and len(tally):
                 for k in range(states):

@@ -8,7 +8,7 @@ slowed down.
 
 import numpy as np
 
-from herded.draws.fixed_point import fixed_scalar, fixed_vector
+from herded.draws.fixed_point import VECTOR_ONE, fixed_scalar, fixed_vector
 from herded.draws.random import draw_scalar, draw_vector
 from herded.layouts.arrays import shuffle
 from herded.layouts.scan import RANDOM
@@ -71,7 +71,7 @@ def vector_ladder(f, hard, g, scan, run, keys, m, tally, ones, width, block):
             for r in range(rungs):
                 for c in range(states):
                     one[c] = logits[np.int64(r) * states + c]
-                fixed_vector(one, betas[r], states, p, 0)
+                fixed_vector(one, betas[r], states, p, 0, VECTOR_ONE)
                 x[i * rungs + r] = draw_vector(draw(keys[r], clock + i), p, 0, states)
             if len(tally):
                 for c in range(states):

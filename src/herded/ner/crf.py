@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from herded.errors import CorpusError, MethodError
+from herded.errors import CorpusError, Interrupted, MethodError
 from herded.methods.options import check_seed, is_between, is_whole
 from herded.ner.batch import Batch, encode
 from herded.ner.chain import Chain, first_transitions, label_set
@@ -204,6 +204,7 @@ class CRF:
                 bar.update(sentences, " ".join(f"{key} {facts[key]:.4f}" for key in facts))
                 return stop.is_set()
 
+            loss: float | None = 0.0
             while learner.done < self.epochs and not patience.is_over:
                 loss = learner.epoch(watch)
                 if loss is None:
@@ -218,8 +219,10 @@ class CRF:
                     patience.look(f1)
                 if patience.since == 0:
                     self.chain_ = chain.copy()
-        if not self.history_:
-            raise KeyboardInterrupt
+            if loss is None or stop.is_set():
+                epochs = len(self.history_)
+                found = self if epochs else None
+                raise Interrupted(f"interrupted after {epochs} of {self.epochs} epochs", found)
 
     def predict(self, X: Texts) -> list[Any]:
         """The best labelling: for each sentence a tuple of labels; documents give lists of them."""

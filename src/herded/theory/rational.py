@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
+from herded.draws.fixed_point import SCALAR_BITS, WEIGHT_BITS
 from herded.errors import ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.protocol import Model
@@ -182,7 +182,7 @@ def warn_if_locked(model: Model, sweeps: int | None = None) -> str | None:
     free = np.asarray(model.evidence) < 0
     alone = np.flatnonzero(free & (np.diff(t.neighbour_start) == 0))
     rows = {int(i): t.p[t.entry_start[i] : t.entry_start[i + 1]] for i in alone}
-    one = 1 << (SCALAR_BITS if layout.scalar else VECTOR_BITS)
+    one = 1 << (SCALAR_BITS if layout.scalar else WEIGHT_BITS)
     binary = {i: float(p[-1]) / one for i, p in rows.items() if layout.scalar or len(p) == 2}
     copies: dict[float, list[int]] = {}
     for i, p in binary.items():

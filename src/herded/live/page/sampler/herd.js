@@ -12,7 +12,7 @@ export class GridHerd {
     this.model = model;
     this.members = members;
     this.words = Math.ceil(members / WORD);
-    this.p = Uint16Array.from(conditionals(model, COUNTS), coarse);
+    this.p = Uint32Array.from(conditionals(model, COUNTS));
     this.key = streamKey(seed, chain, 4);
     this.orderKey = streamKey(seed, chain, 5);
     this.wide = width + 2;
@@ -25,6 +25,7 @@ export class GridHerd {
     this.low = new Uint8Array(lanes);
     this.high = new Uint8Array(lanes);
     this.chance = new Uint8Array(lanes);
+    this.fineChance = new Uint16Array(lanes);
     this.full = placeOrders(WORD);
     this.last = placeOrders(((members - 1) % WORD) + 1);
   }
@@ -90,6 +91,7 @@ export class GridHerd {
     }
     draw(this.orderKey, clock);
     const key = asKey(), windows = new Int32Array(Math.ceil((rows * columns) / LANES));
+    this.drawFineChances(key, rows * columns);
     shuffled(this.words, key).forEach((word, turn) => {
       for (let cell = 0; cell < windows.length; cell++) {
         windows[cell] = draw(key, (1 + cell) * this.words + turn) >>> 22;
@@ -101,8 +103,17 @@ export class GridHerd {
     });
   }
 
+  /** What decides how conditionals are rounded to 15 bits; 32 random bits serve two lanes. */
+  drawFineChances(key, lanes) {
+    const a = draw(key, 0), b = lowBits();
+    for (let lane = 0; lane < lanes; lane++) {
+      const half = lane & 64, z = laneBits(a, b, lane - half);
+      this.fineChance[lane] = half ? z : z >>> 16;
+    }
+  }
+
   drawRow(r, colour, word, turn, windows) {
-    const { wide, ones, p, low, high, chance } = this, { width } = this.model;
+    const { wide, ones, p, low, high, chance, fineChance } = this, { width } = this.model;
     const { rows, columns } = this.pack, x = this.x[word];
     const whole = word < this.words - 1 || this.members % WORD === 0;
     const orders = whole ? this.full : this.last, end = orders.length;
@@ -115,12 +126,15 @@ export class GridHerd {
       const counts = (ab ^ cd) | ((e ^ f ^ (ab & cd)) << 8) | ((e & f) << 16);
       const lane = (r % rows) * columns + (c >> 1);
       const column = windows[lane >> 7] + (lane & 127), rounding = (chance[lane] + shift) & 255;
+      const fine = fineChance[lane];
       // Both phases in one number: conditionals of 1/2 and more, but for 1, add to the upper one.
       let phases = low[lane] | (high[lane] << 16), state = 0;
       for (let rank = column; rank < end; rank += COLUMNS) {
         const k = orders[rank], mine = counts >> k;
         const count = (mine & 1) | ((mine >> 7) & 2) | ((mine >> 14) & 4);
-        const q = (p[site * COUNTS + count] + rounding) >> 8, which = ((q >> 6) & 1) << 4;
+        const whole = p[site * COUNTS + count];
+        const q = ((whole >>> 16) + ((whole & 0xffff) > fine) + rounding) >> 8;
+        const which = ((q >> 6) & 1) << 4;
         phases += q << which;
         state |= ((phases >> (7 + which)) & 1) << k;
         phases &= 0x7f007f;
@@ -135,12 +149,6 @@ export class GridHerd {
   wrap() {
     if (this.model.periodic) this.x.forEach((x) => wrapBorder(x, this.model.height, this.wide));
   }
-}
-
-/** A conditional at scale 2^15, where only what is certain is 0 or 1. */
-function coarse(p) {
-  if (p === 0 || p === 2 ** 31) return p / 65536;
-  return Math.min(Math.max(Math.floor(p / 65536 + 0.5), 1), 32767);
 }
 
 function bitCount(byte) {

@@ -1,0 +1,91 @@
+"""Precision: what `docs/precision.md` says of rounded conditionals, against many digits."""
+
+import numpy as np
+import pytest
+from drawing import examples
+from hypothesis import given
+from hypothesis import strategies as st
+from mpmath import mp, mpf
+
+import herded as hd
+from herded.draws.fixed_point import SCALAR_ONE, VECTOR_ONE, fixed_scalar, fixed_vector
+from herded.layouts.field_arrays import FIELD_BITS, Couplings, fixed_sigmoid, sigmoid_table
+from herded.layouts.field_herd_arrays import LARGEST_ERROR, law_error, sigmoid_of_field
+
+fields = st.floats(-40.0, 40.0)
+ROUNDED = 1e-3  # of a quantum: what exp and a division in double precision add
+
+
+def exact_sigmoid(field):
+    with mp.workprec(100):
+        return 1 / (1 + mp.exp(-mpf(field)))
+
+
+@examples(200)
+@given(field=fields)
+def test_binary_conditionals_are_within_half_a_quantum(field):
+    p = int(fixed_scalar(0.0, field, 1.0))
+    assert abs(p - exact_sigmoid(field) * int(SCALAR_ONE)) <= 0.5 + ROUNDED
+
+
+@examples(200)
+@given(logits=st.lists(st.floats(-30.0, 30.0), min_size=2, max_size=6))
+def test_cumulated_conditionals_are_within_half_a_quantum(logits):
+    p = np.empty(len(logits), np.int32)
+    fixed_vector(np.array(logits), 1.0, len(logits), p, 0, VECTOR_ONE)
+    with mp.workprec(100):
+        weights = [mp.exp(mpf(logit)) for logit in logits]
+        total, upto = sum(weights), mpf(0)
+        for weight, cumulated in zip(weights, np.cumsum(p, dtype=np.int64).tolist(), strict=True):
+            upto += weight
+            assert abs(cumulated - upto / total * int(VECTOR_ONE)) <= 0.5 + ROUNDED
+
+
+@examples(200)
+@given(field=st.integers(-(40 << FIELD_BITS), 40 << FIELD_BITS))
+def test_the_interpolated_sigmoid(field):
+    p = int(fixed_sigmoid(np.int64(field), sigmoid_table()))
+    assert abs(p / SCALAR_ONE - exact_sigmoid(field / 2.0**FIELD_BITS)) <= 2.0**-24
+
+
+@pytest.mark.parametrize("bits", [10, 12, 14])
+def test_the_tabulated_sigmoid(bits):
+    table = sigmoid_of_field(bits)
+    for field in (-(2**15), -12345, -1, 0, 1, 4096, 2**15 - 1):
+        expected = exact_sigmoid(field / 2.0**bits) * int(SCALAR_ONE)
+        assert abs(int(table[field % 2**16]) - expected) <= 0.5 + ROUNDED
+
+
+@examples(30)
+@given(seed=st.integers(0, 2**32 - 1), neighbours=st.integers(1, 6), bits=st.integers(10, 14))
+def test_the_error_of_second_order_is_within_its_bound(seed, neighbours, bits):
+    """The mean of the sigmoid over all roundings of a field, weighted, beside the sigmoid."""
+    rng = np.random.default_rng(seed)
+    steps = rng.integers(-(2**23), 2**23, neighbours + 1)  # the last is the field alone
+    scale = 2**FIELD_BITS
+    exact = exact_sigmoid(int(steps.sum()) / scale)
+    down = steps >> (FIELD_BITS - bits)
+    share = (steps - (down << (FIELD_BITS - bits))) / 2.0 ** (FIELD_BITS - bits)
+    law = mpf(0)
+    for ups in np.ndindex(*(2,) * len(steps)):
+        up = np.array(ups)
+        chance = np.prod(np.where(up, share, 1 - share))
+        law += mpf(float(chance)) * exact_sigmoid(float((down + up).sum()) / 2.0**bits)
+    couplings = Couplings(
+        alone=steps[-1:], first=np.zeros(neighbours, int), second=np.zeros(neighbours, int),
+        coupling=steps[:-1],
+    )  # fmt: skip
+    assert abs(law - exact) <= law_error(couplings, bits) + 1e-14
+
+
+def test_no_herd_gets_a_layout_that_rounds_too_coarsely():
+    """Among layouts of herds the binary pairwise one is refused where its bound is too large."""
+    rng = np.random.default_rng(0)
+    n = 600
+    links = np.array([(i, j) for i in range(n) for j in range(i)])
+    tables = np.zeros((len(links), 2, 2))
+    tables[:, 1, 1] = 0.03 * rng.normal(size=len(links))
+    model = hd.pairwise_model(np.zeros((n, 2)), links, tables)
+    assert LARGEST_ERROR == 2.0**-20
+    with pytest.raises(hd.HerdedError, match="rounded too coarsely"):
+        hd.infer(model, hd.Gibbs(herd=64), sweeps=1, layout="field")
