@@ -180,10 +180,14 @@ def test_exact_samples_of_the_benchmark_have_the_law_of_the_model():
 def test_held_out_rows_end_it_early():
     model = hd.FactorGraph([2] * 6, [(range(6), np.zeros([2] * 6))])
     data = DATA[np.random.default_rng(0).choice(len(DATA), 400)]
-    fitted = hd.learn.fit(model, data, held_out=0.3, patience=2, l2=1e-4)
+    options = {"held_out": 0.3, "patience": 2, "l2": 1e-4}
+    fitted = hd.learn.fit(model, data, objective="pseudo", **options)
     assert "held-out rows got no better in 2 looks" in fitted.convergence
     held = fitted.history["held_out"]
     assert np.argmax(held) == len(held) - 3
+    assert (fitted.chosen, fitted.criterion) == ("held-out", "held-out") and fitted.gain > 0
+    overfitted = hd.learn.fit(model, data, **options)  # starts at the best pseudo-likelihood
+    assert overfitted.steps == 2 and overfitted.chosen == "start" and overfitted.gain == 0.0
     other = hd.learn.fit(GRID, data[:200], held_out=data[200:])
     assert np.isfinite(other.history["held_out"]).all()
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.errors import MemoryLimitError, MethodError, ModelError, missing
+from herded.errors import Interrupted, MemoryLimitError, MethodError, ModelError, missing
 from herded.learn.climbs import QUICK
 from herded.learn.exact_moments import ExactMoments, KnownRows
 from herded.learn.fitted import Fitted
@@ -104,7 +104,11 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         self.progress = progress
 
     def fit(self, X: ArrayLike, y: object = None) -> "BoltzmannMachine":
-        """Learn from rows of features; Ctrl-C ends it with what there is."""
+        """Learn from rows of features.
+
+        Ctrl-C raises `Interrupted`, a `KeyboardInterrupt`. Its `result` is this machine with the
+        parameters of the last step, and `fitted_.interrupted` is True; None before the first step.
+        """
         if not is_whole(self.hidden, 0):
             raise MethodError(f"expected hidden units of 0 or more, got {shown(self.hidden)}")
         if not is_between(self.l2, 0.0, 1e6):
@@ -118,21 +122,31 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         groups = np.where(_is_on(blank), np.cumsum(_is_on(blank)) - 1, -1)
         rows = np.concatenate([visible, np.full((len(visible), self.hidden), -1, np.int64)], axis=1)
         count = units + len(self.edges_)
-        self.fitted_: Fitted = fit(
-            blank,
-            rows,
-            groups=groups,
-            method=self.method,
-            l2=np.full(count, float(self.l2)),
-            steps=self.steps,
-            rate=self.rate,
-            batch=self.batch,
-            herd=self.herd,
-            sweeps=self.sweeps,
-            seed=self.seed,
-            progress=self.progress,
-        )
-        self.biases_, self.weights_ = np.split(self.fitted_.parameters, [units])
+        try:
+            found = fit(
+                blank,
+                rows,
+                groups=groups,
+                method=self.method,
+                l2=np.full(count, float(self.l2)),
+                steps=self.steps,
+                rate=self.rate,
+                batch=self.batch,
+                herd=self.herd,
+                sweeps=self.sweeps,
+                seed=self.seed,
+                progress=self.progress,
+            )
+        except Interrupted as error:
+            if error.result is not None:
+                error.result = self._keep(error.result)
+            raise
+        return self._keep(found)
+
+    def _keep(self, found: Fitted) -> "BoltzmannMachine":
+        self.fitted_ = found
+        units = len(found.parameters) - len(self.edges_)
+        self.biases_, self.weights_ = np.split(found.parameters, [units])
         self.model_ = _graph(units, self.edges_, self.biases_, self.weights_)
         self.log_z_ = None
         return self

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MemoryLimitError, MethodError, ModelError
+from herded.learn.curvature import largest_curvature
 from herded.learn.exact_moments import ExactMoments
+from herded.learn.fit_assessment import MAX_CALLS, MIN_CALLS, Assessor
 from herded.learn.herd_moments import Herd, UnknownParts
 from herded.learn.lbfgs import QuasiNewton, climb
 from herded.learn.objectives import Known, Likelihood, Objective, PseudoLikelihood, Rows
@@ -21,7 +23,8 @@ from herded.system.stream import draws, stream_key
 
 QUICK = 2.0**24  # bytes of elimination that take a tenth of a second: "auto" takes no more
 BATCHES, JITTER = 14, 15  # purposes of streams
-START_STEPS, START_SLOPE = 100, 1e-3  # of pseudo-likelihood: most, and how flat is enough
+ROUGH_START_STEPS, ROUGH_START_SLOPE = 100, 1e-3  # of pseudo-likelihood before exact steps
+START_STEPS = 200  # of pseudo-likelihood before noisy steps, which may return it
 WARM = 20  # calls of a herd before the first step
 SCORED = 10  # noisy steps between two looks at held-out rows
 APART = 0.5  # hidden variables' parameters start up to so far from those of the model
@@ -110,14 +113,15 @@ def prepared(
     members = options.herd + len(rows.states)
     need = members * (12.0 * rows.states.shape[1] + 8.0 * np.diff(rows.links.link_start).max())
     memory.check(need, options.max_memory, "the states of data and herd", "give fewer rows")
-    start = first_parameters(rows, penalty, options, has_begun)
     parts: dict[str, Any] = {}
     objective: Objective = PseudoLikelihood(rows)
+    model = elimination(rows, options) if options.objective == "likelihood" else None
+    is_exact = model is not None and options.batch is None
+    start = first_parameters(rows, penalty, options, has_begun, is_exact)
     if options.objective == "likelihood":
         known = Known(rows, options.max_memory, options.sweeps, options.seed)
         if known.drawn is not None:
             parts["rows"] = known.drawn
-        model = elimination(rows, options)
         if model is None:
             herd = Herd(rows.family, rows.links, options.herd, options.sweeps, options.seed)
             for _ in range(0 if has_begun else WARM):
@@ -129,20 +133,39 @@ def prepared(
         smooth = QuasiNewton(penalty.smooth(objective), start, penalty.l1)
         return Steps(smooth, options.steps, True, score, 1, Patience(options.patience), parts)
     batches = Batches(len(rows.states), options.batch, options.seed)
+    states = known_states(rows, start, options)
+    variance = rows.variances(states)
+    curvature = largest_curvature(rows, variance + penalty.l2, states, options.seed)
     noisy = Averaged(
         lambda x, step: objective(x, batches.of(step))[1],
         start,
-        statistics_variances(rows, start, options),
+        variance,
         l1=penalty.l1,
         l2=penalty.l2,
-        rate=options.rate,
+        rate=min(options.rate, 1.0 / max(curvature, 1e-9)),
         steps=options.steps,
     )
-    return Steps(noisy, options.steps, False, score, SCORED, Patience(options.patience), parts)
+    steps = Steps(noisy, options.steps, False, score, SCORED, Patience(options.patience), parts)
+    steps.assessor = Assessor(
+        rows=rows,
+        objective=objective,
+        l1=penalty.l1,
+        l2=penalty.l2,
+        unit=np.sqrt(variance / len(rows.states)),
+        calls=min(max(options.steps // 2, MIN_CALLS), MAX_CALLS),
+        sweeps=options.sweeps,
+        seed=options.seed,
+        max_memory=options.max_memory,
+    )
+    return steps
 
 
-def first_parameters(rows: Rows, penalty: Penalty, options: Options, has_begun: bool) -> np.ndarray:
+def first_parameters(
+    rows: Rows, penalty: Penalty, options: Options, has_begun: bool, is_exact: bool
+) -> np.ndarray:
     """Those of the model; from there the best by pseudo-likelihood, where all is known.
+
+    Exact steps climb from wherever they start, so a rough maximum is enough for them.
 
     Parameters of hidden variables, which few rows know, start apart from them: where several are
     alike, as in a model of zeros, nothing else would make them differ.
@@ -155,7 +178,9 @@ def first_parameters(rows: Rows, penalty: Penalty, options: Options, has_begun: 
         return np.where(rows.family.touching(np.asarray(hidden)), start + apart, start)
     if options.objective == "likelihood" and not has_begun:
         pseudo = penalty.smooth(rows.pseudo)
-        return climb(pseudo, start, penalty.l1, START_STEPS, START_SLOPE).x
+        if is_exact:
+            return climb(pseudo, start, penalty.l1, ROUGH_START_STEPS, ROUGH_START_SLOPE).x
+        return climb(pseudo, start, penalty.l1, START_STEPS).x
     return start
 
 
@@ -187,13 +212,13 @@ def scoring(held: Rows, objective: Objective, options: Options) -> Callable[[np.
     return lambda x: held.pseudo(x)[0]
 
 
-def statistics_variances(rows: Rows, start: np.ndarray, options: Options) -> np.ndarray:
-    """(P,) over the rows; what is unknown is drawn once for it."""
+def known_states(rows: Rows, start: np.ndarray, options: Options) -> np.ndarray:
+    """(N, R) the rows as columns; what is unknown is drawn once."""
     if rows.complete:
-        return rows.variances()
+        return rows.columns
     drawn = UnknownParts(rows.links, rows.states, len(rows.family.group), options.seed)
     drawn.of(rows.family.tables(start), rows.weight, WARM)
-    return rows.variances(drawn.x)
+    return drawn.x
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,10 @@ class ExactMoments:
         fill(sums, expected)
         return log_z, expected.entries
 
+    def log_z(self, tables: np.ndarray) -> float:
+        """Compute log Z alone, in about half the time."""
+        return float(summed(retabled(self.graph, tables), self.plan, self.places)[0].log_z())
+
 
 @dataclass(frozen=True)
 class Place:

@@ -1,9 +1,12 @@
 """What `fit` gives back."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from herded.learn.gradient_test import GradientTest
+from herded.learn.mixing import Mixing
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 
@@ -23,12 +26,33 @@ class Fitted:
         By name, after every step: "value" (the objective, or NaN where only its gradient is known),
         "slope", and "held_out" where it was measured (else NaN).
     converged : bool
+        Whether the gradient is zero as far as can be told: its largest part is below 1e-6 where it
+        is exact, else `gradient_test` has passed and chains mix.
     convergence : str
         A sentence on it.
     interrupted : bool
-        Whether Ctrl-C ended it; `fit` with the same checkpoint goes on.
+        Whether Ctrl-C ended it: then it is the `result` of an `Interrupted`. `fit` with the same
+        checkpoint resumes it.
     steps : int
         Steps that were done.
+    chosen : {"start", "average", "end", "held-out"}
+        Which parameters these are: the first ones (the best pseudo-likelihood, where all states are
+        known), the average of later steps, the last ones, or those of the best held-out score.
+        Noisy steps are preferred to the start only where they are certainly better.
+    criterion : {"exact", "path", "ladders", "held-out"}
+        What decided: the objective itself; its difference along the path from the start, by a herd;
+        log Z by tempered ladders, where the herd mixes slowly; or held-out rows.
+    gain : float
+        By how much the penalised objective is higher than at the start, in nats per row; of
+        held-out rows without penalties. NaN after an interruption.
+    gain_half_width : float
+        Half the width of the 99 % interval of `gain`; 0 where it is exact.
+    gradient_test : GradientTest or None
+        Of noisy steps: the largest gradient, and which one would have been found; None otherwise.
+    mixing : Mixing or None
+        How well chains mix at `parameters`, with `is_slow`; None where none were needed.
+    warnings : tuple of str
+        What speaks against the result; also issued as `HerdedWarning`.
 
     Examples
     --------
@@ -48,6 +72,13 @@ class Fitted:
     convergence: str
     interrupted: bool
     steps: int
+    chosen: str = "end"
+    criterion: str = "exact"
+    gain: float = math.nan
+    gain_half_width: float = 0.0
+    gradient_test: GradientTest | None = None
+    mixing: Mixing | None = None
+    warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Fitted({len(self.parameters)} parameters of {self.model!r}; {self.convergence})"

@@ -2,13 +2,15 @@
 
 import hashlib
 import os
+import warnings as warnings_module
 from os import PathLike
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.errors import MethodError
+from herded.errors import HerdedWarning, Interrupted, MethodError
 from herded.learn.climbs import Options, Penalty, check_rows, prepared
+from herded.learn.fit_outcome import judge
 from herded.learn.fitted import Fitted
 from herded.learn.objectives import Rows
 from herded.learn.observations import check_enough, observed, split_rows
@@ -16,6 +18,7 @@ from herded.learn.parameters import LogLinear, log_linear
 from herded.models.checks import number_array, shown
 from herded.models.evidence import called
 from herded.models.protocol import Model
+from herded.run.infer import users_level
 from herded.run.training import shuffled
 from herded.system import memory
 from herded.system.memory import Size
@@ -87,9 +90,11 @@ def fit(
         score in a row were no better, and gives the best parameters that it saw.
     patience : int
     steps : int
-        Most steps. With a herd or in batches all are done, and the last two thirds averaged.
+        Most steps. With a herd or in batches all are done, and the last two thirds averaged. The
+        result is the best of the start, the average and the last parameters; see `Fitted`.
     rate : float
         Of the first step of a herd or of batches, where 1 is a Newton step of each parameter alone.
+        Lowered where correlations between statistics would make such steps diverge.
     herd : int
         Members of the herd.
     sweeps : int
@@ -109,7 +114,8 @@ def fit(
     Returns
     -------
     Fitted
-        With `model`, `parameters`, `history`, and a sentence on `convergence`.
+        With `model`, `parameters`, `history`, a sentence on `convergence`, and `warnings`, which
+        are also issued as `HerdedWarning`.
 
     Raises
     ------
@@ -165,18 +171,33 @@ def fit(
     if checkpoint is not None:
         run.resume(checkpoint)
     run.run(checkpoint, checkpoint_every, progress)
-    found = run.answer
+    outcome = judge(run)
+    found = outcome.parameters
     endless = sentence_on_endless(family, penalty, found, len(learned))
-    return Fitted(
+    for sentence in outcome.warnings:
+        warnings_module.warn(sentence, HerdedWarning, stacklevel=users_level())
+    fitted = Fitted(
         model=family.rebuilt(found),
         parameters=found.copy(),
         groups=family.group,
         history=run.columns(),
-        converged=run.climber.converged and not endless,
-        convergence=f"not converged in {run.done} steps: {endless}" if endless else run.sentence(),
+        converged=outcome.converged and not endless,
+        convergence=(
+            f"not converged in {run.done} steps: {endless}" if endless else outcome.convergence
+        ),
         interrupted=run.interrupted,
         steps=run.done,
+        chosen=outcome.chosen,
+        criterion=outcome.criterion,
+        gain=outcome.gain.value,
+        gain_half_width=outcome.gain.half_width,
+        gradient_test=outcome.test,
+        mixing=outcome.mixing,
+        warnings=outcome.warnings,
     )
+    if run.stopped:
+        raise Interrupted(f"interrupted after {run.done} steps", fitted if run.done else None)
+    return fitted
 
 
 def sentence_on_endless(family: LogLinear, penalty: Penalty, found: np.ndarray, rows: int) -> str:

@@ -22,16 +22,24 @@ class Herd:
     """Members that follow a model as it is learned."""
 
     def __init__(
-        self, family: LogLinear, links: Links, members: int, sweeps: int, seed: int
+        self,
+        family: LogLinear,
+        links: Links,
+        members: int,
+        sweeps: int,
+        seed: int,
+        chain: int = 0,
     ) -> None:
-        self.family, self.links = family, links
+        self.family, self.links, self.chain = family, links, chain
         self.method, self.sweeps, self.done = Gibbs(seed=seed, herd=members), sweeps, 0
-        self.x = member_starts(family.graph, members, stream_key(seed, 0, STARTS)).astype(np.int64)
+        self.x = member_starts(family.graph, members, stream_key(seed, chain, STARTS)).astype(
+            np.int64
+        )
 
     def of(self, parameters: np.ndarray) -> np.ndarray:
         """(E,) how often each entry of the tables is met, after some sweeps of all members."""
         layout = self.method.compile(self.family.rebuilt(parameters))
-        state = self.method.init(layout, self.x, chain=0)
+        state = self.method.init(layout, self.x, chain=self.chain)
         state.sweep = self.done
         self.method.advance(layout, state, np.empty((self.sweeps, 0), layout.sample_type))
         self.x, self.done = np.ascontiguousarray(layout.values(state)), state.sweep

@@ -7,6 +7,7 @@ and on the number of the sweep alone. `run.loop` does the rest.
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ class HerdRun:
         self.name, self.herds, self.total, self.most = name, herds, sweeps, sweeps
         self._advance = advance
         self.done, self.seconds, self.interrupted = 0, 0.0, False
+        self.stopped = False  # by Ctrl-C, perhaps when all sweeps were done
 
     def is_finished(self) -> bool:
         return self.done >= self.total
@@ -60,7 +62,7 @@ class HerdRun:
         progress: bool | None,
         checkpoint: FilePath | None,
     ) -> None:
-        """All sweeps, or as many as there are before Ctrl-C."""
+        """All sweeps, or as many as there are before Ctrl-C: whoever calls raises it then."""
         save = None
         if checkpoint is not None:
             atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
@@ -70,9 +72,12 @@ class HerdRun:
                 header = {**identity, "done": self.done, "seconds": self.seconds}
                 checkpoint_file.write(checkpoint, header, self._arrays())
 
-        run_all(self, interruptible(), progress=progress, save=save, save_every=SAVE_EVERY)
-        if save is not None:
-            save()
+        with interruptible() as stop:
+            self.stopped = run_all(
+                self, nullcontext(stop), progress=progress, save=save, save_every=SAVE_EVERY
+            )
+            if save is not None:
+                save()
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return {

@@ -30,7 +30,7 @@ class QuasiNewton:
         self, function: Function, start: np.ndarray, l1: np.ndarray, tolerance: float = TOLERANCE
     ) -> None:
         self.function, self.l1, self.tolerance = function, l1, tolerance
-        self.x = start.copy()
+        self.x, self.start = start.copy(), start.copy()
         self.value, self.gradient = self._evaluate(self.x)
         self.moved = np.zeros((0, len(start)))  # steps, the latest last
         self.changed = np.zeros((0, len(start)))  # of the gradient, with the other sign
@@ -49,6 +49,10 @@ class QuasiNewton:
     def _evaluate(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = self.function(x)
         return value - float((self.l1 * np.abs(x)).sum()), gradient
+
+    def gain(self) -> float:
+        """Compute how much higher the value is than at the start."""
+        return self.value - self._evaluate(self.start)[0]
 
     def _uphill(self, x: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """The gradient, the penalty included: at zero that of the steeper side, if it rises."""
@@ -113,6 +117,7 @@ class QuasiNewton:
         numbers = np.array([self.value, float(self.stuck)])
         return {
             "x": self.x,
+            "start": self.start,
             "numbers": numbers,
             "gradient": self.gradient,
             "moved": self.moved,
@@ -121,7 +126,7 @@ class QuasiNewton:
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Become what `arrays` was taken from."""
-        self.x, self.gradient = arrays["x"], arrays["gradient"]
+        self.x, self.start, self.gradient = arrays["x"], arrays["start"], arrays["gradient"]
         self.moved, self.changed = arrays["moved"], arrays["changed"]
         self.value, self.stuck = float(arrays["numbers"][0]), bool(arrays["numbers"][1])
 

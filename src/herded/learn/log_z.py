@@ -8,8 +8,11 @@ from herded.learn.layered import Layers
 from herded.methods.gibbs import Gibbs
 from herded.methods.tempered import Tempered
 from herded.models.factor_graph import FactorGraph
+from herded.models.protocol import Model
 from herded.run.infer import infer
 from herded.run.intervals import t_quantile
+from herded.run.loop import interrupted_together
+from herded.run.result import Result
 from herded.system.exp import exp_array, log_array
 
 RUNGS, CHAINS, LADDERS = 17, 4, 8
@@ -57,11 +60,16 @@ def _annealed_herd(layers: Layers, steps: int, seed: int, number: int) -> np.nda
     return weights
 
 
-def ladder_log_z(model: FactorGraph, sweeps: int, seed: int) -> LogZ:
-    """By bridges between the rungs of ladders of temperatures, several of which draw together."""
+@interrupted_together()  # what its runs have found is of no use by itself
+def ladder_run(model: Model, sweeps: int, seed: int) -> Result:
+    """Run ladders of temperatures, several of which draw together."""
     method = Tempered(Gibbs(seed=seed, herd=LADDERS), rungs=RUNGS, hottest=0)
-    found = infer(
-        model, method, sweeps=sweeps, burn_in=max(1, sweeps // 4), chains=CHAINS, progress=False
-    )
+    burn_in = max(1, sweeps // 4)
+    return infer(model, method, sweeps=sweeps, burn_in=burn_in, chains=CHAINS, progress=False)
+
+
+def ladder_log_z(model: FactorGraph, sweeps: int, seed: int) -> LogZ:
+    """By bridges between the rungs of ladders of temperatures."""
+    found = ladder_run(model, sweeps, seed)
     low, high = found.log_z_interval
     return LogZ(float(found.log_z), (float(low), float(high)), False)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.draws.together import ORDERS, PHASES, orders
-from herded.errors import MethodError, missing
+from herded.errors import Interrupted, MethodError, missing
 from herded.learn import mixture_checks as checks
 from herded.learn.herd_run import HerdRun, data_hash
 from herded.learn.mixture_after import (
@@ -148,7 +148,11 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         self.max_memory = max_memory
 
     def fit(self, X: ArrayLike, y: object = None) -> "DirichletMixture":
-        """Sample partitions of the rows of X."""
+        """Sample partitions of the rows of X.
+
+        Ctrl-C raises `Interrupted`, a `KeyboardInterrupt`. Its `result` is this mixture with the
+        partitions that there are, and a sentence in `warnings_`; None where there are none.
+        """
         table = validate_data(self, X, dtype=np.float64)
         burn_in = self._checked(table.shape[1])
         self._scaling = checks.scaling(table, self.family)
@@ -159,7 +163,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         kept, run = self._run(self._data, most, burn_in, every)
         recorded = run.done - burn_in
         if recorded < every:
-            raise KeyboardInterrupt("interrupted before a partition was kept")
+            raise Interrupted("interrupted before a partition was kept")
         best = max(kept, key=lambda one: float(one.top[0]))
         self.labels_ = compact(best.best)
         self.log_posterior_ = float(best.top[0])
@@ -171,6 +175,10 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         names = ("splits tried", "splits taken", "merges tried", "merges taken")
         self.moves_ = dict(zip(names, tried, strict=True))
         self.warnings_ = self._warnings(most, burn_in, table.shape[1], run.interrupted)
+        if run.stopped:
+            raise Interrupted(
+                f"interrupted after {recorded} sweeps: the mixture has what was found", self
+            )
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:

@@ -50,6 +50,11 @@ class LogLinear:
         return np.flatnonzero(self.group >= 0)
 
     @cached_property
+    def has_hard_zeros(self) -> bool:
+        """Whether some states are impossible whatever the parameters."""
+        return bool(np.isneginf(self.fixed).any())
+
+    @cached_property
     def start(self) -> np.ndarray:
         """The parameters of the model as it was given; of tied ones the nearest."""
         tables = self.graph.log_tables[self.learned]

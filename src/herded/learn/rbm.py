@@ -1,17 +1,20 @@
 """A restricted Boltzmann machine as a scikit-learn estimator."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.errors import MethodError, ModelError, missing
+from herded.errors import HerdedWarning, Interrupted, MethodError, ModelError, missing
 from herded.learn.layered import Layers, Training
 from herded.learn.log_z import LogZ, annealed_log_z
 from herded.learn.observations import MOST_STATES
+from herded.learn.rbm_assessment import assess
 from herded.methods.options import check_herd, check_seed, is_between, is_whole
 from herded.models.checks import shown, whole_array
 from herded.models.factor_graph import FactorGraph
+from herded.run.infer import users_level
 from herded.run.training import diverged, shuffled, watched
 from herded.system.stream import draws, stream_key
 
@@ -61,8 +64,13 @@ class RBM(TransformerMixin, BaseEstimator):
     layers_ : herded.learn.layered.Layers
         What was learned: `first`, `weights`, `visible_bias`, `hidden_bias`. Row
         ``first[i] + k - 1`` is that of state k of visible unit i.
+    interrupted_ : bool
+        Whether Ctrl-C ended `fit` before its last step.
     log_z_ : LogZ or None
         What `log_z` found, once it was asked.
+    report_ : RBMReport
+        Which parameters `fit` chose and by how much they are better than its start, a test of the
+        gradient, and whether chains mix; `partial_fit` leaves it as it is.
     states_ : ndarray of shape (n_features,)
     n_features_in_ : int
 
@@ -110,8 +118,13 @@ class RBM(TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: ArrayLike, y: object = None) -> "RBM":
-        """Learn from rows of states; Ctrl-C ends it with what there is."""
+        """Learn from rows of states.
+
+        Ctrl-C raises `Interrupted`, a `KeyboardInterrupt`. Its `result` is this machine as far as
+        it was trained, with `interrupted_` set.
+        """
         training, x = self._begin(X)
+        start = training.layers
         rows = x.shape[1]
         batch = min(self.batch, rows)
         each = rows // batch
@@ -127,13 +140,38 @@ class RBM(TransformerMixin, BaseEstimator):
                         averaged += 1
                         for one, now in zip(sums, _learned(training.layers), strict=True):
                             one += now
-                bar.update(epoch + 1)
+                    if stop.is_set():
+                        break
                 if stop.is_set():
                     break
-        if averaged:
-            means = [one / averaged for one in sums]
-            training.layers = Layers(training.layers.first, *means)
+                bar.update(epoch + 1)
+            end = average = training.layers
+            if averaged:
+                average = Layers(end.first, *(one / averaged for one in sums))
+            self.interrupted_ = training.done < total
+            if stop.is_set():
+                training.layers = average
+                self._keep(training)
+                raise Interrupted(
+                    f"interrupted after {training.done} of {total} steps: the machine has what was "
+                    "learned",
+                    self,
+                )
+        assessed = assess(
+            (start, average, end),
+            x,
+            training.herd,
+            l2=self.l2,
+            steps=training.done,
+            sweeps=self.sweeps,
+            seed=self.seed,
+        )
+        training.layers, self.report_ = assessed.layers, assessed.report
         self._keep(training)
+        if assessed.log_z.is_exact:
+            self.log_z_ = assessed.log_z
+        for sentence in self.report_.warnings:
+            warnings.warn(sentence, HerdedWarning, stacklevel=users_level())
         return self
 
     def partial_fit(self, X: ArrayLike, y: object = None) -> "RBM":
@@ -145,6 +183,7 @@ class RBM(TransformerMixin, BaseEstimator):
             training, x = self.training_, self._columns(X)
         self._step(training, x, self.rate)
         self._keep(training)
+        self.interrupted_ = False
         return self
 
     def transform(self, X: ArrayLike) -> np.ndarray:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from herded.errors import Interrupted
 from herded.learn import selection_checks as checks
 from herded.learn.herd_run import data_hash
 from herded.learn.selection_design import Columns, Problem, columns_of, problem_of
@@ -143,7 +144,12 @@ def select_variables(
             sweeps=sweeps, burn_in=burn_in, herd=herd, in_time=in_time, chains=chains,
             largest=largest, best=best, seed=seed,
         )  # fmt: skip
-    return _selection(found, columns, varies, names)
+    selection = _selection(found, columns, varies, names)
+    if found.stopped:
+        raise Interrupted(
+            f"interrupted after {found.sweeps} sweeps: error.result has what was found", selection
+        )
+    return selection
 
 
 def _enumerated(problem: Problem, best: int) -> Found:

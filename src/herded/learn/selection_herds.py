@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from herded.draws.together import ORDERS, PHASES, orders
+from herded.errors import Interrupted
 from herded.learn.herd_run import HerdRun
 from herded.learn.selection_design import Problem
 from herded.learn.selection_moves import OUT, Herd, empty_herd
@@ -54,8 +55,9 @@ def sample_models(
     run = HerdRun("selecting variables", herds, advance, burn_in + sweeps)
     run.run(identity=identity, limits=limits, progress=progress, checkpoint=checkpoint)
     if run.done <= burn_in:
-        raise KeyboardInterrupt("interrupted before the burn-in was over")
-    return _averaged(herds, "herded" if in_time else "herd", run.done - burn_in, run.interrupted)
+        raise Interrupted("interrupted before the burn-in was over")
+    recorded, method = run.done - burn_in, "herded" if in_time else "herd"
+    return _averaged(herds, method, recorded, run.interrupted)._replace(stopped=run.stopped)
 
 
 def _averaged(

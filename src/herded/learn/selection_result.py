@@ -33,6 +33,7 @@ class Found(NamedTuple):
     sweeps: int = 0
     warnings: tuple[str, ...] = ()
     interrupted: bool = False
+    stopped: bool = False  # by Ctrl-C, perhaps when all sweeps were done
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,6 +61,7 @@ class Selection:
         Recorded, of each herd.
     warnings : tuple of str
     interrupted : bool
+        Whether Ctrl-C ended the run early: then it is the `result` of an `Interrupted`.
 
     Examples
     --------

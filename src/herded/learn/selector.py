@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.errors import MethodError, missing
+from herded.errors import Interrupted, MethodError, missing
 from herded.learn.selection import select_variables
+from herded.learn.selection_result import Selection
 from herded.methods.options import is_between
 from herded.models.checks import shown
 
@@ -90,11 +91,20 @@ class VariableSelector(SelectorMixin, RegressorMixin, BaseEstimator):
         table, target = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
         names = getattr(self, "feature_names_in_", None)
         options = {name: value for name, value in self.get_params().items() if name != "threshold"}
-        self.selection_ = select_variables(table, target, names=names, progress=False, **options)
-        self.inclusion_ = self.selection_.inclusion
-        self.interval_ = self.selection_.interval
-        self.coef_ = self.selection_.coefficients
-        self.intercept_ = self.selection_.intercept
+        try:
+            found = select_variables(table, target, names=names, progress=False, **options)
+        except Interrupted as error:
+            if error.result is not None:
+                error.result = self._keep(error.result)
+            raise
+        return self._keep(found)
+
+    def _keep(self, found: Selection) -> "VariableSelector":
+        self.selection_ = found
+        self.inclusion_ = found.inclusion
+        self.interval_ = found.interval
+        self.coef_ = found.coefficients
+        self.intercept_ = found.intercept
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:

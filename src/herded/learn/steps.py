@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from herded.errors import CheckpointError
+from herded.learn.fit_assessment import Assessor
 from herded.run import checkpoint_file as checkpoints
 from herded.run.training import Patience, watched
 from herded.system import atomic
@@ -18,6 +19,8 @@ COLUMNS = ("value", "slope", "held_out")
 
 class Climber(Protocol):
     """What takes steps."""
+
+    start: np.ndarray  # the parameters before the first step
 
     @property
     def x(self) -> np.ndarray:
@@ -59,6 +62,8 @@ class Steps:
     history: list[tuple[float, float, float]] = field(default_factory=list)
     best: np.ndarray | None = None
     interrupted: bool = False
+    assessor: Assessor | None = None  # judges the end of noisy steps
+    stopped: bool = False  # by Ctrl-C, perhaps when all steps were done
 
     @property
     def done(self) -> int:
@@ -79,15 +84,23 @@ class Steps:
         self.climber.step()
         held = np.nan
         if self.score is not None and (self.done + 1) % self.score_every == 0:
-            x = self.climber.x.copy()
-            held = self.score(x)
-            if self.patience.look(held) or self.best is None:
-                self.best = x
+            held = self._look()
         self.history.append((getattr(self.climber, "value", np.nan), self.climber.slope, held))
 
+    def _look(self) -> float:
+        """Score the present parameters on held-out rows; keep them where they are the best."""
+        assert self.score is not None
+        x = self.climber.x.copy()
+        held = self.score(x)
+        if self.patience.look(held) or self.best is None:
+            self.best = x
+        return held
+
     def run(self, checkpoint: FilePath | None, every: float, progress: bool | None) -> None:
-        """All steps that are left; Ctrl-C ends them after the present one."""
+        """All steps that are left; Ctrl-C ends them after the present one, to be raised later."""
         saved = time.perf_counter()
+        if self.score is not None and self.best is None:
+            self._look()  # the start is the first candidate
         with watched(progress, self.total, "fit", "steps") as (bar, stop):
             while not self.is_finished and not stop.is_set():
                 self.advance()
@@ -100,9 +113,10 @@ class Steps:
                 if checkpoint is not None and time.perf_counter() - saved > every:
                     self.save(checkpoint)
                     saved = time.perf_counter()
-            self.interrupted = stop.is_set() and not self.is_finished
-        if checkpoint is not None:
-            self.save(checkpoint)
+            self.stopped = stop.is_set()
+            self.interrupted = self.stopped and not self.is_finished
+            if checkpoint is not None:
+                self.save(checkpoint)
 
     def sentence(self) -> str:
         """What became of it."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.errors import MethodError, ModelError
+from herded.errors import Interrupted, MethodError, ModelError
 from herded.learn.lbfgs import climb
 from herded.learn.observations import whole_rows
 from herded.learn.spins import spin_pseudo_likelihood
@@ -161,8 +161,12 @@ def find_structure(
             bar.update(len(points), f"{edges} edges")
             if stop.is_set():
                 break
-    chosen = min(points, key=lambda point: point.score)
-    return _structure(learned, best, chosen.penalty, points, names)
+        chosen = min(points, key=lambda point: point.score)
+        found = _structure(learned, best, chosen.penalty, points, names)
+        if stop.is_set():
+            said = f"interrupted after {len(points)} of {len(tried)} penalties"
+            raise Interrupted(f"{said}: error.result has the best of these", found)
+    return found
 
 
 def _spins(data: ArrayLike) -> np.ndarray:

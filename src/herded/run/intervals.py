@@ -57,7 +57,7 @@ def t_quantile(runs: int) -> float:
     freedom = runs - 1
     if freedom <= len(T_TABLE):
         return T_TABLE[freedom - 1]
-    return _expanded(NORMAL, freedom)
+    return expanded_t_quantile(NORMAL, freedom)
 
 
 def wide_t_quantile(runs: int) -> float:
@@ -69,11 +69,11 @@ def wide_t_quantile(runs: int) -> float:
     >>> round(wide_t_quantile(8), 2), round(wide_t_quantile(32), 2)
     (3.49, 2.74)
     """
-    return _expanded(WIDE, runs - 1)
+    return expanded_t_quantile(WIDE, runs - 1)
 
 
-def _expanded(z: float, freedom: int) -> float:
-    """The first terms of the expansion of a quantile in 1 / freedom (Fisher)."""
+def expanded_t_quantile(z: float, freedom: int) -> float:
+    """Convert a normal quantile to Student's t: the first terms in 1 / freedom (Fisher)."""
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
     return z + (z**3 + z) / 4 / freedom + second / freedom**2 + third / freedom**3

@@ -1,0 +1,125 @@
+"""What became of the steps of a fit: the parameters to return and what is known about them."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.learn.gradient_test import GradientTest
+from herded.learn.lbfgs import QuasiNewton
+from herded.learn.likelihood_gain import Gain
+from herded.learn.mixing import Mixing
+from herded.learn.steps import Steps
+from herded.learn.stochastic import Averaged
+
+
+class Outcome(NamedTuple):
+    """The fields of `Fitted` that depend on how the steps ended; see there."""
+
+    parameters: np.ndarray
+    converged: bool
+    convergence: str
+    chosen: str
+    criterion: str
+    gain: Gain
+    test: GradientTest | None
+    mixing: Mixing | None
+    warnings: tuple[str, ...]
+
+
+def judge(steps: Steps) -> Outcome:
+    """Choose the parameters to return, and test whether they are at a maximum."""
+    climber = steps.climber
+    if steps.interrupted:
+        return _unjudged(steps)
+    if isinstance(climber, QuasiNewton):
+        is_held_out = steps.best is not None
+        return Outcome(
+            parameters=steps.answer,
+            converged=climber.converged,
+            convergence=steps.sentence(),
+            chosen=_held_out_choice(steps) if is_held_out else "end",
+            criterion="held-out" if is_held_out else "exact",
+            gain=_held_out_gain(steps) if is_held_out else Gain(climber.gain(), 0.0),
+            test=None,
+            mixing=None,
+            warnings=(),
+        )
+    return _judge_noisy(steps)
+
+
+def _unjudged(steps: Steps) -> Outcome:
+    chosen = "held-out" if steps.best is not None else "average"
+    unknown = Gain(math.nan, math.nan)
+    return Outcome(
+        steps.answer, False, steps.sentence(), chosen, chosen, unknown, None, None, ()
+    )  # fmt: skip
+
+
+def _held_out_choice(steps: Steps) -> str:
+    return "start" if np.array_equal(steps.answer, steps.climber.start) else "held-out"
+
+
+def _held_out_gain(steps: Steps) -> Gain:
+    assert steps.score is not None
+    return Gain(steps.patience.best - steps.score(steps.climber.start), 0.0)
+
+
+def _judge_noisy(steps: Steps) -> Outcome:
+    climber, assessor = steps.climber, steps.assessor
+    assert isinstance(climber, Averaged) and assessor is not None
+    if steps.best is not None:
+        parameters, chosen, criterion = steps.best, _held_out_choice(steps), "held-out"
+        gain, (test, mixing) = _held_out_gain(steps), assessor.test(steps.best)
+    else:
+        found = assessor.assess(climber.start, climber.x, climber.last)
+        parameters, chosen, criterion = found.parameters, found.chosen, found.criterion
+        gain, test, mixing = found.gain, found.test, found.mixing
+    is_slow = mixing is not None and mixing.is_slow
+    # With unknown states the start may be a saddle, where the gradient is nearly zero too.
+    is_saddle = chosen == "start" and not assessor.rows.complete
+    converged = test.passed and not is_slow and not is_saddle
+    if steps.patience.is_over:
+        convergence = steps.sentence()
+    else:
+        convergence = _sentence(steps.done, converged, chosen, test, mixing)
+    warnings = (_slow_mixing(chosen, criterion, mixing),) if mixing and is_slow else ()
+    return Outcome(
+        parameters, converged, convergence, chosen, criterion, gain, test, mixing, warnings
+    )  # fmt: skip
+
+
+def _sentence(
+    done: int, converged: bool, chosen: str, test: GradientTest, mixing: Mixing | None
+) -> str:
+    """Say whether the parameters are at a maximum, and how that was tested."""
+    if converged:
+        return f"converged in {done} steps: {test}"
+    if mixing is not None and mixing.is_slow:
+        return f"not converged in {done} steps: {mixing}, so the gradient is unreliable"
+    if chosen == "start":
+        return (
+            f"not converged in {done} steps: none was shown to be better than the start, where "
+            f"{test}; give more steps or a larger herd"
+        )
+    return f"not converged in {done} steps: {test}; give more steps or a larger herd"
+
+
+def _slow_mixing(chosen: str, criterion: str, mixing: Mixing) -> str:
+    """Warn of chains that mix slowly, and say what was returned."""
+    returned = {
+        "start": "the parameters that the steps started from, as none were shown to be better",
+        "average": "the average of the steps",
+        "end": "the last parameters",
+        "held-out": "the parameters of the best held-out score",
+    }[chosen]
+    reliable = {
+        "exact": "chosen by the exact likelihood",
+        "ladders": "chosen by tempered ladders",
+        "held-out": "chosen by held-out rows",
+        "path": "chosen by these chains, so they may be worse than the start",
+    }[criterion]
+    return (
+        f"the model mixes slowly: {mixing}, so gradients of the likelihood are unreliable; "
+        f'returned are {returned} ({reliable}). Give more sweeps=, or use objective="pseudo"'
+    )

@@ -1,0 +1,108 @@
+"""How much better one set of parameters is than another: exactly, along a path, or by ladders.
+
+A gain is a difference of penalised mean log-likelihoods in nats per row. Three ways to find it:
+
+- *exact*: log Z by elimination, where its tables fit in `MAX_EXACT_BYTES`;
+- *path*: the integral of the slope along the line between both, by Simpson's rule. Slopes come from
+  the herd that the fit has trained with. Parameters that are close differ little in any statistic,
+  so this is far more precise than two values of log Z;
+- *ladders*: log Z of both by tempering, for herds that mix slowly.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.errors import HerdedWarning, MemoryLimitError
+from herded.learn.exact_moments import ExactMoments
+from herded.learn.lbfgs import dot
+from herded.learn.log_z import ladder_run
+from herded.learn.objectives import Known, Likelihood
+from herded.learn.parameters import LogLinear
+from herded.run.intervals import wide_t_quantile
+
+MAX_EXACT_BYTES = 2.0**27  # of elimination: a second or two for each set of parameters
+PATH_POINTS = 5  # of Simpson's rule between two sets of parameters
+PATH_BATCHES = 8
+PATH_CALLS = 24  # of the herd at each point
+LADDER_SWEEPS = 1_000
+
+
+class Gain(NamedTuple):
+    """A gain in nats per row and the half-width of its interval (99 %; 0 where it is exact)."""
+
+    value: float
+    half_width: float
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether the whole interval is above zero."""
+        return self.value - self.half_width > 0.0
+
+
+def exact_value(objective: Likelihood, max_memory: float) -> Callable[[np.ndarray], float] | None:
+    """Return the mean log-likelihood as a function of parameters, if elimination fits."""
+    known, family = objective.known, objective.known.rows.family
+    if known.drawn is not None:
+        return None
+    try:
+        model = objective.model or ExactMoments(family.graph, min(max_memory, MAX_EXACT_BYTES))
+    except MemoryLimitError:
+        return None
+
+    def value(parameters: np.ndarray) -> float:
+        tables = family.tables(parameters)
+        return known.of(tables)[0] - model.log_z(tables)
+
+    return value
+
+
+def path_gain(
+    slope_batches: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    start: np.ndarray,
+    end: np.ndarray,
+) -> Gain:
+    """Integrate the slope from `start` to `end`.
+
+    ``slope_batches(x, direction)`` gives means of the slope at `x` along `direction`, one for each
+    batch of draws. The half-width covers the noise of the slopes and the error of Simpson's rule,
+    which is taken as its difference to the rule with half of the points.
+    """
+    direction = end - start
+    if not direction.any():
+        return Gain(0.0, 0.0)
+    positions = np.linspace(1.0, 0.0, PATH_POINTS)  # backwards: the herd is where the fit ended
+    batches = np.stack([slope_batches(start + t * direction, direction) for t in positions])
+    slopes = batches.mean(axis=1)
+    errors = batches.std(axis=1, ddof=1) / np.sqrt(batches.shape[1])
+    fine = np.array([1.0, 4.0, 2.0, 4.0, 1.0]) / 12.0
+    coarse = np.array([1.0, 0.0, 4.0, 0.0, 1.0]) / 6.0
+    noise = wide_t_quantile(batches.shape[1]) * np.sqrt(dot(fine**2, errors**2))
+    value = dot(fine, slopes)
+    # A difference within the noise says nothing about the rule itself.
+    discretisation = max(0.0, abs(value - dot(coarse, slopes)) - noise)
+    return Gain(value, float(noise + discretisation))
+
+
+def ladder_gains(
+    family: LogLinear, known: Known, candidates: list[np.ndarray], seed: int
+) -> list[Gain]:
+    """Compare candidates with the first one by log Z of tempered ladders.
+
+    Ladders that have doubts of their own give an infinite half-width.
+    """
+    values, half_widths = [], []
+    for x in candidates:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HerdedWarning)
+            result = ladder_run(family.rebuilt(x), LADDER_SWEEPS, seed)
+        low, high = result.log_z_interval
+        values.append(known.of(family.tables(x))[0] - float(result.log_z))
+        half_widths.append(np.inf if result.warnings else float(high - low) / 2.0)
+    gains = [
+        Gain(v - values[0], float(np.hypot(w, half_widths[0])))
+        for v, w in zip(values, half_widths, strict=True)
+    ]
+    return [Gain(0.0, 0.0), *gains[1:]]

@@ -1,0 +1,78 @@
+"""Does a herd of chains mix? Its memory, from how much the members' own averages differ.
+
+Averages of single members over n looks differ by a share of the total variance that is 1 / n for
+independent looks and 1 for chains that never leave where they are. n times this share is a lower
+bound of the autocorrelation time: chains that have not yet moved on cannot show more than n.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+MIN_LOOKS = 8  # fewer cannot show slow mixing
+MIN_MEMBERS = 16  # the spread of fewer members' averages is too uncertain
+MAX_SHARE = 0.1  # of the variance: a run of fewer than 10 autocorrelation times is too short
+
+
+class Mixing(NamedTuple):
+    """How well the chains of a model mix at the parameters that a fit returns.
+
+    Attributes
+    ----------
+    is_slow : bool
+        Whether chains remember their states for longer than a tenth of the measurement, or those
+        that started at rows of data disagree with those that did not.
+    memory : float
+        The longest autocorrelation time of any variable, in sweeps; a lower bound where chains are
+        slow, NaN where too few members were there to tell.
+    sweeps : int
+        Length of the measurement.
+    disagreement : float
+        The largest difference between both groups of chains over what chance explains (critical
+        value at 1 % for all statistics together): above 1 is a contradiction.
+    """
+
+    is_slow: bool
+    memory: float
+    sweeps: int
+    disagreement: float
+
+    def __str__(self) -> str:
+        if self.disagreement > 1.0:
+            return (
+                "chains started at rows of data and chains started elsewhere disagree after "
+                f"{self.sweeps} sweeps"
+            )
+        return f"chains remember their states for {self.memory:.0f} of {self.sweeps} sweeps or more"
+
+
+class MemberAverages:
+    """Running sums of the states of each member, and of their squares."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self.sums: np.ndarray = np.zeros((0, 0))
+        self.squares: np.ndarray = np.zeros(0)
+
+    def add(self, x: np.ndarray) -> None:
+        """Count the states (members, quantities) of one look."""
+        if not self.looks:
+            self.sums, self.squares = np.zeros(x.shape), np.zeros(x.shape[1])
+        self.sums += x
+        self.squares += (x.astype(np.float64) ** 2).sum(axis=0)
+        self.looks += 1
+
+    def memory(self) -> float:
+        """The longest autocorrelation time in looks, or NaN where it cannot be told."""
+        members = len(self.sums)
+        if self.looks < MIN_LOOKS or members < MIN_MEMBERS:
+            return np.nan
+        means = self.sums / self.looks
+        total = self.squares / (self.looks * members) - means.mean(axis=0) ** 2
+        between = means.var(axis=0, ddof=1)
+        # A variable that is nearly constant shows a handful of visits to its rare state, which
+        # members share unevenly by chance.
+        moves = total > 10.0 / (self.looks * members)
+        if not moves.any():
+            return 1.0
+        return float(max(1.0, self.looks * (between[moves] / total[moves]).max()))
