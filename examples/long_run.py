@@ -1,9 +1,8 @@
 """A long run that is stopped and resumed, to the bits of one that never was.
 
-With `checkpoint=` a run is saved, and the same call goes on. The callback stops it as Ctrl-C would.
+With `checkpoint=` a run is saved, and the same call resumes it. The callback stops it as Ctrl-C
+would: by a KeyboardInterrupt, which comes with what was found so far.
 """
-
-import signal
 
 import numpy as np
 
@@ -11,16 +10,18 @@ import herded as hd
 
 model = hd.ising_grid(np.random.default_rng(0).normal(size=(20, 20)), 0.1)
 options = {"sweeps": 4000, "burn_in": 100, "chains": 2, "keep": [hd.Observable(hd.energy)]}
-before = signal.getsignal(signal.SIGINT)
 
 
 def stop(snapshot):
-    if snapshot.sweeps >= 1000 and signal.getsignal(signal.SIGINT) is not before:
+    if snapshot.sweeps >= 1000:
         print(f"after {snapshot.sweeps} sweeps {snapshot.states().mean():.0%} of the spins are up")
-        signal.raise_signal(signal.SIGINT)
+        raise KeyboardInterrupt
 
 
-part = hd.infer(model, hd.Gibbs(), checkpoint="run.ckpt", callback=stop, **options)
+try:
+    hd.infer(model, hd.Gibbs(), checkpoint="run.ckpt", callback=stop, **options)
+except hd.Interrupted as error:
+    part = error.result
 whole = hd.infer(model, hd.Gibbs(), checkpoint="run.ckpt", **options)
 at_once = hd.infer(model, hd.Gibbs(), **options)
 print(f"interrupted: {part.provenance['interrupted']}; resumed to {whole.sweeps} sweeps")

@@ -186,8 +186,11 @@ PROGRAM = """
     keep = [hd.Marginals(rao_blackwell=True), hd.Samples(every=100), hd.BestState()]
     hd.infer(model, method, sweeps=1)
     print("ready", os.getpid(), flush=True)
-    result = hd.infer(model, method, sweeps=sweeps, keep=keep, checkpoint=path,
-                      checkpoint_every=0.02)
+    try:
+        result = hd.infer(model, method, sweeps=sweeps, keep=keep, checkpoint=path,
+                          checkpoint_every=0.02)
+    except KeyboardInterrupt as error:
+        result = error.result
     print(result.sweeps, result.provenance["interrupted"], result.samples.shape[1])
     print(float(result.marginals.sum()))
 """
@@ -219,7 +222,7 @@ def done_in(path):
         return int(file["0/state/numbers"][0])
 
 
-def test_ctrl_c_returns_what_there_is(tmp_path):
+def test_ctrl_c_raises_with_what_there_is(tmp_path):
     path = str(tmp_path / "run.ckpt")
     program, number = start(path, 10**9)
     os.kill(number, signal.SIGINT)

@@ -36,7 +36,10 @@ result
 def stop(snapshot):  # as the stop button does, by the same signal
     if snapshot.sweeps >= 300 and not hasattr(stop, "done"):
         stop.done = os.kill(os.getpid(), signal.SIGINT)
-endless = hd.infer(model, hd.Gibbs(), seconds=100_000, callback=stop, checkpoint="run.ckpt")
+try:
+    hd.infer(model, hd.Gibbs(), seconds=100_000, callback=stop, checkpoint="run.ckpt")
+except KeyboardInterrupt as error:
+    endless = error.result
 print(endless.provenance["interrupted"], endless.sweeps >= 300, os.path.exists("run.ckpt"))
 """,
     "after": "print('the kernel lives')",

@@ -361,7 +361,9 @@ def test_ctrl_c_gives_the_reads_there_are(monkeypatch):
 
     monkeypatch.setattr(hd.Gibbs, "advance", interrupting)
     bqm = random_bqm(GRID)
-    found = SAMPLER.sample(bqm, num_reads=3 * 64, num_sweeps=100, beta=1.0, seed=0)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        SAMPLER.sample(bqm, num_reads=3 * 64, num_sweeps=100, beta=1.0, seed=0)
+    found = caught.value.result
     assert found.info["interrupted"] and len(found) == 64
     testing.assert_response_energies(found, bqm)
 

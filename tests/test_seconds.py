@@ -13,6 +13,7 @@ import pytest
 import herded as hd
 import herded.run.loop
 import herded.run.sampling
+from herded.run.infer import run_method
 from herded.run.loop import (
     LONGEST,
     interrupted_afterwards,
@@ -257,9 +258,14 @@ def _terminable():
 @pytest.mark.usefixtures("_terminable")
 def test_sigterm_stops_after_the_sweep_where_the_program_handles_it():
     before = signal.getsignal(signal.SIGTERM)
-    result = hd.infer(
-        MODEL, hd.Gibbs(), sweeps=10**10, callback=lambda _: os.kill(os.getpid(), signal.SIGTERM)
-    )
+    with pytest.raises(KeyboardInterrupt) as caught:
+        hd.infer(
+            MODEL,
+            hd.Gibbs(),
+            sweeps=10**10,
+            callback=lambda _: os.kill(os.getpid(), signal.SIGTERM),
+        )
+    result = caught.value.result
     assert result.provenance["interrupted"] and result.sweeps > 0
     assert signal.getsignal(signal.SIGTERM) is before
 
@@ -302,8 +308,8 @@ def test_one_interruptible_within_another_shares_its_event():
         assert outer.wait(5)
         with interruptible() as inner:
             assert inner is outer
-        result = hd.infer(MODEL, hd.Gibbs(), sweeps=5)
-        assert result.sweeps == 0 and result.provenance["interrupted"]
+        result = run_method(MODEL, hd.Gibbs(), sweeps=5)
+        assert result.sweeps == 0 and result.provenance["interrupted"] and not result.kept
     assert signal.getsignal(signal.SIGINT) is before
     assert hd.infer(MODEL, hd.Gibbs(), sweeps=5).sweeps == 5
 

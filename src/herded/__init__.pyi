@@ -14,6 +14,7 @@ from herded.errors import (
     HerdedError as HerdedError,
     HerdedWarning as HerdedWarning,
     InfeasibleError as InfeasibleError,
+    Interrupted as Interrupted,
     MemoryLimitError as MemoryLimitError,
     MethodError as MethodError,
     ModelError as ModelError,

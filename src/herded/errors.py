@@ -4,6 +4,8 @@ Each is also a built-in error (`ValueError`, `MemoryError`, ...), so that a call
 without importing this module.
 """
 
+from typing import Any
+
 LONGEST = 1000  # characters of a message
 TAIL = 300  # of them from its end, where it says what to do
 
@@ -132,6 +134,30 @@ class CorpusError(HerdedError, ValueError):
     ...     print(error)
     expected 2 guessed labels of sentence 0, as many as true, got 1
     """
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended a run. A `KeyboardInterrupt` that carries what there was by then.
+
+    `result` is what the interrupted function would have returned, as far as it got, or None where
+    it had found nothing.
+
+    Examples
+    --------
+    A callback may end a run as Ctrl-C does:
+
+    >>> def stop(snapshot):
+    ...     raise KeyboardInterrupt
+    >>> try:
+    ...     hd.infer(hd.ising_grid(np.zeros((4, 4))), hd.Gibbs(), sweeps=10**9, callback=stop)
+    ... except hd.Interrupted as error:
+    ...     print(error.result.provenance["interrupted"], error.result.marginals.shape)
+    True (4, 4, 2)
+    """
+
+    def __init__(self, message: str = "", result: Any = None) -> None:
+        super().__init__(*[message] if message else [])
+        self.result = result
 
 
 class WorkerError(HerdedError, RuntimeError):

@@ -26,6 +26,7 @@ from herded.errors import (
     CorpusError,
     FileError,
     HerdedError,
+    Interrupted,
     MemoryLimitError,
     shortened,
 )
@@ -188,7 +189,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return code
         except KeyboardInterrupt as why:
             signals.ignore()
-            print(f"herded: {signals.word}{str(why) or UNFINISHED}", file=sys.stderr)
+            said = "" if isinstance(why, Interrupted) else str(why)  # only what a command says
+            print(f"herded: {signals.word}{said or UNFINISHED}", file=sys.stderr)
             return signals.code
         except HerdedError as error:
             print(f"herded: {in_options(error, options)}", file=sys.stderr)

@@ -21,6 +21,7 @@ from herded.ner.rounds import viterbi_rounds
 from herded.ner.skip import Ties, graph
 from herded.run.infer import infer
 from herded.run.keep import BestState, Marginals
+from herded.run.loop import interrupted_together
 
 
 def cold(sweep: int, total: int) -> float:
@@ -64,6 +65,7 @@ def check_decoder(name: str) -> None:
         raise MethodError(f"expected a decoder of {', '.join(DECODERS)}, got {name!r}")
 
 
+@interrupted_together()  # what its runs have found is of no use by itself
 def decode(
     chain: Chain,
     batch: Batch,
@@ -102,6 +104,7 @@ def decode(
     return best_sample(model, SAMPLERS[decoder](seed, ties is not None), sweeps, first)
 
 
+@interrupted_together()  # what its runs have found is of no use by itself
 def best_sample(
     model: FactorGraph, method: Method, sweeps: int, start: ArrayLike | None
 ) -> np.ndarray:

@@ -17,6 +17,7 @@ from herded.ner.recogniser import Recogniser
 from herded.ner.scoring import score
 from herded.ner.skip import Example, fit_ties
 from herded.ner.words import Vocabulary
+from herded.run.loop import interrupted_together
 
 
 class SkipCRF:
@@ -74,6 +75,7 @@ class SkipCRF:
 
     get_params, set_params = CRF.get_params, CRF.set_params
 
+    @interrupted_together()  # what its runs have found is of no use by itself
     def fit(
         self,
         X: Sequence[Document],

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.errors import MethodError, ModelError, missing
+from herded.errors import Interrupted, MethodError, ModelError, missing
 from herded.layouts.protocol import SweptLayout
 from herded.methods.gibbs import Gibbs
 from herded.methods.options import is_between, is_whole
@@ -95,8 +95,8 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         bqm : dimod.BinaryQuadraticModel
         num_reads : int, optional
             The number of chains; by default 1, or one for every initial state. They are members
-            of herds, at most 64 in each. Ctrl-C ends the sweep that they are in, and the reads so
-            far are returned.
+            of herds, at most 64 in each. Ctrl-C ends the sweep that they are in: `Interrupted` is
+            raised, a KeyboardInterrupt, whose `result` has the reads so far.
         num_sweeps : int
             Visits of every variable in each read.
         beta : float, optional
@@ -150,11 +150,11 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         biases = read_biases(bqm)
         method = _method(biases, beta, beta_range, beta_schedule_type)
         method = replace(method, seed=seed, herd=_members(len(starts)))
-        reads, interrupted, ready = starts, False, began
+        reads, interrupted, stopped, ready = starts, False, False, began
         if bqm.num_variables:
             layout, inside = _laid_out(bqm, biases, method, beta)
             ready = time.perf_counter_ns()
-            reads, interrupted = _run(layout, inside, starts, sweeps)
+            reads, interrupted, stopped = _run(layout, inside, starts, sweeps)
         sampled = time.perf_counter_ns()
         values = np.array(VALUES[bqm.vartype.name], np.int8)[reads]
         found = dimod.SampleSet.from_samples_bqm((values, list(bqm.variables)), bqm)
@@ -166,6 +166,8 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
             "postprocessing_ns": time.perf_counter_ns() - sampled,
         }
         found.info.update(info, timing=timing)
+        if stopped:
+            raise Interrupted("interrupted: error.result has the reads so far", found)
         return found
 
     def _starts(
@@ -248,8 +250,8 @@ def _laid_out(
 
 def _run(
     layout: SweptLayout, method: Gibbs, starts: np.ndarray, sweeps: int
-) -> tuple[np.ndarray, bool]:
-    """Where the reads from `starts` end, and whether they were interrupted."""
+) -> tuple[np.ndarray, bool, bool]:
+    """Where the reads from `starts` end, whether that is early, and whether Ctrl-C was pressed."""
     reads, members = len(starts), layout.members
     herds = -(-reads // members)
     spare = np.repeat(starts[-1:], herds * members - reads, axis=0)
@@ -265,7 +267,11 @@ def _run(
             run = SamplerRun.prepare(layout, method, {}, states, sweeps, 0)
             with run.share_out(None):
                 run_all(run, nullcontext(stop), progress=False)
-            ends += [layout.values(state).astype(np.uint8) for state in states]
-            if interrupted := run.interrupted:
+            if run.done:  # else these are where they started
+                ends += [layout.values(state).astype(np.uint8) for state in states]
+            if stop.is_set():
+                interrupted = run.interrupted or first + together < herds
                 break
-    return np.concatenate(ends)[:reads], interrupted
+        if not ends:
+            raise Interrupted("interrupted before the first sweep")
+    return np.concatenate(ends)[:reads], interrupted, stop.is_set()

@@ -1,5 +1,6 @@
 """`hd.infer` without a method, or with the name of one: asked as the command line asks."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,8 @@ from herded.models.checks import edge_array
 from herded.models.joint_states import count_joint_states
 from herded.models.neighbours import neighbour_pairs
 from herded.models.protocol import Model
+from herded.run.arguments import check_keep, check_seconds, count
+from herded.run.interruption import flag_interrupted
 from herded.run.keep import (
     MAX_JOINT,
     BestState,
@@ -18,17 +21,20 @@ from herded.run.keep import (
     Marginals,
     PairMarginals,
 )
+from herded.run.loop import interruptible
 from herded.run.plan import Request, infer_planned, plan_run
 from herded.run.result import Result
 
 SOLVED = (Marginals, BestState, PairMarginals, Joint)  # what exact inference gives, too
 
 
-def infer_by_name(model: Model, name: str, kept: dict[type, Any], **options: Any) -> Result:
-    """Plan the run that `name` stands for, and do it.
+def infer_by_name(model: Model, name: str, **options: Any) -> Result:
+    """Plan the run that `name` stands for, and do it; `options` are those of `infer`.
 
-    `options` are those of `infer`, `kept` what is to be kept by its kind.
+    Several runs may be tried for one answer. They share one event that Ctrl-C sets, so that none
+    begins after it. An interrupted run is returned and flagged, as by `run_method`.
     """
+    kept, options = check_keep(options["keep"]), _checked(options)
     if name == "auto" and options["layout"] is not None:
         raise MethodError("expected a method with layout=, got none: name the method, too")
     if name == "auto" and options["start"] is not None:
@@ -46,7 +52,20 @@ def infer_by_name(model: Model, name: str, kept: dict[type, Any], **options: Any
         options["executor"] = None
     elif not plan.samples and length["chains"] is not None:
         plan = replace(plan, chains=length["chains"])  # to be refused
-    return infer_planned(model, plan, length["seconds"], **options)
+    with interruptible() if plan.samples else nullcontext() as stop:
+        result = infer_planned(model, plan, length["seconds"], **options)
+    return result if stop is None or not stop.is_set() else flag_interrupted(result)
+
+
+def _checked(options: dict[str, Any]) -> dict[str, Any]:
+    """The options with sweeps, seconds, burn-in and chains as numbers, where they are given."""
+    found = dict(options)
+    for name, least in (("sweeps", 1), ("burn_in", 0), ("chains", 1)):
+        if found[name] is not None:
+            found[name] = count(name, found[name], least)
+    if found["seconds"] is not None:
+        check_seconds(found["seconds"])
+    return found
 
 
 def _check_one_state(model: Model, start: Any) -> None:

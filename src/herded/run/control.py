@@ -177,6 +177,8 @@ def _compared(result: Result, name: str, max_memory: Size | None) -> str:
         herds = run_herds(model, MEMBERS, HERDS, min(most, MOST_SWEEPS), max_memory)
     except HerdedError as error:
         return f"{name} could not be compared with a sampler ({error}): it may be far off"
+    if not herds.sweeps:  # interrupted
+        return UNCOMPARED
     gap, noise = _gaps(result.chain_marginals[0], herds.chain_marginals)
     excess = gap - SIGMAS * noise
     if excess.max(initial=0.0) > DIFFERENT:

@@ -140,7 +140,7 @@ class MarginalRecorder(Recorder):
             averages[:, :2] = np.stack([1.0 - ones, ones], axis=1)[:, :width]
         else:
             sums = self.layout.unstore(state.tally.reshape(-1, width).T).T
-            # A conditional sums to 2^24. In blocks a variable is visited more or less than once.
+            # Divided by their sum, because in blocks a variable is visited more or less than once.
             total = sums.sum(axis=1, keepdims=True)
             seen = total > 0
             averages = np.where(seen, sums / np.where(seen, total, 1), self.frequencies())

@@ -2,10 +2,12 @@
 
 The bits of a run depend neither on the size of its blocks nor on threads nor on interruptions.
 Only where a run is given seconds does the clock decide how many sweeps there are. Ctrl-C, and
-SIGTERM where the program handles it, end a run after its block.
+SIGTERM where the program handles it, end a run after its block; so does a callback that raises
+KeyboardInterrupt. Whoever runs the loop then raises `Interrupted` with what was found.
 """
 
 import contextlib
+import math
 import signal
 import sys
 import threading
@@ -14,12 +16,20 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, Protocol
 
+from herded.errors import Interrupted
 from herded.run.progress import Callback, Progress, Snapshot
 
 ENDLESS = 2**60  # sweeps of a run that only the clock ends
 LONGEST = 0.1  # seconds of a block of a run with a time limit
 SHARE = 0.5  # of the time so far: early blocks are short, for callbacks
 PROMPT = 0.5  # seconds of a block of any other run: Ctrl-C, checkpoints and bars wait for its end
+
+
+SAME_PRESS = 1.0  # seconds: wrappers such as `uv run` pass on a signal that came already
+
+
+class BlockDropped(KeyboardInterrupt):
+    """An interruption of a block that has left its run as it was before."""
 
 
 class Run(Protocol):
@@ -69,19 +79,31 @@ def run_all(
     save: Callable[[], None] | None = None,
     save_every: float = 30.0,
     is_brief: bool = False,
-) -> None:
-    """Advance `run` until it is finished, its time is up, or the event of `stopping` is set."""
+) -> bool:
+    """Advance `run` until it is finished, its time is up, or the event of `stopping` is set.
+
+    Returns whether somebody asked it to stop: also where it had come to its end by then, since
+    whoever presses Ctrl-C means the program, not the block that happened to run.
+    """
     before, rows = run.seconds, run.first if seconds is None else 1
     with stopping as stop:
         bar = _bar(run, seconds, progress, is_brief)
         began = saved = time.perf_counter()
         try:
             while not (run.is_finished() or stop.is_set() or _is_over(run, seconds)):
-                step = run.advance(min(rows, run.most))
+                try:
+                    step = run.advance(min(rows, run.most))
+                except BlockDropped:
+                    stop.set()
+                    break
                 now = time.perf_counter()
                 took, run.seconds = before + now - began - run.seconds, before + now - began
                 rows = _rows(run, step, took, seconds)
-                note = callback(run.snapshot()) if callback else None
+                try:
+                    note = callback(run.snapshot()) if callback else None
+                except KeyboardInterrupt:  # the block is whole, so that nothing is lost
+                    note = None
+                    stop.set()
                 if bar is not None:
                     bar.update(run.done if seconds is None else int(run.seconds), note or "")
                 if save is not None and now - saved > save_every:
@@ -91,6 +113,7 @@ def run_all(
             if bar is not None:
                 bar.close()
     run.interrupted = not (run.is_finished() or _is_over(run, seconds))
+    return stop.is_set()
 
 
 def _rows(run: Run, step: int, took: float, seconds: float | None) -> int:
@@ -123,7 +146,7 @@ _stop: threading.Event | None = None
 
 @contextlib.contextmanager
 def interrupted_together() -> Iterator[None]:
-    """Within it Ctrl-C ends all runs, also those in threads, with a KeyboardInterrupt.
+    """Within it Ctrl-C ends all runs, also those in threads, with `Interrupted`, without a result.
 
     For work that consists of many runs and is of no use in part. The signal sets an event that
     every run checks, since an exception raised by the handler itself could get lost in a callback
@@ -151,30 +174,31 @@ def raise_if_halted() -> None:
 
 def _raise_if(event: threading.Event) -> None:
     if event.is_set():
-        raise KeyboardInterrupt
-
-
-_NEVER = threading.Event()  # of runs that no signal stops: nobody sets it
+        raise Interrupted
 
 
 def interruptible(*, brief: bool = False) -> contextlib.AbstractContextManager[threading.Event]:
-    """An event that Ctrl-C sets instead of raising; a second Ctrl-C raises as usual.
+    """An event that Ctrl-C sets instead of raising; whoever uses it raises `Interrupted` later.
 
+    A second Ctrl-C raises at once, unless it comes so soon (`SAME_PRESS`) that it is the same one.
     Nested uses share one event. With `brief`, no handlers are set unless it is nested: setting
     them would take longer than the run, and in a loop of such runs Ctrl-C should end the loop.
     """
     if _halt is not None:
         return _halted_by(_halt)
     if threading.current_thread() is not threading.main_thread():
-        return contextlib.nullcontext(_NEVER)
+        return contextlib.nullcontext(threading.Event())
     if _stop is not None:
         return contextlib.nullcontext(_stop)
-    return contextlib.nullcontext(_NEVER) if brief else _stopped_by_signals()
+    return contextlib.nullcontext(threading.Event()) if brief else _stopped_by_signals()
 
 
 @contextlib.contextmanager
 def _halted_by(event: threading.Event) -> Iterator[threading.Event]:
-    yield event
+    try:
+        yield event
+    except Interrupted:  # whose result is a part of what the caller wants
+        raise Interrupted from None
     _raise_if(event)
 
 
@@ -211,10 +235,16 @@ def _setting(event: threading.Event, *, once: bool) -> Iterator[None]:
     """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
+    pressed = -math.inf  # when the first signal came
+
     def interrupt(number: int, frame: FrameType | None) -> None:
-        event.set()
-        if once:
+        nonlocal pressed
+        if not event.is_set():
+            pressed = time.monotonic()
+            event.set()
+        elif once and time.monotonic() - pressed > SAME_PRESS:
             signal.signal(number, before[signal.Signals(number)])
+            signal.raise_signal(number)
 
     theirs: Any = before[signal.SIGTERM]
 
@@ -229,10 +259,8 @@ def _setting(event: threading.Event, *, once: bool) -> Iterator[None]:
         handlers[signal.SIGINT] = interrupt
     if callable(theirs):
         handlers[signal.SIGTERM] = terminate
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
-    try:
+    with contextlib.ExitStack() as given_back:  # all of them, also where the first one raises
+        for number, handler in handlers.items():
+            given_back.callback(signal.signal, number, before[number])
+            signal.signal(number, handler)
         yield
-    finally:
-        for number in handlers:
-            signal.signal(number, before[number])

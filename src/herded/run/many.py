@@ -19,7 +19,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeGuard
 
-from herded.errors import HerdedError, MethodError, ModelError
+from herded.errors import HerdedError, Interrupted, MethodError, ModelError
 from herded.io.models import read_model
 from herded.methods.protocol import Method
 from herded.models.checks import described
@@ -35,7 +35,8 @@ from herded.system.atomic import FilePath
 BATCH = 0.05  # seconds
 LARGEST = 256  # models
 SMALL = 2**15  # updates of a run
-OF_ONE = ("callback", "checkpoint", "layout", "start")  # options that are about one model
+# Options that are about one model
+OF_ONE = ("callback", "checkpoint", "layout", "on_interrupt", "start")
 
 
 def infer_many(
@@ -73,6 +74,9 @@ def infer_many(
     ------
     HerdedError
         The first error ends all runs. Its message begins with the number of the model.
+    Interrupted
+        Ctrl-C ends all runs. Its `result` is a dict of the results that are whole, by the number
+        of the model.
     WorkerError
         If workers die again and again.
 
@@ -83,9 +87,15 @@ def infer_many(
     >>> [result.marginals[0, 0].round(3).tolist() for result in results]
     [[0.5, 0.5], [0.119, 0.881]]
     """
-    found = dict(
-        infer_as_completed(models, method, executor=executor, progress=progress, **options)
-    )
+    found: dict[int, Result] = {}
+    try:
+        for number, result in infer_as_completed(
+            models, method, executor=executor, progress=progress, **options
+        ):
+            found[number] = result
+    except KeyboardInterrupt:
+        said = f"interrupted when {len(found)} models were done"
+        raise Interrupted(f"{said}: error.result has them by number", found or None) from None
     return [found[number] for number in range(len(found))]
 
 

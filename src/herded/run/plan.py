@@ -23,7 +23,7 @@ from herded.run.auto import CHAINS, Choice, annealed, bridged, choose, sampler_n
 from herded.run.begun import Begun, read_begun, read_method
 from herded.run.climb import Run, Rung, better_of, climb, ladder
 from herded.run.climb_log_z import climb_log_z
-from herded.run.infer import infer, issue
+from herded.run.infer import issue, run_method
 from herded.run.keep import Marginals
 from herded.run.result import Result
 from herded.run.rounds import anneal_in_rounds
@@ -218,7 +218,7 @@ def _resumed(model: Model, asked: Request, begun: Begun) -> Choice:
 
 
 def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **options: Any) -> Result:
-    """Do what was planned; `options` are the others of `infer`."""
+    """Do what was planned; `options` are the others of `run_method`."""
     if options.get("layout") is None:
         options["layout"] = plan.layout
     if plan.samples and options.get("keep") is None:
@@ -238,7 +238,7 @@ def _as_planned(model: Model, plan: Plan, seconds: float | None, options: dict[s
     """One run, or rounds of annealing where the clock ends them."""
 
     def run(method: Method, **length: Any) -> Result:
-        return infer(model, method, chains=plan.chains, **length, **options)
+        return run_method(model, method, chains=plan.chains, **length, **options)
 
     if seconds is None or plan.sweeps is not None or not is_annealed(plan.method):
         return run(plan.method, sweeps=plan.sweeps, seconds=seconds, burn_in=plan.burn_in)
@@ -295,7 +295,7 @@ def _on_rung(
         path = options.get("checkpoint")
         own["checkpoint"] = path and f"{os.fspath(path)}.{name.replace(' ', '-')}"
     own |= {"sweeps": rung.sweeps, "burn_in": rung.burn_in, "chains": rung.chains}
-    return infer(model, rung.method, seconds=seconds, **own)
+    return run_method(model, rung.method, seconds=seconds, **own)
 
 
 def _with_reason(result: Result, plan: Plan) -> Result:

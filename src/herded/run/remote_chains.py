@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from herded.errors import Interrupted
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
 from herded.run.executors import Workers
+from herded.run.loop import BlockDropped
 from herded.run.sampling import Chain, SamplerRun
 
 ROUND = 1.0  # seconds at least, once the pace is known
@@ -35,10 +37,17 @@ class RemoteChains:
         jobs = [
             (c, *common, chain.state, records_to_send(chain)) for c, chain in enumerate(run.chains)
         ]
-        worked = 0.0
-        for (c, *_), (state, arrays, seconds) in self.workers.completed(round_of_chain, jobs):
+        worked, received = 0.0, []
+        try:
+            for (c, *_), (state, arrays, seconds) in self.workers.completed(round_of_chain, jobs):
+                received.append((c, state, arrays))
+                worked += seconds
+        except Interrupted:
+            raise
+        except KeyboardInterrupt as error:  # a terminal sends Ctrl-C to workers, too
+            raise BlockDropped from error
+        for c, state, arrays in received:  # all of them or none, so that chains stay abreast
             receive(run.chains[c], state, arrays)
-            worked += seconds
         self._learn(step, worked / len(jobs), time.perf_counter() - began)
 
     def _learn(self, step: int, worked: float, took: float) -> None:

@@ -19,6 +19,26 @@ Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True)
+class Diagnostic:
+    """One typed finding about a run, for code that must not parse text.
+
+    Examples
+    --------
+    >>> from herded.run.result import Diagnostic
+    >>> found = Diagnostic("interrupted", "warning", "interrupted after 200 sweeps")
+    >>> found.kind, str(found)
+    ('interrupted', 'interrupted after 200 sweeps')
+    """
+
+    kind: str  # "interrupted" is the only one so far
+    severity: str  # "warning" where the numbers suffer from it, else "note"
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True)
 class Best:
     """A state and the log of its unnormalised probability."""
 
@@ -69,8 +89,8 @@ class Curve:
 
 
 def curve_of(points: np.ndarray, errors: np.ndarray, sweeps: int, done: int) -> Curve:
-    """The errors at the points that a run has come to: the clock may have ended it earlier."""
-    reached = points <= (done if sweeps >= 2**60 else sweeps)
+    """The errors at the points that a run has come to: it may have ended before the others."""
+    reached = points <= min(done, sweeps)
     return Curve(points[reached], errors[:, reached])
 
 
@@ -107,6 +127,7 @@ class Result:
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     model: Any = field(default=None, repr=False)  # what it is a result for: names, scores
     warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
+    diagnostics: tuple[Diagnostic, ...] = ()  # typed findings, such as an interruption
     method: Any = field(default=None, repr=False)  # what was run; its text is in `provenance`
     reason: str = field(default="", repr=False)  # why, where the method was not given
     climb: tuple[Any, ...] = field(default=(), repr=False)  # `Step`s, where several were tried

@@ -14,6 +14,7 @@ from herded.moves.ladder import LadderLayout
 from herded.run.bridged import LogZ, LogZRecorder, estimate, warnings_of
 from herded.run.diagnostics import ALONE, Note, confinement, disagreement, immobility
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
+from herded.run.loop import ENDLESS
 from herded.run.observables import Observables
 from herded.run.observed import observed
 from herded.run.result import Best, Curve, Pairs, Result, curve_of
@@ -56,7 +57,7 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
         converged=None,
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
-        kept=_recorded(run, recorded, warnings) | bridged,
+        kept=_recorded(run, recorded, warnings) | bridged if recorded else {},
         warnings=warnings,
         model=model,
         method=run.method,
@@ -68,10 +69,12 @@ def solved(run: SolverRun, reason: str = "") -> Result:
     """What a solver has found, and why it was chosen."""
     model, answer, curve = run.layout.model, run.method.answer(run.layout, run.state), None
     if run.curve:
-        left = np.isnan(run.errors)  # converged: the error stays what it is
-        if left.any():
+        left = np.isnan(run.errors)  # where it has converged the error stays what it is
+        done = run.done - run.burn_in
+        if answer.converged and left.any():
             run.errors[left] = run.error(answer)
-        curve = curve_of(run.points, run.errors[None], run.sweeps, run.done)
+            done = run.done if run.sweeps >= ENDLESS else run.sweeps
+        curve = curve_of(run.points, run.errors[None], run.sweeps, done)
     facts = {"seconds": run.seconds, "sweeps": run.done, "interrupted": run.interrupted}
     return Result(
         shape=model.shape,

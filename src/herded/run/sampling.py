@@ -21,7 +21,7 @@ from herded.models.support import check_start, dispersed_starts, member_starts
 from herded.moves.ladder import LadderLayout
 from herded.run.bridged import LogZ
 from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
-from herded.run.loop import interrupted_afterwards, interruptible
+from herded.run.loop import interruptible
 from herded.run.observables import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
 from herded.system import cores
@@ -204,16 +204,11 @@ class SamplerRun:
         return *of_method, self.layout.signature, *of_run
 
     def stopping(self, is_brief: bool) -> AbstractContextManager[threading.Event]:
-        """What Ctrl-C does: it ends a run after its block, and a brief one with its loop.
+        """What Ctrl-C does: it ends a run after its block, and a brief one at once.
 
-        A compiler could lose the exception of a brief one, so that it comes after the first of its
-        kind.
+        Not the first of its kind: a compiler could lose the exception.
         """
-        if not is_brief:
-            return interruptible()
-        if self.signature in _WARM:
-            return interruptible(brief=True)
-        return interrupted_afterwards()
+        return interruptible(brief=is_brief and self.signature in _WARM)
 
     def has_compiled(self) -> None:
         """Remember that kernels of this kind are compiled now."""

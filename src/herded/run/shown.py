@@ -71,7 +71,7 @@ def _facts(result: "Result") -> Iterator[tuple[str, str]]:
         yield "samples", _shape(result.samples)
     for name, observed in (kept.get("observables") or {}).items():
         yield name, observed.described()
-    if kept.get("curve") is not None:
+    if kept.get("curve") is not None and len(kept["curve"].sweeps):
         yield "curve", f"error {kept['curve'].errors[:, -1].mean():.3g} at the end"
     for sentence in result.warnings:
         yield "warning", sentence

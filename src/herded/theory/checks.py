@@ -23,6 +23,7 @@ from herded.errors import MethodError
 from herded.models.protocol import Model
 from herded.run.infer import infer
 from herded.run.keep import Joint
+from herded.run.loop import interrupted_together
 from herded.theory.bounds import Constants, constants
 from herded.theory.path import Tables, paper_method, starting_state, within_sweep_path
 from herded.theory.states import check_small, codes, empirical, support, target, total_variation
@@ -335,6 +336,7 @@ def check_corollary(
     return Check("Corollary, d_v(P_T - pi)", measured, known.corollary_bound(T), T, 0)
 
 
+@interrupted_together()  # what its runs have found is of no use by itself
 def _joint(model: Model, T: int, burn_in: int, weights: str, seed: int) -> np.ndarray:
     result = infer(
         model,

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
+from herded.draws.fixed_point import SCALAR_BITS, WEIGHT_BITS
 from herded.errors import MethodError
 from herded.layouts.protocol import Layout
 from herded.methods.herded_gibbs import HerdedGibbs
@@ -16,6 +16,7 @@ from herded.models.protocol import Model
 from herded.models.support import check_start, start_state
 from herded.run.infer import infer
 from herded.run.keep import Samples
+from herded.run.loop import interrupted_together
 from herded.system.stream import stream_key
 from herded.theory.states import check_small
 
@@ -43,7 +44,7 @@ class Tables:
     def __init__(self, layout: Layout) -> None:
         t = layout.arrays
         self.scalar = layout.scalar
-        self.bits = SCALAR_BITS if layout.scalar else VECTOR_BITS
+        self.bits = SCALAR_BITS if layout.scalar else WEIGHT_BITS
         self._p = [int(p) for p in t.p]
         self._width, self._start = t.width.tolist(), t.entry_start.tolist()
         ends = t.neighbour_start.tolist()
@@ -66,6 +67,7 @@ class Tables:
         return self._p[at : at + self._width[i]]
 
 
+@interrupted_together()  # what its runs have found is of no use by itself
 def within_sweep_path(
     model: Model,
     sweeps: int,
