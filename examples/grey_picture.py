@@ -18,9 +18,7 @@ def decibels(picture: np.ndarray) -> float:
     return float(-10 * np.log10(((picture - clean) ** 2).mean()))
 
 
-two = hd.vision.restore(noisy)
-print(f"with two levels: {decibels(two.image):.1f} dB, and a hint: {two.hint}")
-found = hd.vision.restore(noisy, levels="grey")
-print(f"{len(found.levels)} levels, sigma {found.sigma:.3f}, coupling {found.coupling}")
+found = hd.vision.restore(noisy)  # finds out by itself that two levels do not fit
+print(f"model {found.model}, {len(found.levels)} levels, sigma {found.sigma:.3f}")
 print(f"noisy: {decibels(noisy):.1f} dB, restored: {decibels(found.image):.1f} dB")
 plt.imsave("grey_picture.png", np.hstack([noisy, found.image]).clip(0, 1), cmap="gray", dpi=110)

@@ -2,12 +2,13 @@
 
 import argparse
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from herded.errors import MethodError, ModelError
+from herded.errors import HerdedWarning, MethodError, ModelError
 from herded.io.images import read_image, write_image
 from herded.methods.belief_propagation import BeliefPropagation
 from herded.methods.gibbs import Gibbs
@@ -36,16 +37,18 @@ def denoise(options: argparse.Namespace) -> int:
     if truth is not None and truth.shape != noisy.shape:
         raise ModelError(f"expected a truth of {noisy.shape} pixels, got {truth.shape}")
     began = time.perf_counter()
-    found = restore(
-        noisy,
-        options.sigma,
-        _coupling(options.coupling),
-        levels=options.levels,
-        noise=options.noise,
-        method=METHODS[options.method](),
-        sweeps=options.sweeps,
-        progress=None,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HerdedWarning)  # its text is the hint, printed below
+        found = restore(
+            noisy,
+            options.sigma,
+            _coupling(options.coupling),
+            levels=options.levels,
+            noise=options.noise,
+            method=METHODS[options.method](),
+            sweeps=options.sweeps,
+            progress=None,
+        )
     seconds = time.perf_counter() - began
     out = Path(options.out)
     write_image(out, _printable(found, out))
@@ -55,7 +58,8 @@ def denoise(options: argparse.Namespace) -> int:
     if truth is not None:
         print(_errors(noisy, found, truth))
     if found.hint:
-        print(found.hint.replace('levels="grey"', "--levels grey"))
+        hint = found.hint.replace('levels="grey"', "--levels grey")
+        print(f"warning: {hint.replace('levels=2', '--levels 2')}")
     print(f"wrote {out} and {beside}")
     return 0
 
@@ -71,21 +75,32 @@ def _coupling(text: str) -> float | str:
 
 def _summary(noisy: np.ndarray, found: Denoised, seconds: float, sweeps: int) -> str:
     h, w = noisy.shape
+    missing = int(np.isnan(noisy).sum()) if noisy.dtype != bool else 0
+    size = f"{w} x {h} pixels" + (f", {missing} of them missing and filled" if missing else "")
+    if not found.levels:
+        done = (
+            f"salt and pepper on {found.flips:.2%} replaced, the rest left as it is"
+            if found.model == "impulses"
+            else "left as it is"
+        )
+        return f"{size}: {done}, {seconds:.2f} s in all"
     levels = ", ".join(f"{level:.3g}" for level in found.levels[:4])
     if len(found.levels) > 4:
         levels = f"{found.levels[0]:.3g} to {found.levels[-1]:.3g} ({len(found.levels)})"
     parts = [f"sigma {found.sigma:.3g}"] if found.sigma else []
     parts += [f"flips {found.flips:.2%}"] if found.noise == "flip" else []
     return (
-        f"{w} x {h} pixels, levels {levels}, {', '.join(parts)}, coupling "
+        f"{size}, levels {levels}, {', '.join(parts)}, coupling "
         f"{found.coupling:.3g}: {sweeps} sweeps, {seconds:.2f} s in all"
     )
 
 
 def _errors(noisy: np.ndarray, found: Denoised, truth: np.ndarray) -> str:
-    """Wrong pixels before and after for two levels, mean squared error for more."""
-    if len(found.levels) > 2:
-        before, after = (float(((one - truth) ** 2).mean()) for one in (noisy, found.image))
+    """Wrong pixels before and after for two levels, mean squared error for others."""
+    if len(found.levels) != 2:
+        before, after = (
+            float(np.nanmean((one.astype(float) - truth) ** 2)) for one in (noisy, found.image)
+        )
         return f"mean squared error {before:.4g} before, {after:.4g} after"
     middle = sum(found.levels) / 2
     white = truth if truth.dtype == bool else truth > (truth.min() + truth.max()) / 2
@@ -99,12 +114,15 @@ def _printable(found: Denoised, out: Path) -> np.ndarray:
 
     TIFF keeps the values: it has room for any.
     """
-    low, high = found.levels[0], found.levels[-1]
     if out.suffix.lower() in (".tif", ".tiff") or found.image.dtype == bool:
         return found.image
-    if len(found.levels) > 2 and low >= 0 and high <= 1:
-        return found.image
-    return (found.image - low) / (high - low)
+    if found.model == "two-level":
+        low, high = found.levels
+    else:
+        low, high = float(found.image.min()), float(found.image.max())
+        if low >= 0 and high <= 1:
+            return found.image
+    return (found.image - low) / (high - low) if high > low else np.clip(found.image, 0, 1)
 
 
 def _before_after(noisy: np.ndarray, clean: np.ndarray) -> np.ndarray:
@@ -115,7 +133,11 @@ def _before_after(noisy: np.ndarray, clean: np.ndarray) -> np.ndarray:
 
 def _stretched(picture: np.ndarray) -> np.ndarray:
     values = picture.astype(float)
-    low, high = np.quantile(values, [0.01, 0.99])
+    known = values[~np.isnan(values)]
+    low, high = np.quantile(known, [0.01, 0.99])
     if high <= low:
-        low, high = values.min(), values.max()
-    return np.clip((values - low) / (high - low), 0, 1) if high > low else np.full_like(values, 0.5)
+        low, high = known.min(), known.max()
+    if high <= low:
+        return np.full_like(values, 0.5)
+    stretched: np.ndarray = np.clip((values - low) / (high - low), 0, 1)
+    return np.where(np.isnan(stretched), 0.5, stretched)

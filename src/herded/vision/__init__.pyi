@@ -1,2 +1,3 @@
-from herded.vision.denoising import Denoised as Denoised, denoise as denoise, restore as restore
+from herded.vision.denoising import denoise as denoise, restore as restore
 from herded.vision.estimator import IsingDenoiser as IsingDenoiser
+from herded.vision.restoration import Denoised as Denoised

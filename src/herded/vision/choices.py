@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from herded.errors import ModelError
 from herded.models.checks import float_array, number, number_array, shown
 from herded.vision.level_sets import is_salted
+from herded.vision.missing import smooth_fill, split_mask
 
 LARGEST = 1e50  # of pixels, levels, sigma, coupling and their inverses: squares stay finite
 NOISES = ("auto", "gauss", "flip")
@@ -25,6 +26,17 @@ class Choices:
     number: int | None  # of levels
     values: np.ndarray | None  # of levels
     noise: str  # "gauss" or "flip"
+    missing: np.ndarray | None = None  # pixels that are not known; `noisy` has a smooth guess there
+
+    @property
+    def observed(self) -> np.ndarray:
+        """The picture with NaN for missing pixels."""
+        return self.noisy if self.missing is None else np.where(self.missing, np.nan, self.noisy)
+
+    @property
+    def known_pixels(self) -> np.ndarray:
+        """The pixels that are not missing, in a row."""
+        return self.noisy.ravel() if self.missing is None else self.noisy[~self.missing]
 
     @property
     def grey(self) -> bool:
@@ -38,7 +50,7 @@ class Choices:
         """The two levels, if they are known: given, or those of a picture that has no others."""
         if self.values is not None:
             return float(self.values[0]), float(self.values[1])
-        low, high = float(self.noisy.min()), float(self.noisy.max())
+        low, high = float(self.known_pixels.min()), float(self.known_pixels.max())
         if low == high:  # one level, and the other at 0
             return (min(low, 0.0), max(low, 0.0)) if low else (0.0, 1.0)
         return None
@@ -56,7 +68,7 @@ def checked(
     noise: str,
 ) -> Choices:
     """The choices, or one sentence on what is wrong with them."""
-    noisy = _picture(image)
+    noisy, missing = _picture(image)
     two_valued = np.asarray(image).dtype == bool
     spread = None if sigma is None else _sigma(sigma)
     number_of, values = _levels(levels)
@@ -64,7 +76,8 @@ def checked(
         raise ModelError(f"expected noise {', '.join(NOISES)}, got {shown(noise)}")
     grey = number_of != 2 if values is None else len(values) > 2
     if noise == "auto":
-        seen = is_salted(noisy) if grey else two_valued or _has_two_values(noisy)
+        known = noisy if missing is None else noisy[~missing]
+        seen = is_salted(noisy) if grey else two_valued or has_two_values(known)
         noise = "flip" if seen and (grey or spread is None) else "gauss"
     elif noise == "flip" and spread is not None and not grey:
         raise ModelError(
@@ -73,28 +86,38 @@ def checked(
         )
     if two_valued and values is None and not grey:
         values = np.array([0.0, 1.0])
-    return Choices(noisy, spread, _coupling(coupling), number_of, values, noise)
+    return Choices(noisy, spread, _coupling(coupling), number_of, values, noise, missing)
 
 
-def _has_two_values(noisy: np.ndarray) -> bool:
+def has_two_values(noisy: np.ndarray) -> bool:
+    """Whether exactly two values occur."""
     low, high = noisy.min(), noisy.max()
     return bool(low < high and ((noisy == low) | (noisy == high)).all())
 
 
-def _picture(image: ArrayLike) -> np.ndarray:
-    noisy = float_array("the picture", image, 2)
-    if not np.isfinite(noisy).all():
+def _picture(image: ArrayLike) -> tuple[np.ndarray, np.ndarray | None]:
+    """The picture, filled where pixels are missing, and which are; None if none are."""
+    numbers, mask = split_mask(image)
+    noisy = float_array("the picture", numbers, 2)
+    if np.isinf(noisy).any():
         raise ModelError(
-            f"expected finite pixels, got {int((~np.isfinite(noisy)).sum())} that are NaN or "
-            "infinite: replace them first"
+            f"expected finite pixels, got {int(np.isinf(noisy).sum())} that are infinite: mask "
+            "them, or make them NaN, to have them filled"
         )
-    size = float(np.abs(noisy).max())
-    if size > LARGEST or 0 < np.ptp(noisy) < 1 / LARGEST:
+    missing = np.isnan(noisy) if mask is None else mask | np.isnan(noisy)
+    if missing.all():
+        raise ModelError(
+            f"expected a picture with known pixels, but all {noisy.size} are masked or NaN"
+        )
+    known = noisy[~missing]
+    if np.abs(known).max() > LARGEST or 0 < np.ptp(known) < 1 / LARGEST:
         raise ModelError(
             "expected pixels below 1e50 that differ by more than 1e-50, got "
-            f"{shown(float(noisy.min()))} to {shown(float(noisy.max()))}: rescale the picture"
+            f"{shown(float(known.min()))} to {shown(float(known.max()))}: rescale the picture"
         )
-    return noisy
+    if missing.any():
+        return smooth_fill(noisy, missing), missing
+    return noisy, None
 
 
 def _sigma(sigma: float) -> float:

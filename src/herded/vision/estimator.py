@@ -1,4 +1,4 @@
-"""A scikit-learn transformer: every row of X is a picture, flattened."""
+"""A scikit-learn transformer: every row of X is a picture, flattened; NaN are missing pixels."""
 
 import math
 from collections.abc import Sequence
@@ -12,9 +12,12 @@ from herded.vision.denoising import restore
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils import Tags
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:  # an older one has no validate_data
     raise missing("scikit-learn 1.6 or later", "IsingDenoiser", "vision") from error
+
+FLOATS = (np.float64, np.float32)
 
 
 class IsingDenoiser(TransformerMixin, BaseEstimator):
@@ -28,7 +31,8 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
         How much neighbours are alike; "auto" estimates it for each picture.
     levels : int, "grey" or sequence of float, optional
     noise : {"auto", "gauss", "flip"}
-        As in `herded.vision.denoise`.
+        As in `herded.vision.denoise`: by default each picture is restored by the model that it
+        gives evidence for, or left as it is.
     sweeps : int
         Traversals of each picture.
     shape : (int, int), optional
@@ -65,9 +69,16 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
         self.sweeps = sweeps
         self.shape = shape
 
+    def __sklearn_tags__(self) -> "Tags":
+        """What scikit-learn may expect: NaN are welcome, float32 comes back as float32."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
     def fit(self, X: ArrayLike, y: object = None) -> "IsingDenoiser":
         """Find the shape of the pictures; nothing else is learned."""
-        pictures = validate_data(self, X, dtype=np.float64)
+        pictures = validate_data(self, X, dtype=FLOATS, ensure_all_finite="allow-nan")
         self.shape_ = self._shape_of(pictures.shape[1])
         return self
 
@@ -87,9 +98,9 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
         return rows, columns
 
     def transform(self, X: ArrayLike) -> np.ndarray:
-        """The pictures, denoised."""
+        """Denoise the pictures; NaN are missing pixels, and are filled."""
         check_is_fitted(self)
-        pictures = validate_data(self, X, dtype=np.float64, reset=False)
+        pictures = validate_data(self, X, dtype=FLOATS, ensure_all_finite="allow-nan", reset=False)
         return np.stack([self._one(row.reshape(self.shape_)).ravel() for row in pictures])
 
     def _one(self, picture: np.ndarray) -> np.ndarray:

@@ -136,7 +136,7 @@ def posterior(
         )
     shares = neighbour_shares(result.samples[:, -1].reshape(HERD, *noisy.shape))
     logs, _, bright = predictions(shares, likelihoods, coupling)
-    return Fit(noise, coupling, float(logs.mean()), bright)
+    return Fit(noise, coupling, float(logs[~np.isnan(noisy)].mean()), bright)
 
 
 def enough(noisy: np.ndarray, pixels: int = ENOUGH) -> np.ndarray:

@@ -30,6 +30,7 @@ FIRST = COUPLINGS.index(0.6)
 FEWEST, MOST, PER_SIGMA = 16, 64, 1.3  # levels of a picture, and steps within one sigma
 SOFTEST = 0.7  # sigma in steps between thresholds, at least: harder ones round the picture
 BEND = 1e-3  # step of the numerical derivative, in sigmas
+NUDGE = 1e-6  # field of a missing pixel: chains start from the guess, and nothing else changes
 ODD = 0.25  # of the range: an end pixel so far from its neighbours' median is noise
 MOSTLY = 0.5  # of the pixels of a grey picture are neither black nor white
 SURE = 4.0  # sigmas of the other noise that are not as far
@@ -47,6 +48,7 @@ class Grey(NamedTuple):
     levels: np.ndarray
     sigma: float
     odd: tuple[float, float] = (0.0, 0.0)  # the share of noise among the darkest, the brightest
+    missing: np.ndarray | None = None  # pixels that say nothing; `noisy` has a guess there
 
 
 def grey_levels(low: float, high: float, sigma: float) -> np.ndarray:
@@ -57,7 +59,7 @@ def grey_levels(low: float, high: float, sigma: float) -> np.ndarray:
 
 def posterior_mean(picture: Grey, coupling: float, run: Run) -> tuple[np.ndarray, float]:
     """The posterior mean of every pixel, and the mean of its slope d found / d y."""
-    noisy, levels, sigma, _ = picture
+    noisy, levels, sigma, _, missing = picture
     found, slope = np.full(noisy.shape, levels[0]), 0.0
     for number, (below, above) in enumerate(pairwise(levels)):
         step = float(above - below)
@@ -66,10 +68,13 @@ def posterior_mean(picture: Grey, coupling: float, run: Run) -> tuple[np.ndarray
         soft = max(sigma, SOFTEST * step)
         off = (noisy - (below + above) / 2) / soft
         field = _doubted(picture, log_odds_above(off)) / 2
+        if missing is not None:
+            field[missing] = np.where(off[missing] > 0, NUDGE, -NUDGE)
         bright = run(ising_grid(field, coupling), number).marginals[..., 1]
         found += step * bright
         bend = (log_odds_above(off + BEND) - log_odds_above(off - BEND)) / (4 * BEND * soft)
-        slope += float((2.0 * step * bright * (1.0 - bright) * bend).mean())
+        slopes = 2.0 * step * bright * (1.0 - bright) * bend
+        slope += float(slopes.mean() if missing is None else slopes[~missing].mean())
     return np.clip(found, levels[0], levels[-1]), slope
 
 
@@ -87,7 +92,7 @@ def _doubted(picture: Grey, odds: np.ndarray) -> np.ndarray:
 
 def odd_ends(noisy: np.ndarray) -> tuple[float, float]:
     """The shares of the darkest and of the brightest pixels that are salt and pepper."""
-    far = _far(noisy)
+    far = far_from_neighbours(noisy)
     return float(far[noisy == noisy.min()].mean()), float(far[noisy == noisy.max()].mean())
 
 
@@ -101,7 +106,7 @@ def is_salted(noisy: np.ndarray) -> bool:
     inside = (noisy > ends[0]) & (noisy < ends[1])
     if inside.mean() < MOSTLY or SURE * local_sigma(noisy, inside) > ODD * size:
         return False
-    far = _far(noisy)
+    far = far_from_neighbours(noisy)
     for end in ends:
         odd = far & (noisy == end)
         nearly = far & (np.abs(noisy - end) < NEARLY * size) & ~odd
@@ -116,7 +121,7 @@ def _beside(odd: np.ndarray) -> int:
     return 2 * int((odd[1:] & odd[:-1]).sum() + (odd[:, 1:] & odd[:, :-1]).sum())
 
 
-def _far(noisy: np.ndarray) -> np.ndarray:
+def far_from_neighbours(noisy: np.ndarray) -> np.ndarray:
     """Which pixels are far from the median of their neighbours."""
     far: np.ndarray = np.abs(noisy - local_median(noisy)) > ODD * float(np.ptp(noisy))
     return far
@@ -125,7 +130,8 @@ def _far(noisy: np.ndarray) -> np.ndarray:
 def best_coupling(picture: Grey, run: Run) -> float:
     """The coupling of the least risk; no weak one where some pixels know nothing of themselves."""
     index, best = FIRST, _risk(picture, COUPLINGS[FIRST], run)
-    for step in (1,) if any(picture.odd) else (1, -1):
+    unknown = any(picture.odd) or picture.missing is not None
+    for step in (1,) if unknown else (1, -1):
         while 0 <= index + step < len(COUPLINGS):
             there = _risk(picture, COUPLINGS[index + step], run)
             if there >= best:
@@ -143,5 +149,8 @@ def _risk(picture: Grey, coupling: float, run: Run) -> float:
     off = (picture.noisy - found) ** 2
     if any(picture.odd):
         inside = (picture.noisy > picture.noisy.min()) & (picture.noisy < picture.noisy.max())
+        inside &= True if picture.missing is None else ~picture.missing
         off = off[inside] if inside.any() else off
+    elif picture.missing is not None:
+        off = off[~picture.missing]
     return float(off.mean()) + 2.0 * picture.sigma**2 * slope

@@ -3,6 +3,8 @@
 Gauss  y = level + sigma z, cut to [floor, ceiling] where the picture's range ends: a pixel at an
        end says only that it would have been there or beyond
 Flip   y = the other level at a rate
+
+A missing pixel is NaN, and equally likely under either level.
 """
 
 from dataclasses import dataclass, replace
@@ -54,7 +56,9 @@ class Flip:
         """(2, H, W) log p(pixel | level), for the lower and for the higher level."""
         kept, flipped = float(log(1.0 - self.rate)), float(log(self.rate))
         bright = noisy > (self.levels[0] + self.levels[1]) / 2
-        return np.stack([np.where(bright, flipped, kept), np.where(bright, kept, flipped)])
+        found = np.stack([np.where(bright, flipped, kept), np.where(bright, kept, flipped)])
+        found[:, np.isnan(noisy)] = 0.0
+        return found
 
     def fitted(self, noisy: np.ndarray, bright: np.ndarray) -> "Flip":
         """The rate that fits best if `bright` is the probability that a pixel has the higher level.
@@ -64,7 +68,7 @@ class Flip:
         if self.known:
             return self
         seen = noisy > (self.levels[0] + self.levels[1]) / 2
-        rate = float(np.where(seen, 1.0 - bright, bright).mean())
+        rate = float(np.where(seen, 1.0 - bright, bright)[~np.isnan(noisy)].mean())
         return self.at(rate)
 
 
@@ -124,6 +128,7 @@ class Gauss:
                 found[k][noisy <= self.floor] = log_below((self.floor - level) / self.sigma)
             if self.ceiling < np.inf:
                 found[k][noisy >= self.ceiling] = log_below((level - self.ceiling) / self.sigma)
+        found[:, np.isnan(noisy)] = 0.0
         return found
 
     def fitted(self, noisy: np.ndarray, bright: np.ndarray) -> "Gauss":
@@ -135,9 +140,11 @@ class Gauss:
         if self.known:
             return self
         middle = (self.levels[0] + self.levels[1]) / 2  # sums of squares far from 0 lose digits
-        centred = noisy - middle
+        known = ~np.isnan(noisy)
+        centred = np.where(known, noisy - middle, 0.0)
         ends = (self.floor - middle, self.ceiling - middle)
-        sums = [_sums(centred, share, ends) for share in (1.0 - bright, bright)]
+        shares = (np.where(known, 1.0 - bright, 0.0), np.where(known, bright, 0.0))
+        sums = [_sums(centred, share, ends) for share in shares]
         means = [level - middle for level in self.levels]
         sigma = self.sigma
         for _ in range(ROUNDS if any(part.below + part.above for part in sums) else 1):

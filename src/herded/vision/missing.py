@@ -1,0 +1,83 @@
+"""Missing pixels: where they are, and smooth values for them to start from.
+
+A masked pixel or a NaN says nothing about the picture. Models take it as a pixel without a field;
+steps that need a number in every pixel use the smooth fill.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+RELAXATIONS = 60  # of the fill at full size; coarser ones have done the rest
+SHIFTS = ((3, 5), (-5, 3), (7, -4), (-11, -13))  # of the holes, to where something is known
+
+Filler = Callable[[np.ndarray, np.ndarray], np.ndarray]  # a picture, what is missing: filled
+
+
+def split_mask(image: ArrayLike) -> tuple[ArrayLike, np.ndarray | None]:
+    """Separate a masked array into numbers and its mask; None for an array without one."""
+    if isinstance(image, np.ma.MaskedArray) and np.ma.is_masked(image):
+        mask = np.ma.getmaskarray(image)
+        data = image.data.copy()
+        data[mask] = 0  # whatever is below the mask, even an infinite number, is not looked at
+        return data, mask
+    return image, None
+
+
+def smooth_fill(picture: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """Fill missing pixels by the smoothest surface through their surroundings.
+
+    Coarser pictures give a start (pull and push), a few averages of four neighbours the rest.
+    """
+    filled = np.where(missing, _pyramid_fill(np.where(missing, 0.0, picture), ~missing), picture)
+    rows, columns = np.nonzero(missing)
+    h, w = picture.shape
+    around = [
+        (np.clip(rows + down, 0, h - 1), np.clip(columns + right, 0, w - 1))
+        for down, right in ((-1, 0), (1, 0), (0, -1), (0, 1))
+    ]
+    for _ in range(RELAXATIONS):
+        filled[rows, columns] = sum(filled[place] for place in around) / len(around)
+    return filled
+
+
+def _pyramid_fill(total: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Means of ever larger squares, each used where the smaller ones have no pixel."""
+    known = weight > 0
+    mean = np.where(known, total / np.where(known, weight, 1.0), 0.0)
+    if known.all() or max(total.shape) == 1:
+        return mean
+    coarse = _pyramid_fill(_halved(total), _halved(weight.astype(float)))
+    h, w = total.shape
+    large = coarse.repeat(2, axis=0).repeat(2, axis=1)[:h, :w]
+    return np.where(known, mean, large)
+
+
+def _halved(picture: np.ndarray) -> np.ndarray:
+    """Sums of squares of 2 x 2 pixels."""
+    h, w = picture.shape
+    even = np.pad(picture, ((0, h % 2), (0, w % 2)))
+    halved: np.ndarray = even.reshape((h + 1) // 2, 2, (w + 1) // 2, 2).sum(axis=(1, 3))
+    return halved
+
+
+def best_fill(picture: np.ndarray, missing: np.ndarray, fillers: Sequence[Filler]) -> np.ndarray:
+    """Fill by the filler that predicts known pixels best, in holes of the same shapes.
+
+    The holes are moved by a few pixels to where the picture is known, and each filler is asked for
+    what is there. The first one wins a tie, or if no hole can be moved.
+    """
+    held_out = np.zeros_like(missing)
+    for shift in SHIFTS:
+        held_out |= np.roll(missing, shift, axis=(0, 1)) & ~missing
+        if held_out.any():
+            break
+    best, least = fillers[0], np.inf
+    if held_out.any() and not (held_out | missing).all():
+        for filler in fillers:
+            found = filler(picture, missing | held_out)
+            error = float(((found - picture)[held_out] ** 2).mean())
+            if error < least:
+                best, least = filler, error
+    return np.where(missing, best(picture, missing), picture)

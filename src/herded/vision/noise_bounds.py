@@ -1,0 +1,127 @@
+"""Upper bounds of the noise in a picture, from its calmest part.
+
+Noise hits every part of a picture alike, and what the picture itself adds only looks like more of
+it. So the noise is at most what is found where there is least: in the calmest patches and the
+weakest direction of their covariance (Gaussian noise), in the most predictable neighbourhood
+(flips), around the surroundings that are seldom black or white (salt and pepper). A texture or a
+halftone has hardly any noise by these measures, although neighbouring pixels differ everywhere.
+"""
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from herded.vision.starts import local_median
+
+PATCH = 5  # side of the patches whose covariance is taken
+CALMEST = 0.3  # share of the patches, by variance
+MIN_PATCHES = 100  # 4 for every dimension of a patch
+MAX_PATCHES = 20_000
+MIN_UNSATURATED = 0.15  # share of patches without black and white pixels, to use only those
+MIN_CONTEXT = 50  # pixels with the same eight neighbours, to count flips among them
+MIN_UNIFORM = 100  # pixels whose neighbours are all alike
+SURE = 3.0  # standard errors of a count: there are up to 256 neighbourhoods
+MEDIAN_BINS = 6
+SEED = (20130501, 31)  # unlike those that people add noise with: theirs must not come again
+
+
+def careful_sigma(picture: np.ndarray, missing: np.ndarray | None = None) -> float:
+    """Estimate the standard deviation of Gaussian noise, rather too low than too high.
+
+    Noise adds the same variance to every direction of a patch, so that its variance is at most the
+    least eigenvalue of the patches' covariance. Eigenvalues that differ show that the picture adds
+    to them, and then probably to the least one, too: what the middle one exceeds it by is taken
+    off. The same steps on white noise calibrate the choice of calm patches and the spread that
+    estimated eigenvalues have by chance. Zero if the picture is too small to tell.
+    """
+    if min(picture.shape) < PATCH:
+        return 0.0
+    patches = _usable_patches(picture, missing)
+    if len(patches) < MIN_PATCHES:
+        return 0.0
+    noise = np.random.default_rng(SEED).normal(size=picture.shape)
+    noise_patches = sliding_window_view(noise, (PATCH, PATCH)).reshape(-1, PATCH * PATCH)
+    noise_patches = noise_patches[:: max(1, len(noise_patches) // len(patches))]
+    values = _eigenvalues(patches) / _eigenvalues(noise_patches[: len(patches)])
+    least, middle = float(values[0]), float(values[len(values) // 2])
+    return float(np.sqrt(max(least - max(middle - least, 0.0), 0.0)))
+
+
+def _usable_patches(picture: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
+    """Patches of known pixels; those without pixels at the ends of the range if there are enough.
+
+    Where a range ends, noise is cut off and looks weaker than it is.
+    """
+    patches = sliding_window_view(picture, (PATCH, PATCH)).reshape(-1, PATCH * PATCH)
+    if missing is not None:
+        known = ~sliding_window_view(missing, (PATCH, PATCH)).any(axis=(2, 3)).ravel()
+        patches = patches[known]
+    if len(patches) == 0:
+        return patches
+    patches = patches[:: max(1, len(patches) // MAX_PATCHES)]
+    low, high = picture.min(), picture.max()
+    inside = ((patches > low) & (patches < high)).all(axis=1)
+    enough = inside.sum() >= max(MIN_PATCHES, MIN_UNSATURATED * len(patches))
+    return patches[inside] if enough else patches
+
+
+def _eigenvalues(patches: np.ndarray) -> np.ndarray:
+    """Rising eigenvalues of the covariance of the calmest patches."""
+    variances = patches.var(axis=1)
+    calm = patches[variances <= np.quantile(variances, CALMEST)]
+    calm = calm - calm.mean(axis=1, keepdims=True)  # a patch's own brightness is no noise
+    values: np.ndarray = np.linalg.eigvalsh(calm.T @ calm / len(calm))[1:]  # the mean has none
+    return values
+
+
+def flip_bound(bright: np.ndarray, missing: np.ndarray | None = None) -> float:
+    """Bound the share of flipped pixels in a picture of two levels from above.
+
+    Under flips, the rarer value is at least as frequent as flips among pixels whose eight
+    neighbours form the same pattern. So the rate is at most that of any pattern. Zero if there are
+    too few pixels among equal neighbours to count at.
+    """
+    if min(bright.shape) < 3:
+        return 0.0
+    pattern, centre = _neighbour_patterns(bright)
+    if missing is not None:
+        known = ~sliding_window_view(missing, (3, 3)).any(axis=(2, 3)).ravel()
+        pattern, centre = pattern[known], centre[known]
+    total = np.bincount(pattern, minlength=256)
+    ones = np.bincount(pattern, weights=centre, minlength=256)
+    rarer = np.minimum(ones, total - ones)
+    uniform = total[0] + total[255]
+    differing = ones[0] + total[255] - ones[255]
+    if uniform < MIN_UNIFORM:
+        return 0.0
+    frequent = total >= MIN_CONTEXT
+    highest = (rarer + SURE * np.sqrt(rarer + 1.0) + SURE)[frequent] / total[frequent]
+    # Of flips themselves a careful count: a few lone pixels are no evidence.
+    careful = max(differing - SURE * np.sqrt(differing), 0.0) / uniform
+    return float(min(careful, highest.min())) if frequent.any() else 0.0
+
+
+def _neighbour_patterns(bright: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The eight neighbours of every inner pixel as a number below 256, and the pixel."""
+    h, w = bright.shape
+    pattern = np.zeros((h - 2, w - 2), np.int64)
+    for row, column in ((0, 0), (0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1), (2, 2)):
+        pattern = 2 * pattern + bright[row : row + h - 2, column : column + w - 2]
+    return pattern.ravel(), bright[1:-1, 1:-1].ravel()
+
+
+def impulse_bound(at_end: np.ndarray, filled: np.ndarray) -> float:
+    """Bound the share of pixels that salt (or pepper) has put at an end of the range from above.
+
+    The share of such pixels is at least that of the noise whatever surrounds them; surroundings
+    are told apart by the median of a pixel and its neighbours.
+    """
+    median = local_median(filled).ravel()
+    edges = np.quantile(median, np.linspace(0, 1, MEDIAN_BINS + 1)[1:-1])
+    place = np.searchsorted(edges, median, side="right")
+    total = np.bincount(place, minlength=MEDIAN_BINS)
+    counts = np.bincount(place, weights=at_end.ravel(), minlength=MEDIAN_BINS)
+    frequent = total >= MIN_CONTEXT
+    if not frequent.any():
+        return 0.0
+    highest = (counts + SURE * np.sqrt(counts))[frequent] / total[frequent]
+    return float(min(highest.min(), at_end.mean()))

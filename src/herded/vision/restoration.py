@@ -1,0 +1,214 @@
+"""The two models of a picture, run on it: two levels, and grey by level sets."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.errors import HerdedWarning
+from herded.methods.gibbs import Gibbs
+from herded.methods.protocol import Method, Sampler
+from herded.models.grids import ising_grid
+from herded.models.lattice import Lattice
+from herded.run.infer import infer
+from herded.run.keep import Marginals
+from herded.run.result import Result
+from herded.vision.choices import Choices
+from herded.vision.fit import HERD, enough, fit
+from herded.vision.hints import hint
+from herded.vision.level_sets import (
+    NUDGE,
+    Grey,
+    best_coupling,
+    grey_levels,
+    odd_ends,
+    posterior_mean,
+)
+from herded.vision.noise import Flip, Gauss, ends
+from herded.vision.starts import flip_rate, level_guesses, local_mean, local_sigma
+
+TRIAL_SWEEPS = 24  # to find the coupling of a grey picture
+TRIAL_PIXELS = 2**14
+
+
+@dataclass(frozen=True)
+class Denoised:
+    """A denoised picture, and what was assumed or estimated to get it: what `restore` returns.
+
+    Attributes
+    ----------
+    image : ndarray of shape (H, W)
+        Of the input's dtype.
+    result : Result or None
+        The posterior of a picture of two levels. A grey one has one for every threshold, of which
+        only the mean is kept.
+    levels : tuple of float
+        The values of clean pixels; empty for a picture that was left as it is.
+    noise : str
+        "gauss" or "flip".
+    sigma : float
+        The standard deviation of the noise; 0 for flips on two levels.
+    flips : float
+        The share of flipped pixels; 0 for Gaussian noise.
+    coupling : float
+        How much neighbours are alike.
+    hint : str
+        A sentence where no model fits the picture, which is also a warning; else empty.
+    model : {"two-level", "grey", "impulses", "none"}
+        The model that was used; "impulses" if only salt and pepper were replaced, "none" for a
+        picture that was left as it is, apart from missing pixels.
+
+    Examples
+    --------
+    >>> noisy = np.ones((16, 16), bool)
+    >>> noisy[3, 3] = False
+    >>> found = hd.vision.restore(noisy, levels=2)
+    >>> found.levels, found.noise, bool(found.image.all())
+    ((0.0, 1.0), 'flip', True)
+    >>> hd.vision.restore(noisy).model  # one odd pixel is no evidence of noise
+    'none'
+    """
+
+    image: np.ndarray
+    result: Result | None
+    levels: tuple[float, ...]
+    noise: str
+    sigma: float
+    flips: float
+    coupling: float
+    hint: str = ""
+    model: str = "two-level"
+
+
+class Attempt(NamedTuple):
+    """A restored picture, and how much its pixels follow their own noise."""
+
+    restored: Denoised
+    divergence: float  # the mean of d found_i / d y_i
+
+
+def restore_two_levels(chosen: Choices, runs: "Runs") -> Attempt:
+    """Restore a picture of two levels, with what is not given fitted to it."""
+    noisy = chosen.noisy
+    starts = _starts(chosen)
+    known = chosen.coupling is not None and starts[0].known
+    if known or np.ptp(noisy) == 0:  # nothing to fit, or to fit to
+        noise, strength = starts[0], chosen.coupling_or(1.0)
+    else:
+        noise, strength, _, _ = fit(chosen.observed, starts, chosen.coupling)
+    result = runs.run(ising_grid(two_level_field(chosen, noise), strength))
+    share = result.marginals[..., 1]
+    bright: np.ndarray = share > 0.5
+    restored = Denoised(
+        np.array(noise.levels)[bright.astype(np.int64)],
+        result,
+        noise.levels,
+        "flip" if isinstance(noise, Flip) else "gauss",
+        noise.sigma,
+        noise.rate,
+        strength,
+        hint(noisy, noise, bright),
+    )
+    spread: np.ndarray = share * (1.0 - share)
+    gap = (noise.levels[1] - noise.levels[0]) / noise.sigma if noise.sigma else 0.0
+    if chosen.missing is not None:
+        spread = spread[~chosen.missing]
+    return Attempt(restored, float(gap * gap * spread.mean()))
+
+
+def two_level_field(chosen: Choices, noise: Gauss | Flip) -> np.ndarray:
+    """Half the log-odds of every pixel by itself; of a missing one only which way it starts."""
+    likelihoods = noise.log_likelihoods(chosen.observed)
+    field: np.ndarray = (likelihoods[1] - likelihoods[0]) / 2
+    if chosen.missing is not None:
+        above = chosen.noisy[chosen.missing] > sum(noise.levels) / 2
+        field[chosen.missing] = np.where(above, NUDGE, -NUDGE)
+    return field
+
+
+def _starts(chosen: Choices) -> Sequence[Gauss | Flip]:
+    """Where the fit starts; or what it is, as far as it is known."""
+    noisy, known = chosen.noisy, chosen.two_levels
+    if chosen.noise == "flip":
+        levels = known or (float(noisy.min()), float(noisy.max()))
+        return [Flip(levels, *flip_rate(noisy > (levels[0] + levels[1]) / 2))]
+    pairs = [known] if known else level_guesses(noisy)
+    spread = chosen.sigma or local_sigma(noisy)
+    floor, ceiling = ends(noisy)
+    return [
+        Gauss(pair, spread, floor, ceiling, known is not None, chosen.sigma is not None).at(
+            *pair, max(spread, 1e-50)
+        )
+        for pair in pairs
+    ]
+
+
+def restore_grey(chosen: Choices, runs: "Runs") -> Attempt:
+    """Restore a grey picture: the mean over its level sets."""
+    noisy, missing = chosen.noisy, chosen.missing
+    odd = odd_ends(noisy) if chosen.noise == "flip" else (0.0, 0.0)
+    inside = (noisy > noisy.min()) & (noisy < noisy.max()) if any(odd) else None
+    if missing is not None:
+        inside = ~missing if inside is None else inside & ~missing
+    sigma = chosen.sigma or local_sigma(noisy, inside)
+    levels = chosen.values
+    if levels is None:
+        smooth = local_mean(noisy)
+        low, high = float(smooth.min()), float(smooth.max())
+        high = high if high > low else low + 1.0
+        levels = grey_levels(low, high, sigma)
+        if chosen.number is not None:
+            levels = np.linspace(low, high, chosen.number)
+    picture = Grey(noisy, levels, sigma, odd, missing)
+    strength, slope = chosen.coupling, 1.0
+    if np.ptp(noisy) == 0:
+        found, strength = noisy.copy(), chosen.coupling_or(1.0)
+    else:
+        if strength is None:
+            part = picture._replace(
+                noisy=enough(noisy, TRIAL_PIXELS),
+                missing=None if missing is None else enough(missing, TRIAL_PIXELS),
+            )
+            strength = best_coupling(part, Runs(None, TRIAL_SWEEPS).run)
+        found, slope = posterior_mean(picture, strength, runs.run)
+    flips = float((odd[0] * (noisy == noisy.min()) + odd[1] * (noisy == noisy.max())).mean())
+    values = tuple(map(float, levels))
+    kind = "flip" if chosen.noise == "flip" else "gauss"
+    restored = Denoised(found, None, values, kind, sigma, flips, strength, model="grey")
+    return Attempt(restored, slope)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of one method on the lattices of a picture."""
+
+    method: Method | None
+    sweeps: int
+    progress: bool | None = False
+
+    def check_options(self) -> None:
+        """Complain about a wrong method or number of sweeps, also where no picture is run."""
+        self.run(ising_grid(np.zeros((2, 2)), 0.0))
+
+    def run(self, model: Lattice, number: int = 0) -> Result:
+        """The posterior, from the most likely level of each pixel: others waste the first sweeps.
+
+        What a herd says of pixels that have not moved on stays in the result: on a picture, whole
+        regions rightly do not.
+        """
+        method = self.method or Gibbs(seed=number, herd=HERD)
+        start = model.log_unary.argmax(axis=2) if isinstance(method, Sampler) else None
+        counts = self.method is None and isinstance(self.sweeps, int)  # else infer will object
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HerdedWarning)
+            return infer(
+                model,
+                method,
+                sweeps=self.sweeps,
+                burn_in=self.sweeps // 3 if counts else 0,
+                start=start,
+                keep=[Marginals(rao_blackwell=True)] if self.method is None else None,
+                progress=self.progress,
+            )
