@@ -137,10 +137,15 @@ class CorpusError(HerdedError, ValueError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended a run. A `KeyboardInterrupt` that carries what there was by then.
+    """Ctrl-C ended a run. A `KeyboardInterrupt` that carries the partial result.
 
-    `result` is what the interrupted function would have returned, as far as it got, or None where
-    it had found nothing.
+    A script that does not catch it ends with exit code 1.
+
+    Attributes
+    ----------
+    result
+        What the interrupted function would have returned, as far as it got. None where there is
+        no partial result, such as during the burn-in: then there are no numbers.
 
     Examples
     --------

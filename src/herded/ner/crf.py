@@ -119,8 +119,6 @@ class CRF:
     ) -> "CRF":
         """Learn from labelled sentences.
 
-        Ctrl-C ends the training with what the last whole epoch gave.
-
         Parameters
         ----------
         X : list of Document or of list of str
@@ -142,6 +140,9 @@ class CRF:
             If there are no words, or labels are missing.
         MethodError
             If an option is out of range, or training diverges.
+        Interrupted
+            After Ctrl-C: a KeyboardInterrupt whose `result` is this CRF as the last whole epoch
+            left it, or None before that.
         """
         self._check()
         documents, given = labelled(X, y)

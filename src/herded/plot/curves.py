@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from herded.errors import NotKeptError
 from herded.plot.frames import WIDTH, as_text
 from herded.system.plot import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots
 
@@ -71,6 +72,11 @@ def series(result: Any, name: str | None = None) -> Any:
     >>> hd.plot.series(result, "energy").savefig("energy.png")
     """
     found = list(result.observables.values()) if name is None else [result.observables[name]]
+    if not found:
+        raise NotKeptError(
+            "expected observables for a picture, but the run ended before the first value: use "
+            "more sweeps, or a smaller Observable(every=)"
+        )
     figure, axes = subplots(len(found), 1, width=WIDTH, height=0.6 + 2.0 * len(found))
     for axis, observed in zip(np.ravel(axes), found, strict=True):
         values = observed.series.reshape(*observed.series.shape[:2], -1)

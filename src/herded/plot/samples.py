@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from herded.errors import NotKeptError
 from herded.models.labels import variable_label
 from herded.plot.frames import WIDTH, as_text, image, middle_slice, panels
 from herded.system.plot import in_style, subplots
@@ -36,6 +37,11 @@ def samples(result: Any, most: int = 6) -> Any:
     >>> hd.plot.samples(result).savefig("samples.png")
     """
     model, kept = result.model, result.samples
+    if not kept.shape[1]:
+        raise NotKeptError(
+            "expected samples for a picture, but the run ended before the first: use more sweeps, "
+            "or a smaller Samples(every=)"
+        )
     if len(model.shape) > 1:
         return _images(model, kept, most)
     figure, axis = subplots(1, 1, width=WIDTH, height=1.2 + 0.2 * min(30, model.n_variables))

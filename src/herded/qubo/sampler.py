@@ -19,7 +19,7 @@ from herded.methods.options import is_between, is_whole
 from herded.models.convert.bqm import VALUES, without_names
 from herded.qubo.biases import Biases, read_biases
 from herded.qubo.cooling import KINDS, Cooling, cooling
-from herded.run.loop import interruptible, run_all
+from herded.run.loop import NO_PART, interruptible, run_all, without_part
 from herded.run.results import in_full
 from herded.run.sampling import SamplerRun
 
@@ -74,6 +74,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
             "initial_states_generator": ["initial_states_generators"],
         }
 
+    @without_part()
     def sample(
         self,
         bqm: Any,
@@ -95,8 +96,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         bqm : dimod.BinaryQuadraticModel
         num_reads : int, optional
             The number of chains; by default 1, or one for every initial state. They are members
-            of herds, at most 64 in each. Ctrl-C ends the sweep that they are in: `Interrupted` is
-            raised, a KeyboardInterrupt, whose `result` has the reads so far.
+            of herds, at most 64 in each.
         num_sweeps : int
             Visits of every variable in each read.
         beta : float, optional
@@ -126,6 +126,9 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
             If `bqm` is something else, or the initial states do not fit it.
         MethodError
             If a parameter is out of range.
+        Interrupted
+            After Ctrl-C: a KeyboardInterrupt whose `result` has the reads so far. Where they ended
+            before their last sweep, its `info["interrupted"]` is True.
 
         Examples
         --------
@@ -273,5 +276,5 @@ def _run(
                 interrupted = run.interrupted or first + together < herds
                 break
         if not ends:
-            raise Interrupted("interrupted before the first sweep")
+            raise Interrupted(NO_PART)
     return np.concatenate(ends)[:reads], interrupted, stop.is_set()

@@ -54,7 +54,8 @@ def infer_by_name(model: Model, name: str, **options: Any) -> Result:
         plan = replace(plan, chains=length["chains"])  # to be refused
     with interruptible() if plan.samples else nullcontext() as stop:
         result = infer_planned(model, plan, length["seconds"], **options)
-    return result if stop is None or not stop.is_set() else flag_interrupted(result)
+    is_stopped = result.provenance["interrupted"] or (stop is not None and stop.is_set())
+    return flag_interrupted(result) if is_stopped else result
 
 
 def _checked(options: dict[str, Any]) -> dict[str, Any]:

@@ -111,10 +111,15 @@ def climb(
         raise best.error
     result, steps = best.result, [one.step for one in tried]
     if _is_interrupted(tried[-1]):  # which may not be the one that answers
-        result = replace(result, provenance={**result.provenance, "interrupted": True})
+        result = _as_interrupted(result)
     elif not is_enough(tried[0]):
         steps += _witnessed(model, result, for_witness(seconds))
     return replace(result, climb=tuple(steps))
+
+
+def _as_interrupted(result: Result) -> Result:
+    """The result of a stage, as that of a climb that was interrupted later."""
+    return replace(result, provenance={**result.provenance, "interrupted": True})
 
 
 def _spent(began: float, tried: list[Tried]) -> float:
@@ -158,6 +163,8 @@ def better_of(found: Result, first: Rung, other: Rung, run: Callable[[Rung], Res
             steps.append(Step(other.name, repr(other.method), 0.0, False, said))
         else:
             steps.append(_searched(other, again))
+            if again.provenance["interrupted"]:  # whichever of the two answers
+                found = _as_interrupted(found)
             if again.sweeps and again.best.log_score > found.best.log_score:
                 found = again
     return replace(found, climb=tuple(steps))
@@ -295,6 +302,8 @@ def _witnessed(model: Model, result: Result, seconds: float) -> Iterator[Step]:
     try:
         other = witness(model, seconds)
     except HerdedError:
+        return
+    if other.provenance["interrupted"]:
         return
     gap = np.abs(other.chain_marginals[0] - result.chain_marginals.mean(axis=0))
     settled = "" if other.converged else ", though it did not converge,"

@@ -97,6 +97,8 @@ def _bethe(result: Result, seconds: float) -> list[Step]:
         other = witness(result.model, seconds)
     except HerdedError:
         return []
+    if other.provenance["interrupted"]:
+        return []
     low, high = result.log_z_interval
     settled = "" if other.converged else ", though it did not converge,"
     gap = max(0.0, low - other.log_z, other.log_z - high)

@@ -22,6 +22,7 @@ from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
 from herded.run.diagnostics import UNCOMPARED, and_others, state_name
+from herded.run.interruption import flag_interrupted
 from herded.run.intervals import Control
 from herded.run.keep import Marginals
 from herded.run.log_z import doubt_of_log_z
@@ -93,6 +94,8 @@ def with_control(result: Result, seconds: float | None, max_memory: Size | None)
         )
     except HerdedError:  # such as too little memory: it goes without
         return result
+    if control.provenance["interrupted"]:
+        return flag_interrupted(result, "the control that its intervals would account for")
     if not control.sweeps:
         return result
     chains = control.chain_marginals
@@ -125,9 +128,10 @@ def with_doubts(result: Result, max_memory: Size | None) -> Result:
     if _is_exact(result.method, graph) and result.converged:
         return result
     found = list(_of_solver(result, name))
-    found.append(_compared(result, name, max_memory))
-    found.append(doubt_of_log_z(result.method, graph, result.log_z))
-    return replace(result, warnings=(*result.warnings, *(text for text in found if text)))
+    compared = _compared(result, name, max_memory)
+    found += [compared or "", doubt_of_log_z(result.method, graph, result.log_z)]
+    result = replace(result, warnings=(*result.warnings, *(text for text in found if text)))
+    return flag_interrupted(result, "a comparison with a sampler") if compared is None else result
 
 
 def _lost_digits(method: object, graph: FactorGraph) -> list[str]:
@@ -167,8 +171,8 @@ def _of_solver(result: Result, name: str) -> list[str]:
     return found
 
 
-def _compared(result: Result, name: str, max_memory: Size | None) -> str:
-    """What a short run of herds says of the answer, or why it says nothing."""
+def _compared(result: Result, name: str, max_memory: Size | None) -> str | None:
+    """What a short run of herds says of the answer, or why it says nothing; None if interrupted."""
     model = result.model
     most = MOST_UPDATES // (HERDS * MEMBERS * max(1, model.n_variables))
     if most < LEAST_SWEEPS:
@@ -177,8 +181,8 @@ def _compared(result: Result, name: str, max_memory: Size | None) -> str:
         herds = run_herds(model, MEMBERS, HERDS, min(most, MOST_SWEEPS), max_memory)
     except HerdedError as error:
         return f"{name} could not be compared with a sampler ({error}): it may be far off"
-    if not herds.sweeps:  # interrupted
-        return UNCOMPARED
+    if herds.provenance["interrupted"]:
+        return None
     gap, noise = _gaps(result.chain_marginals[0], herds.chain_marginals)
     excess = gap - SIGMAS * noise
     if excess.max(initial=0.0) > DIFFERENT:

@@ -44,6 +44,7 @@ def to_pandas(result: Result) -> Any:
     if errors is not None:
         columns["standard_error"] = errors[variable, state]
         reach = margins(tables, result.kept.get("control"))[variable, state]
+        reach = np.where(np.isnan(columns["standard_error"]), np.nan, reach)
         columns |= {"low": np.clip(mean - reach, 0, 1), "high": np.clip(mean + reach, 0, 1)}
     return pandas.DataFrame(columns)
 
@@ -161,7 +162,7 @@ def _known(result: Result, tables: np.ndarray) -> np.ndarray:
 
 
 def _standard_error(result: Result) -> np.ndarray | None:
-    """(N, K), None of one chain, NaN of chains that do not differ: their spread says nothing."""
+    """(N, K), None of one chain, NaN where the spread of the chains says nothing."""
     tables = result.chain_marginals
     if len(tables) == 1:
         return None
@@ -190,7 +191,9 @@ def _attributes(result: Result) -> dict[str, str | int | float]:
     return {name: _plain(value) for name, value in facts.items() if value is not None}
 
 
-def _plain(value: str | SupportsFloat) -> str | int | float:
+def _plain(value: str | SupportsFloat | list[Any]) -> str | int | float:
+    if isinstance(value, list):  # a figure for each ladder, say
+        value = repr(value)
     if isinstance(value, str):
         return value if len(value) <= LONGEST_TEXT else f"{value[:LONGEST_TEXT]}..."
     return int(value) if isinstance(value, (int, np.integer, np.bool_)) else float(value)

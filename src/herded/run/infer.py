@@ -5,7 +5,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from os import PathLike
 from typing import Any
 
@@ -33,7 +33,7 @@ from herded.run.checkpoint import resume, resume_solver, save, save_solver
 from herded.run.diagnostics import Note
 from herded.run.interruption import check_on_interrupt, flag_interrupted, settle
 from herded.run.keep import Keep
-from herded.run.loop import ENDLESS, interruptible, run_all
+from herded.run.loop import ENDLESS, NO_PART, interruptible, run_all, without_part
 from herded.run.observables import Observable, Observables
 from herded.run.progress import Callback
 from herded.run.recommend import Recommendation
@@ -125,11 +125,12 @@ def infer(
         `get_executor()`. The result does not depend on it, nor on workers that die.
     on_interrupt : {"raise", "return"}
         What Ctrl-C does, or a callback that raises `KeyboardInterrupt`. The run ends after the
-        block of sweeps that it is at, and its checkpoint is written. "raise": `Interrupted` is
-        raised, a `KeyboardInterrupt` whose `result` has what was found so far. "return": that is
+        current block of sweeps, and its checkpoint is written. "raise": `Interrupted` is raised, a
+        `KeyboardInterrupt` whose `result` is the partial result. "return": the partial result is
         returned, with a `Diagnostic` of kind "interrupted" in `result.diagnostics`, and a
         `HerdedWarning`. Where nothing was recorded yet, as during the burn-in or within exact
-        inference, there are no numbers: both raise, and `result` is None.
+        inference, there are no numbers: both raise, and `result` is None. A second Ctrl-C, a second
+        or more after the first, raises at once, also without a result.
 
     Returns
     -------
@@ -178,31 +179,30 @@ def infer(
         "threads": threads,
         "executor": executor,
     }
-    try:
+    with without_part():
         if method is None or isinstance(method, str):
             from herded.run.by_name import infer_by_name  # which runs what it has chosen
 
             result = infer_by_name(model, method or "auto", **options)
         else:
-            with interruptible() if on_interrupt == "return" and _has_parts(method) else _AT_ONCE:
+            with _stopping(method, on_interrupt):
                 result = run_method(model, method, **options)
-        result = settle(result, on_interrupt)
-    except KeyboardInterrupt as error:
-        if not isinstance(error, Interrupted):  # a signal that came before or after the run
-            vars(error)["result"] = None
-        raise
+    result = settle(result, on_interrupt)
     for found in result.diagnostics:
         if found.severity == "warning":
             warnings.warn(found.message, HerdedWarning, stacklevel=users_level())
     return result
 
 
-_AT_ONCE = nullcontext()  # the run itself decides what Ctrl-C does
+def _stopping(method: object, on_interrupt: str) -> AbstractContextManager[Any]:
+    """Have Ctrl-C end even a brief run after its block, where its partial result is asked for.
 
-
-def _has_parts(method: object) -> bool:
-    """Whether an interrupted run of this method has anything to give."""
-    return not (is_solver(method) and method.in_one_step)
+    Otherwise the run decides, and where there are no partial results Ctrl-C raises at once.
+    """
+    if isinstance(method, Recommendation):
+        method = method.method
+    has_parts = not (is_solver(method) and method.in_one_step)
+    return interruptible() if on_interrupt == "return" and has_parts else nullcontext()
 
 
 def run_method(
@@ -271,7 +271,7 @@ def run_method(
             if solver.interrupted and checkpoint is not None:
                 _try_to_save(solver, checkpoint)
             if solver.interrupted and solver.method.in_one_step:
-                raise Interrupted  # of an elimination no part is an answer
+                raise Interrupted(NO_PART)  # of an elimination no part is an answer
             result = _judged(solved(solver, reason), max_memory)
         return flag_interrupted(result) if stopped or stop.is_set() else result
     if chains > 1:
@@ -324,7 +324,7 @@ def run_method(
             from herded.run.control import with_control  # herding in time has a bias of its own
 
             result = with_control(result, seconds, max_memory)
-    issue(result)
+        issue(result)
     return flag_interrupted(result) if stopped or stop.is_set() else result
 
 

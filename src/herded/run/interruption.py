@@ -4,6 +4,8 @@ from dataclasses import replace
 
 from herded.errors import Interrupted, MethodError
 from herded.models.checks import shown
+from herded.models.summary import count
+from herded.run.loop import NO_PART
 from herded.run.result import Diagnostic, Result
 
 INTERRUPTED = "interrupted"  # the kind of the diagnostic
@@ -21,18 +23,21 @@ def is_interrupted(result: Result) -> bool:
     return any(one.kind == INTERRUPTED for one in result.diagnostics)
 
 
-def flag_interrupted(result: Result) -> Result:
-    """The result with a diagnostic that says how far the run has come."""
+def flag_interrupted(result: Result, missing: str = "") -> Result:
+    """The result with a diagnostic that says how far the run has come.
+
+    `missing` is what the interruption has left out after the last sweep, if anything.
+    """
     if is_interrupted(result):
         return result
-    if not result.provenance["interrupted"]:
-        found = Diagnostic(INTERRUPTED, "note", "interrupted when all sweeps were done")
+    if result.provenance["interrupted"]:
+        length = count(result.sweeps, "sweep")
+        severity, message = "warning", f"interrupted after {length}, before the end"
+    elif missing:
+        severity, message = "warning", f"interrupted after the last sweep, without {missing}"
     else:
-        found = Diagnostic(
-            INTERRUPTED,
-            "warning",
-            f"interrupted after {result.sweeps:,} sweeps, before the run had come to its end",
-        )
+        severity, message = "note", "interrupted when the run was done"
+    found = Diagnostic(INTERRUPTED, severity, message)
     return replace(result, diagnostics=(*result.diagnostics, found))
 
 
@@ -44,8 +49,9 @@ def settle(result: Result, on_interrupt: str) -> Result:
     if not is_interrupted(result):
         return result
     if not result.sweeps:
-        raise Interrupted("before anything was recorded")
+        raise Interrupted(NO_PART)
     if on_interrupt == "return":
         return result
-    said = next(one.message for one in result.diagnostics if one.kind == INTERRUPTED)
-    raise Interrupted(f"{said}: error.result has what was found", result)
+    found = next(one for one in result.diagnostics if one.kind == INTERRUPTED)
+    which = "whole" if found.severity == "note" else "partial"
+    raise Interrupted(f"{found.message}: error.result is the {which} result", result)

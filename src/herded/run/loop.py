@@ -26,6 +26,7 @@ PROMPT = 0.5  # seconds of a block of any other run: Ctrl-C, checkpoints and bar
 
 
 SAME_PRESS = 1.0  # seconds: wrappers such as `uv run` pass on a signal that came already
+NO_PART = "interrupted before the end: there is no partial result"
 
 
 class BlockDropped(KeyboardInterrupt):
@@ -140,8 +141,16 @@ def _bar(run: Run, seconds: float | None, progress: bool | None, is_brief: bool)
 
 # -- Ctrl-C ----------------------------------------------------------------------------------------
 
-_halt: threading.Event | None = None
-_stop: threading.Event | None = None
+_halt: threading.Event | None = None  # of `interrupted_together`, in all threads
+
+
+class _OfThread(threading.local):
+    """The event that nested uses of `interruptible` share."""
+
+    stop: threading.Event | None = None
+
+
+_of_thread = _OfThread()
 
 
 @contextlib.contextmanager
@@ -150,20 +159,24 @@ def interrupted_together() -> Iterator[None]:
 
     For work that consists of many runs and is of no use in part. The signal sets an event that
     every run checks, since an exception raised by the handler itself could get lost in a callback
-    of a compiler. Nested uses share one event. Other threads than the main one get no signals.
+    of a compiler. A second Ctrl-C raises at once, as in `interruptible`. Nested uses share one
+    event. Other threads than the main one get no signals.
     """
     global _halt
-    if _halt is not None or threading.current_thread() is not threading.main_thread():
-        yield
-        raise_if_halted()
-        return
-    _halt = halt = threading.Event()
     try:
-        with _setting(halt, once=False):
+        if _halt is not None or not _in_main_thread():
             yield
-            _raise_if(halt)
-    finally:
-        _halt = None
+            raise_if_halted()
+            return
+        _halt = threading.Event()
+        try:
+            with _set_by_signals(_halt):
+                yield
+                raise_if_halted()
+        finally:
+            _halt = None
+    except Interrupted:  # its result is of one run, not of the whole work
+        raise Interrupted(NO_PART) from None
 
 
 def raise_if_halted() -> None:
@@ -174,7 +187,25 @@ def raise_if_halted() -> None:
 
 def _raise_if(event: threading.Event) -> None:
     if event.is_set():
-        raise Interrupted
+        raise Interrupted(NO_PART)
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+@contextlib.contextmanager
+def without_part() -> Iterator[None]:
+    """Turn a KeyboardInterrupt that carries no partial result into an `Interrupted` that says so.
+
+    Such as that of a second Ctrl-C, or of one that came while tables were filled.
+    """
+    try:
+        yield
+    except Interrupted:
+        raise
+    except KeyboardInterrupt as error:
+        raise Interrupted(NO_PART) from error
 
 
 def interruptible(*, brief: bool = False) -> contextlib.AbstractContextManager[threading.Event]:
@@ -186,31 +217,26 @@ def interruptible(*, brief: bool = False) -> contextlib.AbstractContextManager[t
     """
     if _halt is not None:
         return _halted_by(_halt)
-    if threading.current_thread() is not threading.main_thread():
-        return contextlib.nullcontext(threading.Event())
-    if _stop is not None:
-        return contextlib.nullcontext(_stop)
-    return contextlib.nullcontext(threading.Event()) if brief else _stopped_by_signals()
+    if _of_thread.stop is not None:
+        return contextlib.nullcontext(_of_thread.stop)
+    return contextlib.nullcontext(threading.Event()) if brief else _shared_in_thread()
 
 
 @contextlib.contextmanager
 def _halted_by(event: threading.Event) -> Iterator[threading.Event]:
-    try:
-        yield event
-    except Interrupted:  # whose result is a part of what the caller wants
-        raise Interrupted from None
+    yield event
     _raise_if(event)
 
 
 @contextlib.contextmanager
-def _stopped_by_signals() -> Iterator[threading.Event]:
-    global _stop
-    _stop = stop = threading.Event()
+def _shared_in_thread() -> Iterator[threading.Event]:
+    """An event for all runs within, which signals set where this is the main thread."""
+    _of_thread.stop = stop = threading.Event()
     try:
-        with _setting(stop, once=True):
+        with _set_by_signals(stop) if _in_main_thread() else contextlib.nullcontext():
             yield stop
     finally:
-        _stop = None
+        _of_thread.stop = None
 
 
 @contextlib.contextmanager
@@ -220,7 +246,7 @@ def interrupted_afterwards() -> Iterator[threading.Event]:
     For imports and compilers, which may lose an exception or turn it into another one. Inside
     `interruptible` that decides what Ctrl-C does.
     """
-    within = _stop is not None
+    within = _of_thread.stop is not None
     with interruptible() as stop:
         yield stop
     if not within:
@@ -228,21 +254,22 @@ def interrupted_afterwards() -> Iterator[threading.Event]:
 
 
 @contextlib.contextmanager
-def _setting(event: threading.Event, *, once: bool) -> Iterator[None]:
+def _set_by_signals(event: threading.Event) -> Iterator[None]:
     """Let SIGINT set `event`, and SIGTERM too where the program's handler of it interrupts.
 
     A signal that is ignored stays ignored, as in programs that a shell starts in the background.
+    Where an error comes after the signal, the signal ends the program: an error can be caught.
     """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
-    pressed = -math.inf  # when the first signal came
+    pressed = math.inf  # when the first signal came
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal pressed
-        if not event.is_set():
+        if pressed == math.inf:
             pressed = time.monotonic()
             event.set()
-        elif once and time.monotonic() - pressed > SAME_PRESS:
+        elif time.monotonic() - pressed > SAME_PRESS:
             signal.signal(number, before[signal.Signals(number)])
             signal.raise_signal(number)
 
@@ -263,4 +290,9 @@ def _setting(event: threading.Event, *, once: bool) -> Iterator[None]:
         for number, handler in handlers.items():
             given_back.callback(signal.signal, number, before[number])
             signal.signal(number, handler)
-        yield
+        try:
+            yield
+        except Exception as error:
+            if event.is_set():
+                raise Interrupted(NO_PART) from error
+            raise

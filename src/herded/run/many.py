@@ -35,8 +35,7 @@ from herded.system.atomic import FilePath
 BATCH = 0.05  # seconds
 LARGEST = 256  # models
 SMALL = 2**15  # updates of a run
-# Options that are about one model
-OF_ONE = ("callback", "checkpoint", "layout", "on_interrupt", "start")
+OF_ONE = ("callback", "checkpoint", "layout", "on_interrupt", "start")  # for one model
 
 
 def infer_many(
@@ -61,8 +60,8 @@ def infer_many(
     progress : bool, optional
         One bar over all models on a terminal: when it takes a while (None), or never (False).
     **options
-        Other options of `infer`, the same for all models; not `callback`, `checkpoint`, `layout`
-        or `start`, which are about one.
+        Other options of `infer`, the same for all models; not `callback`, `checkpoint`, `layout`,
+        `on_interrupt` or `start`, which are about one.
 
     Returns
     -------

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Kept = TypeVar("Kept")
 
+MIN_SWEEPS = 10  # recorded, for an interval: no autocorrelation time is below one sweep
+
 
 @dataclass(frozen=True)
 class Diagnostic:
@@ -204,6 +206,11 @@ class Result:
             raise MethodError(
                 "expected at least 2 chains for a standard error, got 1: pass chains=4"
             )
+        if self.sweeps < MIN_SWEEPS:
+            raise MethodError(
+                f"expected at least {MIN_SWEEPS} recorded sweeps for a standard error, got "
+                f"{self.sweeps}, after which chains may agree by chance: use more sweeps"
+            )
         fresh = getattr(self.method, "herd", 1) > 1 and not hasattr(self.method, "weights")
         if not fresh and (chains == chains[0]).all():  # herds may: symmetry makes answers exact
             raise MethodError(
@@ -307,7 +314,7 @@ class Result:
 
         Columns are `variable` (`row` and `column` of a picture), `state`, `probability`, and with
         several chains `standard_error`, `low` and `high`, the ends of a 95 % interval
-        (`standard_error` says what they are worth), NaN where the chains do not differ.
+        (`standard_error` says what they are worth), NaN where there is none to be had.
         """
         from herded.run.export import to_pandas
 

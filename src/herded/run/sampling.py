@@ -211,8 +211,9 @@ class SamplerRun:
         return interruptible(brief=is_brief and self.signature in _WARM)
 
     def has_compiled(self) -> None:
-        """Remember that kernels of this kind are compiled now."""
-        _WARM.add(self.signature)
+        """Remember that kernels of this kind are compiled now, unless it was interrupted before."""
+        if self.done:
+            _WARM.add(self.signature)
 
     def compile_ahead(self) -> None:
         """Do one sweep on copies, so that compilers do not take the time that sweeps were given.

@@ -42,13 +42,14 @@ def _method(result: "Result") -> str:
 def _length(result: "Result") -> str:
     facts = result.provenance
     seconds = f"{facts.get('seconds', 0.0):.2g} s"
+    stopped = ", interrupted" if facts.get("interrupted") else ""
     if result.converged is not None:
-        return seconds if result.converged else f"not converged after {result.sweeps:,} sweeps"
+        after = f"not converged after {count(result.sweeps, 'sweep')}"
+        return (seconds if result.converged else after) + stopped
     burn_in = facts.get("burn_in", 0)
     after = f" after {burn_in:,} of burn-in" if burn_in else ""
     chains, members = facts.get("chains", 1), facts.get("members", 1)
     many = f"{count(chains, 'herd')} of {members}" if members > 1 else count(chains, "chain")
-    stopped = ", interrupted" if facts.get("interrupted") else ""
     return f"{count(result.sweeps, 'sweep')}{after}, {many}, {seconds}{stopped}"
 
 

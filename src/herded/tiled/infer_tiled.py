@@ -123,6 +123,9 @@ def infer_tiled(
         If an option is wrong, or the method cannot run on tiles.
     CheckpointError
         If the snapshots belong to another run.
+    Interrupted
+        After Ctrl-C: a KeyboardInterrupt without a result. With `checkpoint` the same call resumes
+        from the last snapshot.
 
     Examples
     --------
