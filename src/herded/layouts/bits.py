@@ -6,6 +6,7 @@ m % 64 of word m // 64. One of more than two states is written in several planes
 first.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -37,15 +38,36 @@ class BitPlaces(NamedTuple):
         short = place.max(initial=0) < 2**32
         return cls(place.reshape(-1).astype(np.uint32 if short else np.int64), length, planes)
 
-    def words_of(self, block: np.ndarray, members: int) -> np.ndarray:
-        """(rows, words, planes, N) uint64: the bits of a block of samples."""
+    def words_of(
+        self, block: np.ndarray, members: int, first: int = 0, last: int | None = None
+    ) -> np.ndarray:
+        """(rows, words, planes, N) uint64: the bits of a block of samples.
+
+        Only the words `first` to `last` - 1 of 64 members each, if given.
+        """
         size = 8 * block.dtype.itemsize
         pieces, words = -(-members // size), -(-members // WORD)
+        if (first, words if last is None else last) != (0, words):
+            each = WORD // size
+            runs = block.reshape(len(block), -1, pieces, self.planes * self.length)
+            block = runs[:, :, first * each : last and last * each].reshape(len(block), -1)
+            return self.words_of(block, min(members, (last or words) * WORD) - first * WORD)
         found = np.empty((len(block), words, self.planes, len(self.place)), np.uint64)
         room = np.empty((words, self.planes, block.shape[1] // (pieces * self.planes)), np.uint64)
         rows = np.ascontiguousarray(block)  # of every tenth row, too: one kernel for both
         gather_words(rows, self.place, self.length, size, pieces, room, found)
         return found
+
+
+def member_ranges(members: int, most: int) -> Iterator[tuple[int, int]]:
+    """Ranges (first, last) of at most `most` members each, or of one.
+
+    Each has whole words or lies within one word, as `Layout.some_members_of` needs it.
+    """
+    size = most // WORD * WORD if most >= WORD else 1 << max(most, 1).bit_length() - 1
+    size = members if members <= most else size
+    for first in range(0, members, size):
+        yield first, min(first + size, members)
 
 
 @jit

@@ -159,13 +159,23 @@ class FieldHerdLayout(HerdLayout):
         """None where a known variable has more states than a bit can tell."""
         return self.places if self.width == 2 else None
 
-    def words_of(self, block: np.ndarray) -> np.ndarray:
-        words = self.places.words_of(block, self.members)
+    def words_of(self, block: np.ndarray, first: int = 0, last: int | None = None) -> np.ndarray:
+        words = self.places.words_of(block, self.members, first, last)
         words[..., self.model.evidence == 1] = ALL
         return words
 
     def members_of(self, block: np.ndarray) -> np.ndarray:
-        states = spread(self.places.words_of(block, self.members), self.members)
+        return self._spread(self.places.words_of(block, self.members), self.members)
+
+    def some_members_of(self, block: np.ndarray, first: int, last: int) -> np.ndarray:
+        words = self.places.words_of(block, self.members, first // WORD, -(-last // WORD))
+        if first % WORD:
+            words >>= np.uint64(first % WORD)
+        return self._spread(words, last - first)
+
+    def _spread(self, words: np.ndarray, members: int) -> np.ndarray:
+        """The states of members, known variables included."""
+        states = spread(words, members)
         known = self.model.evidence >= 0
         states = states.astype(self.state_type, copy=False)
         states[..., known] = self.model.evidence[known]

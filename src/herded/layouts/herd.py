@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.protocol import Draw
-from herded.layouts.bits import spread
+from herded.layouts.bits import WORD, spread
 from herded.layouts.protocol import Layout, SweptLayout
 from herded.layouts.state import NOTHING, State
 
@@ -36,12 +36,25 @@ class HerdLayout(SweptLayout):
         """States (members, N) in the model's order as kernels keep them."""
         raise NotImplementedError
 
-    def words_of(self, block: np.ndarray) -> np.ndarray:
+    def words_of(self, block: np.ndarray, first: int = 0, last: int | None = None) -> np.ndarray:
         assert self.bit_places is not None
-        return self.bit_places.words_of(block, self.members)
+        return self.bit_places.words_of(block, self.members, first, last)
 
     def members_of(self, block: np.ndarray) -> np.ndarray:
         return spread(self.words_of(block), self.members)
+
+    def some_members_of(self, block: np.ndarray, first: int, last: int) -> np.ndarray:
+        if self.bit_places is None:
+            return super().some_members_of(block, first, last)
+        words = self.words_of(block, first // WORD, -(-last // WORD))
+        if first % WORD:
+            words >>= np.uint64(first % WORD)
+        return spread(words, last - first)
+
+    def some_values(self, state: State, first: int, last: int) -> np.ndarray:
+        row = self.packed(state)[None]
+        states: np.ndarray = self.some_members_of(row, first, last)[0].astype(np.int64)
+        return states
 
     def packed(self, state: State) -> np.ndarray:
         """The states of the members, as a row of a block of samples."""

@@ -148,18 +148,41 @@ class Layout:
         """The samples in a block (rows, sample_size) as states (rows, members, N)."""
         return self.unstore(block)[:, None]
 
+    def some_members_of(self, block: np.ndarray, first: int, last: int) -> np.ndarray:
+        """The samples (rows, last - first, N) of the members `first` to `last` - 1 alone.
+
+        Of members that are bits these must be whole words of 64, or lie within one word.
+        """
+        return self.members_of(block)[:, first:last]
+
+    def some_values(self, state: State, first: int, last: int) -> np.ndarray:
+        """The current states (last - first, N) of some members, as `values` gives those of all."""
+        return self.values(state)[first:last]
+
     @property
     def bit_places(self) -> BitPlaces | None:
         """Where the members of a herd are, if they are bits."""
         return None
 
-    def words_of(self, block: np.ndarray) -> np.ndarray:
-        """The samples in a block as words (rows, words, planes, N), if members are bits."""
+    def words_of(self, block: np.ndarray, first: int = 0, last: int | None = None) -> np.ndarray:
+        """The samples in a block as words (rows, words, planes, N), if members are bits.
+
+        Only the words `first` to `last` - 1, if given.
+        """
         raise NotImplementedError
 
     def replicas_of(self, block: np.ndarray) -> np.ndarray:
         """The same with what else a chain has visited, such as the hotter rungs of a ladder."""
         return self.members_of(block)
+
+    @property
+    def n_replicas(self) -> int:
+        """How many states `replicas_of` gives for a sweep."""
+        return self.members
+
+    def some_replicas_of(self, block: np.ndarray, first: int, last: int) -> np.ndarray:
+        """As `some_members_of`, of all replicas."""
+        return self.some_members_of(block, first, last)
 
     def values(self, state: State) -> np.ndarray:
         """The current states (members, N) of a chain, in the model's order."""

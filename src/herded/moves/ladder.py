@@ -82,6 +82,13 @@ class LadderLayout(HerdLayout):
     def replicas_of(self, block: np.ndarray) -> np.ndarray:
         return block.reshape(len(block), self.n_stored, self.lanes).transpose(0, 2, 1)
 
+    @property
+    def n_replicas(self) -> int:
+        return self.lanes
+
+    def some_replicas_of(self, block: np.ndarray, first: int, last: int) -> np.ndarray:
+        return self.replicas_of(block)[:, first:last]
+
     def members_of(self, block: np.ndarray) -> np.ndarray:
         return self.replicas_of(block)[:, -self.members :]
 

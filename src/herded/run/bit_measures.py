@@ -119,8 +119,16 @@ class PairMeasure(Measure):
         return self.finish(spread(self._alike(words), members))
 
     def sums(self, words: np.ndarray, members: int) -> np.ndarray:
+        return self.sums_of(self.member_counts(words, members), members)
+
+    def member_counts(self, words: np.ndarray, members: int) -> np.ndarray:
+        """(rows, E) of how many members each pair is alike in."""
         counts = np.zeros((len(words), len(self.first)), np.int64)
         count_members(self._alike(words), members, counts)
+        return counts
+
+    def sums_of(self, counts: np.ndarray, members: int) -> np.ndarray:
+        """(rows, E) over the members."""
         return members * self.finish(counts / members)
 
     def _alike(self, words: np.ndarray) -> np.ndarray:

@@ -82,6 +82,11 @@ def magnetisations(samples: np.ndarray, model: Model) -> np.ndarray:
     return order_of(counts / samples.shape[1])
 
 
+def is_whole_ready_made(f: Callable[..., Any], model: Model) -> bool:
+    """Whether a function is the energy of a lattice, whose terms are laid out once."""
+    return f is energy and isinstance(model, Lattice)
+
+
 def of_blocks(f: Callable[..., Any]) -> Callable[[np.ndarray, Model], np.ndarray] | None:
     """The same for samples (rows, N) of many sweeps at once, where there is such."""
     return energies if f is energy else magnetisations if f is magnetisation else None

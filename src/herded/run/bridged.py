@@ -17,7 +17,7 @@ from herded.layouts.state import State
 from herded.moves.ladder import LadderLayout
 from herded.run.bridge_kernels import bridge, log_mean_exp, score_replicas
 from herded.run.intervals import wide_t_quantile
-from herded.run.keep import Recorder
+from herded.run.recorder import Recorder
 from herded.run.result import Bridged
 from herded.system.exp import log_array
 

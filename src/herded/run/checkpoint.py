@@ -5,19 +5,24 @@ What is saved is what the run is, the states of its chains and what their record
 
 import hashlib
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from herded.errors import CheckpointError, MethodError
+from herded.layouts.bits import member_ranges
+from herded.layouts.protocol import Layout
+from herded.layouts.state import State
 from herded.methods.schedule import is_annealed
 from herded.run import checkpoint_file as checkpoints
-from herded.run.keep import Recorder
 from herded.run.observables import Observables
+from herded.run.recorder import STATES_AT_ONCE, Recorder
 from herded.run.results import in_full
 from herded.run.sampling import Chain, SamplerRun
 from herded.run.solving import SolverRun
 from herded.system.atomic import FilePath
+from herded.system.memory import Size
 
 
 def identity(run: SamplerRun) -> dict[str, Any]:
@@ -66,9 +71,9 @@ def _arrays(run: SamplerRun) -> dict[str, np.ndarray]:
     return arrays
 
 
-def resume(run: SamplerRun, path: FilePath) -> None:
-    """Let a run that is about to start go on where its checkpoint, if there is one, stopped."""
-    found = checkpoints.read(path)
+def resume(run: SamplerRun, path: FilePath, max_memory: Size | None = None) -> None:
+    """Let a run that is about to start resume where its checkpoint, if there is one, stopped."""
+    found = checkpoints.read(path, max_memory)
     if found is None:
         return
     header, arrays = found
@@ -94,7 +99,10 @@ def resume(run: SamplerRun, path: FilePath) -> None:
         chain.errors[: len(known)] = arrays[f"{c}/errors"][known]
         for kind, recorder in chain.recorders.items():
             for name in recorder.arrays:
-                recorder.arrays[name] = arrays[f"{c}/{kind.__name__}/{name}"]
+                array = arrays.pop(f"{c}/{kind.__name__}/{name}")
+                if name in recorder.rooms and len(array) > len(recorder.rooms[name]):
+                    raise _broken(path, name)
+                recorder.restore(name, array)
             _check_record(run, path, recorder)
         run.layout.fill(chain.block, chain.state)
 
@@ -173,15 +181,27 @@ def _check_states(run: SamplerRun, path: FilePath, chain: Chain) -> None:
     """Raise unless a chain is at a state of the model, and its sums could be."""
     model, state = run.layout.model, chain.state
     most = max(run.layout.width - 1, 1)
-    values = run.layout.replicas(state)
-    wrong = (values >= model.cardinalities) | ((model.evidence >= 0) & (values != model.evidence))
+    wrong = False
+    for values in _values_of(run.layout, state):
+        unlike = (model.evidence >= 0) & (values != model.evidence)
+        wrong |= bool((unlike | (values >= model.cardinalities)).any())
     # The words of a herd have the bits of all members, and no other.
     stored = () if run.layout.is_herd else (state.x, state.own.get("y", state.x))
-    if wrong.any() or any(int(x.max(initial=0)) > most for x in stored):
+    if wrong or any(int(x.max(initial=0)) > most for x in stored):
         raise _broken(path, "the state of a chain")
     visits = run.done * run.layout.members * run.layout.visits  # also of the burn-in
     if ((state.tally < 0) | (state.tally > visits * 2.0**31)).any():
         raise _broken(path, "the sums of a chain")
+
+
+def _values_of(layout: Layout, state: State) -> Iterator[np.ndarray]:
+    """The states (members, N) of some members at a time, or of all replicas of a ladder."""
+    if layout.n_replicas != layout.members:
+        yield layout.replicas(state)
+        return
+    at_once = STATES_AT_ONCE // max(layout.model.n_variables, 1)
+    for some in member_ranges(layout.members, at_once):
+        yield layout.some_values(state, *some)
 
 
 def _check_record(run: SamplerRun, path: FilePath, recorder: Recorder) -> None:

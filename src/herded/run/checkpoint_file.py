@@ -11,6 +11,7 @@ import numpy as np
 from herded.errors import CheckpointError, MemoryLimitError
 from herded.system import atomic, memory
 from herded.system.atomic import FilePath
+from herded.system.memory import Size
 from herded.system.npz import read_arrays
 
 FORMAT = 1
@@ -25,14 +26,18 @@ def write(
         np.savez(file, header=np.frombuffer(text, np.uint8), **arrays)  # type: ignore[arg-type]
 
 
-def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
+def read(
+    path: str | os.PathLike[str], max_memory: Size | None = None
+) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
     """The header and arrays of a checkpoint, or None where there is no file."""
     target = Path(path)
     if not target.exists():
         return None
 
     def check_size(size: int) -> None:
-        memory.check(2 * size, None, f"the arrays of the checkpoint at {target}", "free some")
+        if 2 * size > memory.LITTLE:
+            what = f"the arrays of the checkpoint at {target}"
+            memory.check(2 * size, max_memory, what, "free some")
 
     try:
         # `write` packs nothing: what unpacks to more than the file is none of ours.

@@ -29,6 +29,7 @@ from herded.run.log_z import doubt_of_log_z
 from herded.run.loop import run_all
 from herded.run.result import Result
 from herded.run.results import sampled, solved
+from herded.run.sampler_memory import check_run, run_length
 from herded.run.sampling import SamplerRun, first_states
 from herded.run.solving import SolverRun
 from herded.system.memory import Size
@@ -64,8 +65,10 @@ def run_herds(
     method = Gibbs(herd=members, seed=int(stream_key(0, STREAM)) >> 1, moves=moves)
     keep: dict[type, Any] = {Marginals: Marginals(rao_blackwell=True)}
     layout = cached_layout(model, method, None, max_memory)
-    states = first_states(layout, method, herds, None, keep, sweeps)
     burn_in = sweeps // BURN_IN
+    length = run_length(herds, sweeps - burn_in, burn_in, seconds, 1, sends=False)
+    check_run(layout, keep, length, max_memory)
+    states = first_states(layout, method, herds, None, keep, sweeps)
     run = SamplerRun.prepare(layout, method, keep, states, sweeps - burn_in, burn_in)
     run_all(run, run.stopping(is_brief=True), seconds=seconds, progress=False, is_brief=True)
     run.has_compiled()

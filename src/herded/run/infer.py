@@ -34,12 +34,13 @@ from herded.run.diagnostics import Note
 from herded.run.interruption import check_on_interrupt, flag_interrupted, settle
 from herded.run.keep import Keep
 from herded.run.loop import ENDLESS, NO_PART, interruptible, run_all, without_part
-from herded.run.observables import Observable, Observables
+from herded.run.observables import Observable
 from herded.run.progress import Callback
 from herded.run.recommend import Recommendation
 from herded.run.remote_chains import RemoteChains
 from herded.run.result import Result
 from herded.run.results import sampled, solved
+from herded.run.sampler_memory import check_run, flag_full, limit_run, run_length
 from herded.run.sampling import BRIEF, MOST_UPDATES, SamplerRun, first_states
 from herded.run.solving import SolverRun, refuse_for_solver
 from herded.system import atomic, memory
@@ -116,8 +117,11 @@ def infer(
         A kind of layout to force ("grid", "table", "field", "pairs" or "factor"), or one that the
         method's `compile` gave; with a method.
     max_memory
-        Most memory for tables and weights, in bytes or as "2G"; by default half of what is free.
-        Where it is short, exact inference is done in segments and slices, which take longer.
+        Most memory beyond the model, in bytes or as "2G"; by default half of what is free. It
+        counts tables, weights, states, what `keep` records, what functions of states get, and the
+        result. Where it is short, exact inference is done in segments and slices, which take
+        longer. A run that `seconds` ends stops earlier where its samples or series reach the limit,
+        and says so in `result.diagnostics`.
     threads
         How many; the result does not depend on it.
     executor
@@ -146,7 +150,8 @@ def infer(
     Interrupted
         Where Ctrl-C ended it; it is a `KeyboardInterrupt`. See `on_interrupt`.
     MemoryLimitError
-        Where it would take more than `max_memory`; nothing was taken.
+        Where it would take more than `max_memory`; the error says how much, and of what. It is
+        raised before the run.
     InfeasibleError
         Where no state is possible, or none was found to start from.
 
@@ -283,13 +288,14 @@ def run_method(
             f"expected at most {most:,} sweeps of a herd of {layout.members}, whose sums would "
             f"overflow, got {burn_in + sweeps:,}: run more herds with chains="
         )
+    length = run_length(chains, sweeps, burn_in, seconds, threads, executor is not None)
+    check_run(layout, choices, length, max_memory)
     states = first_states(layout, method, chains, start, choices, burn_in + sweeps)
     run = SamplerRun.prepare(layout, method, choices, states, sweeps, burn_in)
-    if Observables in choices and sweeps < ENDLESS:
-        choices[Observables].check_memory(run, max_memory)
+    limit_run(run, length, max_memory)
     if checkpoint is not None:
         atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
-        resume(run, checkpoint)
+        resume(run, checkpoint, max_memory)
     is_brief = run.updates < BRIEF and (seconds, callback, checkpoint, executor) == (None,) * 4
     remote = None if executor is None else RemoteChains(executor)
     with (
@@ -325,6 +331,7 @@ def run_method(
 
             result = with_control(result, seconds, max_memory)
         issue(result)
+    result = flag_full(result) if run.is_full else result
     return flag_interrupted(result) if stopped or stop.is_set() else result
 
 

@@ -1,10 +1,9 @@
 """What a run keeps. Each choice is a small frozen object; each chain gets a recorder for it.
 
-A recorder reads blocks of samples (sweeps, variables) as the layout stores them. Its arrays are all
-it knows, so a checkpoint of them and of the states resumes a run to the same bits.
+Recorders read blocks of samples (`run.recorder`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +23,7 @@ from herded.models.factor_graph import as_graph, has_factors
 from herded.models.joint_states import count_joint_states, joint_states_text
 from herded.models.neighbours import neighbour_pairs
 from herded.models.protocol import Model
+from herded.run.recorder import STATES_AT_ONCE, Recorder
 from herded.run.sample_counts import (
     AT_HAND,
     compile_parts,
@@ -37,41 +37,6 @@ from herded.system import memory
 from herded.system.threads import run_parts
 
 MAX_JOINT = 2**20
-
-
-class Recorder:
-    """Accumulates one thing over the samples of one chain."""
-
-    arrays: dict[str, np.ndarray]
-    piles: ClassVar[str] = "none"  # how the names of arrays begin that grow with the run
-
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
-        self.arrays = {}
-        self.piled: dict[str, list[np.ndarray]] = {}
-
-    def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        """Take in a block of samples; `state` is the chain after them, `pool` may help."""
-        raise NotImplementedError
-
-    def is_pile(self, name: str) -> bool:
-        """Whether an array only gets longer as the run goes on."""
-        return name.startswith(self.piles)
-
-    def pile(self, name: str, more: np.ndarray) -> None:
-        """Add to the end of such an array; `gather` puts it together."""
-        self.piled.setdefault(name, []).append(more)
-
-    def gather(self) -> None:
-        """Put together what was piled up."""
-        for name, parts in self.piled.items():
-            self.arrays[name] = np.concatenate([self.arrays[name], *parts])
-        self.piled = {}
-
-    def states_in(self, block: np.ndarray, replicas: bool = False) -> np.ndarray:
-        """The samples (rows, N) of all members in a block, or of all replicas."""
-        states = (self.layout.replicas_of if replicas else self.layout.members_of)(block)
-        return np.ascontiguousarray(states.reshape(-1, states.shape[2]))
 
 
 @dataclass(frozen=True)
@@ -186,10 +151,10 @@ class PairRecorder(Recorder):
         self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        samples = self.states_in(block)
         first, second = self.edges[:, 0].copy(), self.edges[:, 1].copy()
-        count_pairs(samples, first, second, self.layout.width, self.arrays["counts"])
-        self.arrays["sweeps"] += len(samples)
+        for samples in self.states_in(block):
+            count_pairs(samples, first, second, self.layout.width, self.arrays["counts"])
+            self.arrays["sweeps"] += len(samples)
 
     def tables(self) -> np.ndarray:
         """(E, K, K) frequencies."""
@@ -235,9 +200,10 @@ class JointRecorder(Recorder):
         self.arrays = {"counts": np.zeros(states, np.int64)}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        index = self.states_in(block).astype(np.int64) @ self.strides
         counts = self.arrays["counts"]
-        counts += np.bincount(index, minlength=len(counts))
+        for samples in self.states_in(block):
+            index = samples.astype(np.int64) @ self.strides
+            counts += np.bincount(index, minlength=len(counts))
 
     def joint(self) -> np.ndarray:
         counts = self.arrays["counts"]
@@ -280,10 +246,11 @@ class BestRecorder(Recorder):
         }
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        samples = self.states_in(block, replicas=True)
-        keep = partial(keep_best, self.parts, samples, self.arrays["score"], self.arrays["state"])
-        first = self.parts.first_factor
-        run_parts(keep, len(first) - 1, lambda: len(samples) * np.diff(first), pool)
+        first, best = self.parts.first_factor, (self.arrays["score"], self.arrays["state"])
+        for samples in self.states_in(block, replicas=True):
+            keep = partial(keep_best, self.parts, samples, *best)
+            work = len(samples) * np.diff(first)
+            run_parts(keep, len(first) - 1, partial(np.asarray, work), pool)
 
 
 @dataclass(frozen=True)
@@ -324,14 +291,16 @@ class SampleRecorder(Recorder):
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         # Samples number every, 2 every, ... of those seen, counted from 1.
         first = -(int(self.arrays["seen"][0]) + 1) % self.every
-        found = self.layout.members_of(block[first :: self.every])
-        self.pile("samples", found.copy() if np.may_share_memory(found, block) else found)
+        layout, rows = self.layout, block[first :: self.every]
+        at_once = max(1, STATES_AT_ONCE // max(layout.members * layout.model.n_variables, 1))
+        for early in range(0, len(rows), at_once):
+            found = layout.members_of(rows[early : early + at_once])
+            is_view = np.may_share_memory(found, block) and "samples" not in self.rooms
+            self.pile("samples", found.copy() if is_view else found)
         self.arrays["seen"] += len(block)
 
-    def samples(self) -> np.ndarray:
-        """All samples so far, as one array (draws, members, N)."""
-        self.gather()
-        return self.arrays["samples"]
+    def reservable(self) -> Iterator[tuple[str, int]]:
+        yield "samples", self.every
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,12 @@
 """Observables: functions of the states, averaged as a run goes on.
 
-A recorder unpacks the states of a sweep once for all of them. Values are summed draw by draw, so
-that sums do not depend on how sweeps were cut into blocks.
+A recorder unpacks the states of a sweep once for all of them, of a large herd block by block of its
+members (`MEMBER_STATES`, `MEMBER_NUMBERS`). Values are summed draw by draw, and in each draw over
+all members in one go: sums depend neither on how sweeps nor on how members were cut into blocks.
 """
 
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -14,21 +16,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.errors import MethodError
+from herded.layouts.bits import WORD, member_ranges
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.options import is_whole
 from herded.models.checks import shown
 from herded.models.protocol import Model
-from herded.run.bit_measures import Measure, of_bits
+from herded.run.bit_measures import Measure, PairMeasure, of_bits
 from herded.run.block_measures import of_blocks
-from herded.run.keep import Recorder
-from herded.system import memory
-from herded.system.memory import Size
+from herded.run.recorder import Recorder
 
 STATES = np.int32  # what functions get: products and sums of states do not overflow in it
-NUMBER = 8  # bytes
 AT_HAND = 2**23  # states: as words of bits they are in the cache
-NO_ROWS = np.zeros(0)
+MEMBER_STATES = 2**22  # that a function gets at once, if it is not one member's: 16 MiB
+MEMBER_NUMBERS = 2**21  # that it gives at once, if so: 16 MiB
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,10 @@ class Observable:
         it gives a number, or an array of numbers, for each of them: (members,) or (members, ...).
         Members are those of a herd; of other chains there is one. A function with a parameter
         called `model` gets the model too. Ready are `energy`, `magnetisation` and
-        `Correlations(...)`. It is called once with the start, to learn the shape of what it gives,
-        and where chains run on threads, on these.
+        `Correlations(...)`. It is called once with starts, to learn the shape of what it gives, and
+        where chains run on threads, on these. Of a large herd it gets some members at a time (at
+        most 2^22 states of variables, or one member): its value of a member may not depend on the
+        others.
     every
         Sweeps from one call to the next.
     name
@@ -116,16 +119,6 @@ class Observables:
     def recorder(self, layout: Layout) -> "ObservableRecorder":
         return ObservableRecorder(layout, self.choices)
 
-    def check_memory(self, run: Any, max_memory: Size | None) -> None:
-        """Raise where all series of a `SamplerRun` would take more than they may."""
-        need, recorder = 0.0, run.chains[0].recorders[Observables]
-        for choice, shape in zip(self.choices, recorder.shapes, strict=True):
-            if choice.series:
-                draws = len(run.chains) * run.layout.members * (run.sweeps // choice.every)
-                need += 2.0 * NUMBER * draws * float(np.prod(shape))  # twice when put together
-        way_out = "measure less often with every=, or keep no series with series=False"
-        memory.check(need, max_memory, "the series of observables", way_out)
-
     def described(self) -> str:
         """What must be equal for a run to be resumed; of functions their names must do."""
         return str([(choice.name, choice.every, choice.series) for choice in self.choices])
@@ -146,23 +139,31 @@ class ObservableRecorder(Recorder):
         row = layout.members * layout.model.n_variables
         self.at_once = max(1, AT_HAND // max(row, 1))  # rows whose states are looked at together
 
+    def reservable(self) -> Iterator[tuple[str, int]]:
+        for k, choice in enumerate(self.choices):
+            if choice.series:
+                yield f"series {k}", choice.every
+
     def begin(self, state: State) -> None:
-        """Learn from the start what shape values have."""
-        members = self.layout.members
-        states = self._shaped(self.layout.values(state))
+        """Learn from the start of some members what shape values have."""
+        layout = self.layout
+        some = next(member_ranges(layout.members, self._members_at_once(1)))
+        states = self._shaped(layout.some_values(state, *some))
         for k, choice in enumerate(self.choices):
             value = self._measured(k, states)
-            if value.shape[:1] != (members,):
+            if value.shape[:1] != (len(states),):
                 raise MethodError(
-                    f"expected numbers of shape ({members},) or ({members}, ...) from the "
+                    f"expected numbers of shape ({len(states)},) or ({len(states)}, ...) from the "
                     f"observable {choice.name!r}, one for each of the states {states.shape}, got "
                     f"shape {value.shape}"
                 )
             self.shapes.append(value.shape[1:])
-            self.on_bits.append(of_bits(choice.f, self.layout))
+            self.on_bits.append(of_bits(choice.f, layout))
             self.arrays[f"sums {k}"] = np.zeros(value.shape[1:])
             if choice.series:
-                self.arrays[f"series {k}"] = np.empty((0, *value.shape))
+                self.arrays[f"series {k}"] = np.empty((0, layout.members, *value.shape[1:]))
+        of_a_member = max((self._numbers(k) for k in range(len(self.choices))), default=1)
+        self.at_once = min(self.at_once, max(1, MEMBER_NUMBERS // (layout.members * of_a_member)))
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         seen = int(self.arrays["seen"][0])
@@ -184,17 +185,59 @@ class ObservableRecorder(Recorder):
         """Take in rows of a block, of which each observable wants some."""
         counted = [k for k, at in enumerate(wanted) if len(at) and self.on_bits[k] is not None]
         others = [k for k, at in enumerate(wanted) if len(at) and self.on_bits[k] is None]
-        words = self.layout.words_of(block) if counted else NO_ROWS
-        for k in counted:
-            measure: Any = self.on_bits[k]
-            mine = words if len(wanted[k]) == len(words) else words[wanted[k]]
-            if self.choices[k].series:
-                self._take(k, measure.values(mine, self.layout.members))
+        if counted:
+            self._count_bits(block, counted, wanted)
+        if others:
+            self._call(block, others, wanted)
+
+    def _count_bits(self, block: np.ndarray, ks: list[int], wanted: list[np.ndarray]) -> None:
+        """Take in what ready-made functions count on words of members, some words at a time."""
+        members, n = self.layout.members, self.layout.model.n_variables
+        sums: dict[int, list[np.ndarray]] = {k: [] for k in ks}
+        values: dict[int, list[np.ndarray]] = {k: [] for k in ks}
+        for first, last in member_ranges(members, max(WORD, AT_HAND // max(n * len(block), 1))):
+            words = self.layout.words_of(block, first // WORD, -(-last // WORD))
+            for k in ks:
+                measure: Any = self.on_bits[k]
+                mine = words if len(wanted[k]) == len(words) else words[wanted[k]]
+                if self.choices[k].series or not isinstance(measure, PairMeasure):
+                    values[k].append(measure.values(mine, last - first))
+                else:
+                    sums[k].append(measure.member_counts(mine, last - first))
+        for k in ks:
+            if values[k]:
+                self._take(k, _joined(values[k]))
             else:
-                self._add_sums(k, measure.sums(mine, self.layout.members))
-        states = self.layout.members_of(block) if others else NO_ROWS
-        for k in others:
-            self._take(k, np.stack(list(self._values(k, states, wanted[k]))))
+                measure = self.on_bits[k]
+                self._add_sums(k, measure.sums_of(sum(sums[k]), members))
+
+    def _call(self, block: np.ndarray, ks: list[int], wanted: list[np.ndarray]) -> None:
+        """Take in what functions of states give, some members at a time."""
+        of_a_member = max(self._numbers(k) for k in ks)
+        at_once = self._members_at_once(of_a_member)
+        values: dict[int, list[np.ndarray]] = {k: [] for k in ks}
+        for some in member_ranges(self.layout.members, at_once):
+            states = self.layout.some_members_of(block, *some)
+            for k in ks:
+                found = np.stack(list(self._values(k, states, wanted[k])))
+                is_long = len(found) * self.layout.members * self._numbers(k) > MEMBER_NUMBERS
+                if values[k] and is_long and not self.choices[k].series:
+                    # Members follow each other in such sums, whose places lie side by side.
+                    found = np.concatenate([values[k].pop(), found], axis=1)
+                if is_long and not self.choices[k].series:
+                    found = found.sum(axis=1, keepdims=True)
+                values[k].append(found)
+        for k in ks:
+            self._take(k, _joined(values[k]))
+
+    def _members_at_once(self, numbers: int) -> int:
+        """How many members a function gets that gives so many numbers for each."""
+        n = max(self.layout.model.n_variables, 1)
+        return max(1, min(MEMBER_STATES // n, MEMBER_NUMBERS // numbers))
+
+    def _numbers(self, k: int) -> int:
+        """How many numbers an observable has for each member."""
+        return max(1, math.prod(self.shapes[k]))
 
     @staticmethod
     def _rows(seen: int, length: int, every: int) -> np.ndarray:
@@ -260,6 +303,11 @@ class ObservableRecorder(Recorder):
                 f"{int(self.arrays['seen'][0])} or before"
             )
         return value
+
+
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    """Values (draws, members, ...) of some members each as those of all."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
 def shown_error(error: Exception) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from herded.errors import MethodError, NotKeptError
 from herded.methods.schedule import is_annealed
 from herded.run.autocorrelation import autocorrelation_times
+from herded.run.growing_arrays import joined
 from herded.run.intervals import t_quantile
 from herded.run.observables import ObservableRecorder, Observables
 from herded.system.spelling import did_you_mean
@@ -171,17 +172,10 @@ def observed(run: Any, doubt: str) -> ByName:
             means / (draws * run.layout.members),
             run.layout.members,
             doubt,
-            _series(recorders, f"series {k}") if choice.series else None,
+            joined(run, Observables, f"series {k}") if choice.series else None,
             _why_no_time(run.method),
         )
     return found
-
-
-def _series(recorders: list[ObservableRecorder], name: str) -> np.ndarray:
-    """(chains * members, draws, ...)"""
-    for recorder in recorders:
-        recorder.gather()
-    return np.concatenate([recorder.arrays[name].swapaxes(0, 1) for recorder in recorders])
 
 
 def _why_no_time(method: object) -> str:

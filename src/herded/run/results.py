@@ -13,6 +13,7 @@ from herded.models.protocol import Model
 from herded.moves.ladder import LadderLayout
 from herded.run.bridged import LogZ, LogZRecorder, estimate, warnings_of
 from herded.run.diagnostics import ALONE, Note, confinement, disagreement, immobility
+from herded.run.growing_arrays import joined
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.loop import ENDLESS
 from herded.run.observables import Observables
@@ -45,6 +46,8 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
         "interrupted": run.interrupted,
         "compiling": run.compiling,
     }
+    if run.memory:
+        facts["memory_at_most"] = run.memory  # of the whole run, beyond the model
     if run.saved is not None:
         facts["saved"] = run.saved
     bridged = _bridged(run) if run.layout.bridges and recorded else {}
@@ -136,15 +139,14 @@ def _recorded(run: SamplerRun, sweeps: int, warnings: tuple[str, ...]) -> dict[s
         return [chain.recorders[kind] for chain in chains]
 
     if Marginals in keep:
-        kept["chain_frequencies"] = np.array([chain.estimate(False) for chain in chains])
+        kept["chain_frequencies"] = _estimates(run, False)
         kept["chain_marginals"] = kept["chain_frequencies"]
         if keep[Marginals].rao_blackwell:
-            kept["chain_marginals"] = np.array([chain.estimate(True) for chain in chains])
+            kept["chain_marginals"] = _estimates(run, True)
     if BestState in keep and sweeps:
         kept["best"] = _best(run.layout.model, recorders(BestState))
     if Samples in keep:
-        samples = [recorder.samples().swapaxes(0, 1) for recorder in recorders(Samples)]
-        kept["samples"] = np.concatenate(samples)  # members count as chains
+        kept["samples"] = joined(run, Samples, "samples")
         kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
     if PairMarginals in keep:
         pairs = recorders(PairMarginals)
@@ -164,6 +166,15 @@ def _recorded(run: SamplerRun, sweeps: int, warnings: tuple[str, ...]) -> dict[s
     return kept
 
 
+def _estimates(run: SamplerRun, rao_blackwell: bool) -> np.ndarray:
+    """The marginals (chains, N, K), chain by chain, so that no chain's table is held twice."""
+    layout = run.layout
+    found = np.empty((len(run.chains), layout.model.n_variables, layout.width))
+    for c, chain in enumerate(run.chains):
+        found[c] = chain.estimate(rao_blackwell)
+    return found
+
+
 def _bridged(run: SamplerRun) -> dict[str, Any]:
     """log Z, its interval, and what it is made of."""
     ladders = [(chain.state, cast(LogZRecorder, chain.recorders[LogZ])) for chain in run.chains]
@@ -180,13 +191,17 @@ def _warnings(run: SamplerRun, doubt: str, bridged: dict[str, Any]) -> tuple[str
     if run.layout.reports:
         found += run.layout.warnings([chain.state for chain in chains])
     if model.has_hard_zeros and not run.layout.passes_zeros:
-        states = np.concatenate([run.layout.values(chain.state) for chain in chains])
-        looked_at = states[:: -(-len(states) // WALLED)]
-        found.append(confinement(model, looked_at, run.layout.jointly))
+        members = run.layout.members
+        picked = range(0, len(chains) * members, -(-len(chains) * members // WALLED))
+        states = [
+            run.layout.some_values(chains[k // members].state, k % members, k % members + 1)
+            for k in picked
+        ]
+        found.append(confinement(model, np.concatenate(states), run.layout.jointly))
     if getattr(run.method, "schedule", None) is not None:
         return tuple(sentence for sentence in found if sentence)
     if len(chains) > 1:
-        frequencies = np.stack([chain.estimate(False) for chain in chains])
+        frequencies = _estimates(run, False)
         found.append(disagreement(model, frequencies, run.recorded, run.layout.members))
     if run.layout.is_herd:
         found.append(_moves(run))

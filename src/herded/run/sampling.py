@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import MethodError
+from herded.layouts.bits import member_ranges
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
@@ -20,10 +21,16 @@ from herded.models.checks import whole_array
 from herded.models.support import check_start, dispersed_starts, member_starts
 from herded.moves.ladder import LadderLayout
 from herded.run.bridged import LogZ
-from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals, Recorder
+from herded.run.keep import (
+    BestState,
+    ErrorCurve,
+    MarginalRecorder,
+    Marginals,
+)
 from herded.run.loop import interruptible
 from herded.run.observables import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
+from herded.run.recorder import STATES_AT_ONCE, Recorder
 from herded.system import cores
 from herded.system.stream import stream_key
 
@@ -78,6 +85,9 @@ class SamplerRun:
     saved: bool | None = None  # whether the last checkpoint was written, if there are any
     pool: Executor | None = None
     remote: Remote | None = None  # where the chains run on workers
+    most_recorded: int | None = None  # sweeps whose samples and series fit, if that is known
+    rooms: dict[tuple[type, str], np.ndarray] = field(default_factory=dict)  # for what grows
+    memory: float = 0.0  # bytes of the run at most, as estimated
 
     @classmethod
     def prepare(
@@ -112,6 +122,18 @@ class SamplerRun:
         return self.burn_in + self.sweeps
 
     @property
+    def end(self) -> int:
+        """Sweeps until it is done, or has no room for more."""
+        if self.most_recorded is None:
+            return self.total
+        return min(self.total, self.burn_in + self.most_recorded)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it ended because what it keeps has reached the limit of memory."""
+        return self.end < self.total and self.done >= self.end
+
+    @property
     def recorded(self) -> int:
         return max(0, self.done - self.burn_in)
 
@@ -135,7 +157,7 @@ class SamplerRun:
 
     def is_finished(self) -> bool:
         most = MOST_UPDATES // self.layout.members if self.layout.is_herd else self.total
-        return self.done >= min(self.total, most)
+        return self.done >= min(self.end, most)
 
     # -- a block of sweeps -------------------------------------------------------------------
 
@@ -182,7 +204,7 @@ class SamplerRun:
         if self.done < self.burn_in:
             return self.burn_in
         later = self.points[self.points.searchsorted(self.recorded, side="right") :]
-        return self.burn_in + int(later[0]) if len(later) else self.total
+        return min(self.end, self.burn_in + int(later[0])) if len(later) else self.end
 
     def _error(self, chain: Chain) -> float:
         curve: ErrorCurve = self.keep[ErrorCurve]
@@ -256,13 +278,19 @@ _WARM: set[Any] = set()  # signatures of runs whose kernels are compiled
 
 def make_blocks(layout: Layout, keep: dict[type, Any], chains: int, total: int) -> np.ndarray:
     """Room (chains, rows, N) for the samples of some sweeps, or (chains, rows, 0)."""
+    return np.zeros(block_shape(layout, keep, chains, total), layout.sample_type)
+
+
+def block_shape(
+    layout: Layout, keep: dict[type, Any], chains: int, total: int
+) -> tuple[int, int, int]:
+    """The shape of that room."""
     rows = _block_rows(layout)
     read = not _counts(layout) or not keep.keys() <= {Marginals, ErrorCurve} or layout.bridges
     if not read:
         unread = UNREAD // (layout.n_stored * layout.members)
         rows = max(rows, unread if layout.is_herd else min(unread, MOST_COUNTED))
-    shape = chains, min(rows, total) or 1, layout.sample_size if read else 0
-    return np.zeros(shape, layout.sample_type)
+    return chains, min(rows, total) or 1, layout.sample_size if read else 0
 
 
 def _block_rows(layout: Layout) -> int:
@@ -332,13 +360,15 @@ def _continued(
     layout: Layout, method: Sampler, chain: int, given: State, tally: bool, total: int
 ) -> State:
     """A state that goes on from `given`, with sums of its own."""
-    x = np.zeros((layout.members, layout.model.n_variables), np.int64)
-    first = x if layout.is_herd else x[0]
+    x = np.zeros(layout.model.n_variables, np.int64)
+    first = np.broadcast_to(x, (layout.members, len(x))) if layout.is_herd else x
     fresh = method.init(layout, first, chain=chain, tally=tally, total=total)
     fresh.restore({**given.arrays(), "tally": fresh.tally})
     fresh.total = given.sweep + total
-    for state in layout.values(fresh):
-        check_start(layout.model, state)
+    at_once = max(1, STATES_AT_ONCE // max(layout.model.n_variables, 1))
+    for some in member_ranges(layout.members, at_once):
+        for state in layout.some_values(fresh, *some):
+            check_start(layout.model, state)
     return fresh
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
-from herded.run.keep import Recorder
+from herded.run.recorder import Recorder
 
 AT_ONCE = 1024  # samples that are scored
 
@@ -21,11 +21,11 @@ class ScoredRecorder(Recorder):
         self.arrays = {"score": np.full(1, -np.inf), "state": np.zeros(n, layout.state_type)}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        samples = self.states_in(block, replicas=True)
-        for first in range(0, len(samples), AT_ONCE):
-            some = samples[first : first + AT_ONCE]
-            scores = np.asarray(self.layout.model.log_score(some))
-            best = int(scores.argmax())
-            if scores[best] > self.arrays["score"][0]:
-                self.arrays["score"][0] = scores[best]
-                self.arrays["state"][:] = some[best]
+        for samples in self.states_in(block, replicas=True):
+            for first in range(0, len(samples), AT_ONCE):
+                some = samples[first : first + AT_ONCE]
+                scores = np.asarray(self.layout.model.log_score(some))
+                best = int(scores.argmax())
+                if scores[best] > self.arrays["score"][0]:
+                    self.arrays["score"][0] = scores[best]
+                    self.arrays["state"][:] = some[best]
