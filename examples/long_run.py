@@ -1,7 +1,6 @@
-"""A long run that is stopped and resumed, to the bits of one that never was.
+"""A long run that is interrupted and resumed, to the bits of one that never was.
 
-With `checkpoint=` a run is saved, and the same call resumes it. The callback stops it as Ctrl-C
-would: by a KeyboardInterrupt, which comes with what was found so far.
+A callback that raises KeyboardInterrupt ends it as Ctrl-C would; with `checkpoint=` it is resumed.
 """
 
 import numpy as np

@@ -26,6 +26,7 @@ from herded.models.protocol import Model
 from herded.models.support import dispersed_starts
 from herded.moves.blocks import Blocks
 from herded.run.diagnostics import confinement
+from herded.run.loop import without_part
 from herded.run.pilot import MEMBERS, Pilot, fly
 from herded.system import memory
 from herded.system.memory import Size
@@ -81,6 +82,7 @@ class Recommendation:
     doubt: str = ""
 
 
+@without_part()
 def recommend(
     model: Model,
     *,

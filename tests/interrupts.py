@@ -1,0 +1,68 @@
+"""Ctrl-C in tests: signals that come when a test says, without waiting and without a clock."""
+
+import signal
+
+import pytest
+
+import herded as hd
+import herded.run.loop
+from herded.run.sampling import SamplerRun
+
+
+@pytest.fixture(autouse=True)
+def handlers_are_restored():
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    yield
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+    assert herded.run.loop._halt is None and herded.run.loop._of_thread.stop is None
+
+
+def press(*_, **__):
+    signal.raise_signal(signal.SIGINT)
+
+
+def stop_after(sweeps):
+    """A callback that interrupts a run once as many sweeps are recorded."""
+
+    def callback(snapshot):
+        if snapshot.sweeps >= sweeps:
+            raise KeyboardInterrupt
+
+    return callback
+
+
+def pressing(function):
+    """The function, with Ctrl-C pressed just before it does its work."""
+
+    def pressed(*args, **options):
+        press()
+        return function(*args, **options)
+
+    return pressed
+
+
+def press_in_block(monkeypatch, number, sweeps=20):
+    """Press Ctrl-C in a block of the next runs, whose blocks have at most so many sweeps."""
+    advance, blocks = SamplerRun.advance, []
+
+    def pressed(self, most):
+        blocks.append(self)
+        if len(blocks) == number:
+            press()
+        return advance(self, min(most, sweeps))
+
+    monkeypatch.setattr(SamplerRun, "advance", pressed)
+    return blocks
+
+
+def caught_from(function, *args, **options):
+    with pytest.raises(hd.Interrupted) as caught:
+        function(*args, **options)
+    return caught.value
+
+
+def flag_of(result):
+    """The severity of its only diagnostic."""
+    (found,) = result.diagnostics
+    assert found.kind == "interrupted" and "interrupted" in found.message
+    return found.severity
