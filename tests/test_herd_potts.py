@@ -100,7 +100,7 @@ def test_equal_to_the_naive_twin(data):
     samples, tally, ones, state = advance(draw, layout, x0, 3, chain=chain, cuts=(1,))
     np.testing.assert_array_equal(samples, twin)
     np.testing.assert_array_equal(tally, sums)
-    np.testing.assert_array_equal(tally.sum(axis=1), 3 * members * 2**24)
+    np.testing.assert_allclose(tally.sum(axis=1), 3 * members * 2**24, rtol=2**-20)
     counts = (twin[..., None] == np.arange(layout.width)).sum(axis=(0, 1))
     np.testing.assert_array_equal(ones, counts)
     np.testing.assert_array_equal(layout.values(state), twin[-1])
@@ -160,7 +160,7 @@ def test_in_an_order_every_place_is_as_likely():
     members, visits = 32, 3000
     places = np.zeros((members, members))
     for visit in range(visits):
-        order = naive_order(members, 11, visit, visit % 32)
+        order = [m for m, _ in naive_order(members, 11, visit, visit % 32)]
         assert sorted(order) == list(range(members))
         places[order, range(members)] += 1
     expected = visits / members

@@ -3,10 +3,11 @@
 import numpy as np
 from naive.herd import naive_orders
 from naive.model import Naive
-from naive.potts_herd import ONE, naive_conditional, tree_sum
+from naive.potts_herd import ONE, TURN, naive_conditional, naive_share, tree_sum
 from naive.stream import naive_draw, naive_key
 
 SINGLE = 80.0
+RECORDED = 2**30
 
 
 def naive_pairs_herd(model, *, kept, scan="sequential", seed=0, chain=0, x0, sweeps):
@@ -31,9 +32,11 @@ def naive_pairs_herd(model, *, kept, scan="sequential", seed=0, chain=0, x0, swe
                 phases[i] = [part % ONE for both in bits for part in (both, both >> 32)]
             bits = naive_draw(order_key, clock)
             first, second = orders[bits % len(orders)], orders[(bits >> 32) % len(orders)]
-            for k in (first[second[j]] for j in range(members)):
+            dither = naive_draw(bits, 0)
+            for j, k in enumerate(first[second[j]] for j in range(members)):
                 w = weights(naive, i, x[k], kind)
-                tally[i, : naive.cards[i]] += naive_conditional(w)
+                conditional = naive_conditional(w, RECORDED, dither + j * TURN)
+                tally[i, : naive.cards[i]] += conditional
                 x[k][i] = descent(w, width, phases[i])
         samples.append([list(one) for one in x])
     return np.array(samples).reshape(sweeps, members, naive.n), tally
@@ -65,8 +68,8 @@ def descent(w, width, phases):
     half, place, state = width >> steps, 0, 0
     for _ in range(steps):
         left, right = branch[: len(branch) // 2], branch[len(branch) // 2 :]
-        both = kind(tree_sum(left) + tree_sum(right))
-        share = int(kind(ONE) * tree_sum(right) / both) if both > 0 else 0
+        left_sum, right_sum = tree_sum(left), tree_sum(right)
+        share = naive_share(left_sum, right_sum) if left_sum + right_sum > 0 else 0
         at = 2 * (half + place) + (2 * share >= ONE)
         bit, phases[at] = divmod(phases[at] + share, ONE)
         branch, state = right if bit else left, 2 * state + bit

@@ -14,9 +14,10 @@ from naive.stream import naive_draw, naive_key
 from herded.system.exp import exp
 
 LANES = WORD = 32
-ONE = 2**24
+ONE, RECORDED = 2**31, 2**24
+TURN = 0x9E3779B9
 LEFT = (0x55555555, 0x33333333, 0x0F0F0F0F, 0x00FF00FF, 0x0000FFFF)
-STRONGEST = 70.0
+STRONGEST = 65.0
 
 
 def naive_potts_herd(model, *, members, kept, seed=0, chain=0, x0, sweeps):
@@ -49,13 +50,12 @@ def naive_potts_herd(model, *, members, kept, seed=0, chain=0, x0, sweeps):
                 phi = [naive_draw(start_key, first + p * LANES) >> 33 for p in range(nodes)]
             phases[i] = phi = [phase % ONE for phase in phi]
             alike = {}  # members whose neighbours are the same have the same conditional
-            for m in naive_order(members, order_key, visit, lane):
+            for m, dither in naive_order(members, order_key, visit, lane):
                 around = tuple(x[m][j] for j, _ in sites[i].around)
                 if around not in alike:
-                    weights = naive_weights(sites[i], around)
-                    alike[around] = weights, naive_conditional(weights)
-                weights, p = alike[around]
-                tally[i] += p
+                    alike[around] = naive_weights(sites[i], around)
+                weights = alike[around]
+                tally[i] += naive_conditional(weights, RECORDED, dither)
                 x[m][i] = naive_descent(weights, planes, phi)
         samples.append([list(member) for member in x])
     return np.array(samples).reshape(sweeps, members, -1), tally
@@ -72,7 +72,7 @@ def lane_bits(bits, lane):
 
 
 def naive_order(members, order_key, visit, lane):
-    """The members in the order in which a site takes them."""
+    """The members in the order in which a site takes them, and 32 random bits for each."""
     words, order = math.ceil(members / WORD), []
     for word in fisher_yates(words, naive_draw(order_key, visit * (words + 1))):
         name = naive_draw(order_key, visit * (words + 1) + 1 + word)
@@ -83,7 +83,9 @@ def naive_order(members, order_key, visit, lane):
             for k in range(live - 2**stage):
                 if switches >> k & 1:
                     seats[k], seats[k + 2**stage] = seats[k + 2**stage], seats[k]
-        order += [word * WORD + seats[k] for k in fisher_yates(live, naive_draw(name, len(LEFT)))]
+        places = fisher_yates(live, naive_draw(name, len(LEFT)))
+        bits = lane_bits(naive_draw(name, len(LEFT) + 1), lane)
+        order += [(word * WORD + seats[k], bits + n * TURN) for n, k in enumerate(places)]
     return order
 
 
@@ -154,24 +156,27 @@ def naive_weights(site, around):
     return weights
 
 
-def naive_conditional(weights):
-    """At scale 2^24, from cumulated weights."""
-    kind, upto, before, p = type(weights[0]), type(weights[0])(0), 0, []
+def naive_conditional(weights, scale, dither):
+    """Each state's share of the weights at this scale, rounded up where the dither asks for it."""
+    kind = type(weights[0])
     total = kind(0)
     for weight in weights:
         total = kind(total + weight)
-    for weight in weights:
-        upto = kind(upto + weight)
-        share = min(int(kind(upto * kind(kind(ONE + 4) / total))), ONE)
-        p.append(share - before)
-        before = share
-    return p
+    fraction = kind((dither % 2**32 >> 8) / 2**24)
+    return [int(kind(weight * kind(kind(scale) / total)) + fraction) for weight in weights]
 
 
 def tree_sum(weights):
     """Halves first."""
     half = len(weights) // 2
     return weights[0] if half == 0 else tree_sum(weights[:half]) + tree_sum(weights[half:])
+
+
+def naive_share(left, right):
+    """The right branch's share, from that of the lighter one."""
+    kind = type(left)
+    small = int(kind(kind(kind(ONE) * min(left, right)) / kind(left + right)) + kind(0.5))
+    return ONE - small if right > left else small
 
 
 def naive_descent(weights, planes, phi):
@@ -187,8 +192,8 @@ def naive_descent(weights, planes, phi):
             first, node = 2**level - 1, 1
         half = len(branch) // 2
         left, right = tree_sum(branch[:half]), tree_sum(branch[half:])
-        share = int(kind(ONE) * right / kind(left + right))
-        at = 2 * (first + node - 1) + (2 * share >= ONE)
+        share = naive_share(left, right)
+        at = 2 * (first + node - 1) + (right > left)
         phi[at] += share
         bit, phi[at] = divmod(phi[at], ONE)
         branch = branch[half:] if bit else branch[:half]

@@ -77,7 +77,7 @@ class PairsHerdLayout(SiteHerdLayout):
 
     def kernel(self) -> Callable[..., None]:
         kind = self.arrays.alone.dtype.type
-        return partial(pairs_herd, self.arrays, (kind(2**24), kind(2**24 + 4)))
+        return partial(pairs_herd, self.arrays, (kind(2**31), kind(2**30), kind(2**-24)))
 
 
 def compile_pairs_herd(pairs: Pairs, members: int) -> PairHerdArrays:

@@ -4,7 +4,7 @@ A visit multiplies, member by member in a shuffled order, the rows that its neig
 From there on lanes are members. Weights are folded in halves, w[c] + w[c + half], until one number
 is left: that is a tree, whose node half + c has the share of its right branch, w[c + half] of both.
 All shares are divided out at once; then members go down the tree, level by level: each adds a
-node's share to a phase of that node, at scale 2^24, and a carry is a step to the right. States are
+node's share to a phase of that node, at scale 2^31, and a carry is a step to the right. States are
 kept with their bits reversed (`pairs_herd`), so that the first step, of the last fold, tells the
 lower half of the states from the upper one.
 
@@ -16,14 +16,14 @@ import numpy as np
 
 from herded.draws.together import order_rows
 from herded.layouts.arrays import shuffle
-from herded.layouts.potts_herd_choice import added, share
+from herded.layouts.potts_herd_choice import TURN, fraction_of, lighter
 from herded.layouts.scan import RANDOM
 from herded.layouts.site_herd_sweeps import keep
 from herded.system.jit import jit
 from herded.system.stream import draw
 
 U4, Z = np.uint32, np.uint64
-HALF, PHASE, CARRY, NO = U4(2**23), U4(2**24 - 1), U4(24), U4(0)
+HALF, PHASE, ONE, CARRY, NO = U4(2**30), U4(2**31 - 1), U4(2**31), U4(31), U4(0)
 _NONE = np.float32(0.0)
 _0, _1, _2, _3, _4, _5, _6, _7, _8 = (Z(c) for c in range(9))
 
@@ -32,16 +32,16 @@ _0, _1, _2, _3, _4, _5, _6, _7, _8 = (Z(c) for c in range(9))
 def pairs_herd(a, scales, scan, orders, run, betas, m, block, first, last):
     """Segments first..last-1 of the scan, over all sweeps of a block.
 
-    `scales` are 2^24 in the type of weights and a little more (`add_conditionals`).
+    `scales` are 2^31, 2^30 and 2^-24 in the type of weights.
     """
     x, kept, tally, ones, widest = m.x, m.phases, m.tally, m.ones, m.width
     alone, rows, link_start, steps = a.alone, a.rows, a.start, a.steps
     n, rows_of_orders, flat = Z(orders.shape[1]), orders.shape[0], orders.reshape(-1)
     variables_of = Z(len(x)) // n
     width, leaf = Z(len(alone)) // variables_of, a.leaf
-    one, above = scales
+    one, recorded, unit = scales
     w, shares = np.zeros(_2 * width * n, alone.dtype), np.zeros(width * n, np.uint32)
-    upto, factor = np.zeros(n, alone.dtype), np.zeros(n, alone.dtype)
+    fraction, factor = np.zeros(n, alone.dtype), np.zeros(n, alone.dtype)
     phases, place = np.zeros(_2 * width, np.uint32), np.zeros(n, np.uint32)
     members = np.zeros(n, np.uint32)
     for g in range(first, last):
@@ -77,7 +77,10 @@ def pairs_herd(a, scales, scan, orders, run, betas, m, block, first, last):
                 if len(tally):
                     states = Z(m.cardinalities[i])
                     at = Z(widest) * i
-                    add_conditionals(w, leaf, n, width, states, above, upto, factor, tally, at)
+                    bits = draw(draw(run.phase_key, clock + i), _0)
+                    add_conditionals(
+                        w, leaf, n, width, states, recorded, unit, bits, fraction, factor, tally, at
+                    )
                 if len(ones):
                     for k in range(n):
                         ones[Z(widest) * i + Z(x[i * n + k])] += 1
@@ -129,7 +132,8 @@ def fold(w, n, width, top, shares, one):
             for k in range(n):
                 a, b = w[left + k], w[right + k]
                 w[node + k] = a + b
-                shares[node + k] = share(a, b, one)
+                small = U4(lighter(a, b, one))
+                shares[node + k] = U4(ONE - small) if b > a else small
         half = half >> _1
 
 
@@ -180,27 +184,23 @@ def descend(shares, top, width, n, phases, place):
 
 
 @jit
-def add_conditionals(w, leaf, n, width, states, above, upto, factor, tally, at):
-    """Add the conditionals of all members at scale 2^24, which add up to it exactly.
+def add_conditionals(w, leaf, n, width, states, recorded, unit, bits, fraction, factor, tally, at):
+    """Add the conditionals of all members at the scale `recorded`, rounded at random.
 
-    They are rounded by cumulation, as in `potts_herd_choice`.
+    From one member to the next the random number `bits` moves on by 0.618. Each state is rounded by
+    itself, so that rare ones are right on average. An impossible state has 0.
     """
     for k in range(n):
-        upto[k] = w[width * n + k]  # the place of state 0 is 0
+        factor[k] = w[width * n + k]  # the place of state 0 is 0
     for c in range(_1, states):
         row = (width + Z(leaf[c])) * n
         for k in range(n):
-            upto[k] += w[row + k]
+            factor[k] += w[row + k]
     for k in range(n):
-        factor[k] = above / (upto[k] if upto[k] > _NONE else above)
-        upto[k] = w[width * n + k]
-    before = np.int64(0)
+        factor[k] = recorded / (factor[k] if factor[k] > _NONE else recorded)
+        fraction[k] = fraction_of(U4(U4(bits) + U4(U4(k) * TURN)), unit)
     for c in range(states):
         row, total = (width + Z(leaf[c])) * n, np.int64(0)
-        if c > _0:
-            for k in range(n):
-                upto[k] += w[row + k]
         for k in range(n):
-            total += np.int64(added(U4(0), upto[k] * factor[k]))
-        tally[at + c] += total - before
-        before = total
+            total += np.int64(np.int32(w[row + k] * factor[k] + fraction[k]))
+        tally[at + c] += total

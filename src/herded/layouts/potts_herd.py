@@ -159,7 +159,7 @@ class PottsHerdLayout(HerdLayout):
         octets, phases = -(-self.width // 8), n_phases(self.shape[3])
         sides = n_sides(self.model.shape)
         hot = (4 if self.arrays.factors is None else sides) * states
-        words = sides * planes, planes, hot, 4 * 8, phases, STAGES, 8 * octets, 8 * octets, 1
+        words = sides * planes, planes, hot, 4 * 8, phases, STAGES, 8 * octets, 8 * octets, 1, 1
         weights = 4 * states, 2 * 4 * 8
         kind = self.arrays.table.dtype
         return (
@@ -194,7 +194,7 @@ class PottsHerdLayout(HerdLayout):
             state.ones,
             state.tally,
             block,
-            (kind(2**24), kind(2**24 + 4)),
+            (kind(2**31), kind(2**24), kind(2**-24)),
         )
         threads = min(workers(pool, self.n_stored * self.members // 2), self.parts)
         halves = 2 * len(block)

@@ -29,7 +29,7 @@ from herded.system.largest import largest
 LANES = 32  # sites in a cell
 WORD = 32  # members in a word
 FOUR, SIX = 4, 6  # neighbours that kernels count
-SINGLE = 70.0  # sum of a site's couplings, for single precision: exp(70) 2^24 is in its range
+SINGLE = 65.0  # sum of a site's couplings, for single precision: exp(65) 2^31 is in its range
 LARGEST = 690.0  # the same for doubles
 ALL = 2**WORD - 1
 
@@ -153,7 +153,7 @@ def beyond(along: np.ndarray, shape: tuple[int, ...], axis: int, behind: int) ->
 def _fill_table(log_unary, clamped, coupling, powers, least, table):
     """Weights of states, without what is below the `least` normal number, which is slow.
 
-    In single precision that is less likely than 2^-24, whatever is around.
+    In single precision that is less likely than 2^-32, whatever is around.
     """
     height, width, states = log_unary.shape
     factor = exp(coupling)

@@ -2,16 +2,18 @@
 
 A state is written with one digit of three bits, or from nine states on with two. A digit is found
 in a tree: a member that has come to a node adds its share of the right branch, right / (left +
-right), to a phase of that node, at scale 2^24, and a carry is a step to the right. A node has two
-phases, one for shares below 1/2 and one for the others: members that expect the same then make up
+right), to a phase of that node, at scale 2^31, and a carry is a step to the right. A node has two
+phases, one for shares above 1/2 and one for the others: members that expect the same then make up
 for each other, and energies have less noise than those of independent chains. With one phase they
 would have more, and with one for all nodes of a level more still. The node that bits b lead to has
 rows 2 n and 2 n + 1 of its digit's phases, n = 2^len(b) - 1 + b. All octets share the nodes of the
 second digit.
 
 Weights are single-precision numbers, or doubles; every operation is one IEEE operation in a fixed
-order, so bits are the same everywhere. A share is rounded down to a multiple of 2^-24, after
-roundings of the weights and of their sums of 2^-24 each; branches of weight 0 are never taken.
+order, so bits are the same everywhere. The share of the lighter branch is rounded to a multiple of
+2^-31, and the heavier one has the rest: so a rare branch is off by a few parts of 2^24 of itself,
+from roundings of weights and of their sums, and by at most 2^-32. Branches of weight 0 are never
+taken.
 
 Weights of four members are found at once, which spares loads. Row 4 k + i of an array is that of
 state k and member i, or of state k and neighbour i.
@@ -23,8 +25,8 @@ from herded.layouts.potts_herd_arrays import LANES
 from herded.system.jit import jit
 
 U4, I4, Z = np.uint32, np.int32, np.uint64
-ONE = I4(2**24)
-CARRY, HALF, NO, NONE = U4(2**24), U4(2**23), U4(0), np.float32(0.0)
+CARRY, NO, NONE, HALF = U4(2**31), U4(0), np.float32(0.0), np.float32(0.5)
+TURN, FRACTION = U4(0x9E3779B9), U4(8)  # 0.618 of 2^32; bits that a fraction of 24 bits leaves
 R1, R2, R3, R4, R8 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES), Z(8 * LANES)
 R5, R6, R7 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES)
 R9, R10, R11, R13 = Z(9 * LANES), Z(10 * LANES), Z(11 * LANES), Z(13 * LANES)
@@ -36,10 +38,23 @@ CHOSEN = OCTET  # where, behind sums of weights, those of the chosen octet are
 
 @jit
 def choose_all(
-    table, factors, planes, powers, hot, live, masks, scales, w, sums, phases, new, cumulated
+    table,
+    factors,
+    planes,
+    powers,
+    hot,
+    live,
+    masks,
+    scales,
+    w,
+    sums,
+    phases,
+    new,
+    dither,
+    recorded_sums,
 ):
     """New states of all members of a word, in the order of `masks`; sums of their conditionals."""
-    one, above = scales
+    one, recorded, fraction = scales
     states = Z(len(table)) // Z(len(powers) * LANES)
     for first in range(0, live, 4):
         b0, b1, b2, b3 = masks[first], masks[first + 1], masks[first + 2], masks[first + 3]
@@ -52,8 +67,8 @@ def choose_all(
             for four in range(Z(1), fours):
                 multiply(hot, four * step, factors, four * R4, b0, b1, b2, b3, w, R4, R1, w, states)
         for m in range(min(4, live - first)):
-            if cumulated.size:
-                add_conditionals(w, m, above, sums, cumulated)
+            if recorded_sums.size:
+                add_conditionals(w, m, recorded, fraction, dither, sums, recorded_sums)
             if len(planes) > 3:
                 choose_octet(w, m, planes, one, masks[first + m], phases, new, sums)
                 choose_last(sums, CHOSEN, planes, one, masks[first + m], phases, new)
@@ -129,18 +144,21 @@ def multiply(hot, first, f, at, b0, b1, b2, b3, u, step, apart, w, states):
 
 
 @jit
-def share(left, right, one):
-    """The right branch's share of both, at scale 2^24."""
+def lighter(left, right, one):
+    """The share of the lighter of two branches, at the scale `one`, rounded."""
     both = left + right
     both = both if both > NONE else one  # nobody comes to a node without weight
-    return U4(I4(one * right / both))
+    return I4(one * (left if right > left else right) / both + HALF)
 
 
 @jit
-def by_half(share):
-    """A share as what moves the low phase of its node and what moves the high one."""
-    above = share >= HALF
-    return NO if above else share, share if above else NO
+def shares(left, right, one):
+    """The right branch's share at scale 2^31: what moves the low phase and what moves the high one.
+
+    At most one of them is above 0: the second for a share above 1/2, the first for others.
+    """
+    small, above = U4(lighter(left, right, one)), right > left
+    return NO if above else small, U4(CARRY - small) if above else NO
 
 
 @jit
@@ -153,7 +171,7 @@ def move(low, high, few, many, here):
 @jit
 def step(p, left, right, one):
     """Move the phases of a node: both, and whether one carries."""
-    few, many = by_half(share(left, right, one))
+    few, many = shares(left, right, one)
     low, high, moved = move(p[0], p[1], few, many, True)
     return (low, high), U4(moved & CARRY) != NO
 
@@ -162,7 +180,7 @@ def step(p, left, right, one):
 def step_of_4(p, a, b, c, d, one):
     """Move the phases of a tree of four weights: its phases, and the bits of where it leads."""
     q, h = step((p[0], p[1]), a + b, c + d, one)
-    few, many = by_half(share(c if h else a, d if h else b, one))
+    few, many = shares(c if h else a, d if h else b, one)
     a1, b1, left = move(p[2], p[3], few, many, not h)
     a2, b2, right = move(p[4], p[5], few, many, h)
     return (q[0], q[1], a1, b1, a2, b2), h, U4(U4(left | right) & CARRY) != NO
@@ -181,7 +199,7 @@ def step_below(p, h, m, left, right, one):
 
     A function for all levels would be too large for the compiler to bring into loops.
     """
-    few, many = by_half(share(left, right, one))
+    few, many = shares(left, right, one)
     few0, many0 = NO if m else few, NO if m else many
     few1, many1 = few if m else NO, many if m else NO
     a0, b0, m0 = move(p[0], p[1], few0, many0, not h)
@@ -297,45 +315,48 @@ def choose_last(w, at, planes, one, bit, phases, new):
 
 
 @jit
-def added(total, share):
-    """A sum and a cumulated conditional at scale 2^24."""
-    p = I4(share)
-    return U4(total + U4(p if p < ONE else ONE))
+def fraction_of(dither, unit):
+    """A number in [0, 1) of the precision of `unit`, 2^-24, from 32 random bits."""
+    return np.float32(I4(dither >> FRACTION)) * unit
 
 
 @jit
-def add_conditionals(w, member, above, sums, cumulated):
-    """Add a member's conditional at scale 2^24, cumulated over states, to sums.
+def plus_rounded(total, weight, factor, fraction):
+    """A sum and a conditional at the scale of the factor, rounded by a fraction."""
+    return U4(total + U4(I4(weight * factor + fraction)))
 
-    Rounded so that the last is 2^24 exactly, and that of an impossible state no more than the one
-    before: `above` is a little more than 2^24.
+
+@jit
+def add_conditionals(w, member, recorded, unit, dither, sums, found):
+    """Add a member's conditional to sums, at the scale `recorded`, 2^24, rounded at random.
+
+    The lanes' random numbers `dither` move on by 0.618 for the next member. Each state is rounded
+    by itself, so that rare ones are right on average. An impossible state has 0.
     """
-    at, octets = Z(member) * R1, Z(len(cumulated)) // Z(8 * LANES)
+    at, octets = Z(member) * R1, Z(len(found)) // Z(8 * LANES)
+    for j in range(R1):
+        sums[R8 + j] = NONE
     for octet in range(octets):
-        row, upto = at + octet * OCTET, R8 + octet * R1  # in the first of these rows are zeros
+        row = at + octet * OCTET
         for j in range(R1):
-            t = sums[upto + j]
+            t = sums[R8 + j]
             t = t + w[row + j] + w[row + R4 + j] + w[row + R8 + j] + w[row + R12 + j]
             t = t + w[row + R16 + j] + w[row + R20 + j] + w[row + R24 + j] + w[row + R28 + j]
-            sums[upto + R1 + j] = t
-    total = R8 + octets * R1
+            sums[R8 + j] = t
+    for j in range(R1):
+        total = sums[R8 + j]
+        sums[R8 + j] = recorded / (total if total > NONE else recorded)
+        sums[R9 + j] = fraction_of(dither[j], unit)
+        dither[j] = U4(dither[j] + TURN)
     for octet in range(octets):
-        row, upto, to = at + octet * OCTET, R8 + octet * R1, octet * R8
+        row, to = at + octet * OCTET, octet * R8
         for j in range(R1):
-            factor = above / sums[total + j]
-            t0 = sums[upto + j] + w[row + j]
-            t1 = t0 + w[row + R4 + j]
-            t2 = t1 + w[row + R8 + j]
-            t3 = t2 + w[row + R12 + j]
-            t4 = t3 + w[row + R16 + j]
-            t5 = t4 + w[row + R20 + j]
-            t6 = t5 + w[row + R24 + j]
-            t7 = t6 + w[row + R28 + j]
-            cumulated[to + j] = added(cumulated[to + j], t0 * factor)
-            cumulated[to + Z(1) * R1 + j] = added(cumulated[to + Z(1) * R1 + j], t1 * factor)
-            cumulated[to + Z(2) * R1 + j] = added(cumulated[to + Z(2) * R1 + j], t2 * factor)
-            cumulated[to + Z(3) * R1 + j] = added(cumulated[to + Z(3) * R1 + j], t3 * factor)
-            cumulated[to + Z(4) * R1 + j] = added(cumulated[to + Z(4) * R1 + j], t4 * factor)
-            cumulated[to + Z(5) * R1 + j] = added(cumulated[to + Z(5) * R1 + j], t5 * factor)
-            cumulated[to + Z(6) * R1 + j] = added(cumulated[to + Z(6) * R1 + j], t6 * factor)
-            cumulated[to + Z(7) * R1 + j] = added(cumulated[to + Z(7) * R1 + j], t7 * factor)
+            f, u = sums[R8 + j], sums[R9 + j]
+            found[to + j] = plus_rounded(found[to + j], w[row + j], f, u)
+            found[to + R1 + j] = plus_rounded(found[to + R1 + j], w[row + R4 + j], f, u)
+            found[to + R2 + j] = plus_rounded(found[to + R2 + j], w[row + R8 + j], f, u)
+            found[to + R3 + j] = plus_rounded(found[to + R3 + j], w[row + R12 + j], f, u)
+            found[to + R4 + j] = plus_rounded(found[to + R4 + j], w[row + R16 + j], f, u)
+            found[to + R5 + j] = plus_rounded(found[to + R5 + j], w[row + R20 + j], f, u)
+            found[to + R6 + j] = plus_rounded(found[to + R6 + j], w[row + R24 + j], f, u)
+            found[to + R7 + j] = plus_rounded(found[to + R7 + j], w[row + R28 + j], f, u)

@@ -11,6 +11,7 @@ import numpy as np
 from herded.layouts.potts_herd_arrays import LANES, WORD
 from herded.layouts.potts_herd_choice import choose_all
 from herded.layouts.potts_herd_order import (
+    STAGES,
     fill_lanes,
     fill_masks,
     fill_switches,
@@ -22,7 +23,7 @@ from herded.system.jit import jit
 from herded.system.stream import draw
 
 U4, Z = np.uint32, np.uint64
-ALL, NO, PHASE = U4(2**32 - 1), U4(0), U4(2**24 - 1)
+ALL, NO, PHASE = U4(2**32 - 1), U4(0), U4(2**31 - 1)
 SUMMED = 128  # members whose conditionals 32 bits can sum
 R1, R2, R3, R4 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES)
 OCTET = Z(8 * 4 * LANES)  # rows of eight states
@@ -53,11 +54,11 @@ def potts_herd_sweeps(
 
     The first seven are those of `PottsHerdArrays`, without dimensions beyond cells; `clock` is
     (sweep, key of phases, key of orders), kept (2, cells, rows * LANES) phases or empty, block
-    (sweeps, words of a sample or 0), `scales` 2^24 in the type of the table and a little more
-    (`add_conditionals`), `room` has arrays for what a visit needs.
+    (sweeps, words of a sample or 0), `scales` 2^31, 2^24 and 2^-24 in the type of the
+    table, `room` has arrays for what a visit needs.
     """
     sweep, key, order_key = clock
-    near, new, hot, octets, phases, switches, counted, cumulated, living, w, sums = room
+    near, new, hot, octets, phases, switches, counted, recorded, living, dither, w, sums = room
     words, columns, bits = x.shape[2], x.shape[4] - 2, len(planes)
     height, flat, samples = x.shape[1], x.reshape(-1), block.reshape(-1)
     sites, sample_shape = height * columns, (2, height, words, bits, columns)
@@ -65,7 +66,7 @@ def potts_herd_sweeps(
     rows = 3 * digits  # a plane each, those included that only fill up a digit
     states, around = table.shape[2] // (LANES * len(powers)), 2 + beside.shape[1]
     moving = Z(len(phases) // LANES)  # rows of phases
-    summing = cumulated if tally.size else cumulated[:0]
+    summing = recorded if tally.size else recorded[:0]
     order, places = np.zeros(words, np.int64), np.zeros(WORD, np.int64)
     masks = np.zeros(WORD + 4, np.uint32)
     for half in range(*halves):
@@ -87,6 +88,8 @@ def potts_herd_sweeps(
                 live = min(WORD, members - word * WORD)
                 fill_masks(masks, places, name, live)
                 fill_switches(switches, name, live)
+                if tally.size:
+                    fill_lanes(dither, Z(0), draw(name, Z(STAGES + 1)), ALL)
                 look_around(flat, x.shape, beside, colour, word, first, lanes, near, rows)
                 for row in range(around * rows):
                     if row % rows >= rows - bits:
@@ -119,6 +122,7 @@ def potts_herd_sweeps(
                     sums,
                     phases,
                     new,
+                    dither,
                     summing,
                 )
                 for row in range(rows - bits, rows):
@@ -134,8 +138,7 @@ def potts_herd_sweeps(
                     count(hot, states, counted)
                 summed += live
                 if tally.size and (summed + WORD > SUMMED or word == order[-1]):
-                    take_differences(cumulated, states)
-                    deliver(cumulated, tally, colour * sites + first, lanes, states)
+                    deliver(recorded, tally, colour * sites + first, lanes, states)
                     summed = 0
             if ones.size:
                 deliver(counted, ones, colour * sites + first, lanes, states)
@@ -286,14 +289,6 @@ def count(hot, states, counted):
     for k in range(Z(states)):
         for j in range(R1):
             counted[k * R1 + j] = U4(counted[k * R1 + j] + ones_in(hot[k * R4 + j]))
-
-
-@jit
-def take_differences(cumulated, states):
-    """From sums of cumulated conditionals to those of conditionals."""
-    for k in range(Z(states - 1), Z(0), -1):
-        for j in range(R1):
-            cumulated[k * R1 + j] -= cumulated[(k - Z(1)) * R1 + j]
 
 
 @jit
