@@ -45,6 +45,7 @@ from benchmarks import (
     pictures,
     qubo,
     recording,
+    run_length,
     scale,
     sparse,
     tempered,
@@ -89,6 +90,7 @@ APART = {
     "herd-spread": herd_spread,
     "which-method": which_method,
     "tempered": tempered,
+    "run-length": run_length,
     "ladders": ladders,
 }  # on pages of their own
 PEERS = ("peers", *beside.SECTIONS)

@@ -15,7 +15,7 @@ from herded.run.climb import AFTERWARDS, SHARE, Rung, better_of, climb, rungs_ab
 from herded.run.diagnostics import ALONE
 from herded.run.plan import Request, infer_planned, plan_run
 from herded.run.recommend import recommend
-from herded.run.result import Best, Result
+from herded.run.result import Best, Diagnostic, Result
 
 PLAIN = hd.ising_grid(np.zeros((2, 2)), 0.2)
 EQUAL = np.log(
@@ -26,7 +26,15 @@ FIRST = Rung("herd", hd.Gibbs(seed=3), 100, 10, 4)
 WALLED = "4 of 4 chains cannot reach every state that the model allows: hard zeros"
 APART = "the chains disagree: variable 0"
 STUCK = "the members of the herd have not moved on: variable 0"
+KINDS = {WALLED: "confinement", APART: "disagreement", STUCK: "immobility"}
 LAST = 10 * (1 - AFTERWARDS)  # of 10 seconds, when the last run ends
+
+
+def diagnostic(text):
+    """The typed form of a sentence."""
+    if text is ALONE:
+        return Diagnostic("one chain", "note", text)
+    return Diagnostic(KINDS[text], "warning", text)
 
 
 def answer(rung, *warnings, spread=0.1, interrupted=False, seconds=1.0, model=PLAIN):
@@ -38,8 +46,17 @@ def answer(rung, *warnings, spread=0.1, interrupted=False, seconds=1.0, model=PL
     facts["compiling"] = 0.0
     kept = {"chain_marginals": chains}
     shape = model.shape
+    diagnostics = tuple(map(diagnostic, warnings))
     return Result(
-        shape, 100, None, facts, kept=kept, warnings=warnings, model=model, method=rung.method
+        shape,
+        100,
+        None,
+        facts,
+        kept=kept,
+        warnings=warnings,
+        diagnostics=diagnostics,
+        model=model,
+        method=rung.method,
     )
 
 

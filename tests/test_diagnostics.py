@@ -83,7 +83,8 @@ def test_the_rule(ones, sweeps):
 def test_two_modes_are_seen_and_said(method):
     with pytest.warns(hd.HerdedWarning, match="the chains disagree: variable"):
         result = hd.infer(double_well(), method, sweeps=500, chains=4)
-    assert len(result.warnings) == 1 and "use exact inference" in result.warnings[0]
+    assert "use exact inference" in result.warnings[0]
+    assert [one.kind for one in result.diagnostics] == ["disagreement", "short run"]
 
 
 def test_an_easy_model_is_not_doubted():

@@ -28,10 +28,10 @@ from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
 from herded.moves.blocks import Blocks
 from herded.run.control import WITNESS_SECONDS, witness
-from herded.run.diagnostics import Note
 from herded.run.intervals import margins
+from herded.run.length_diagnostics import HALVES_DIFFER, SHORT_RUN
 from herded.run.recommend import BLOCK_UPDATES, in_blocks
-from herded.run.result import Result
+from herded.run.result import Diagnostic, Result
 
 SHARE = 0.12  # of the seconds, for each rung that is tried
 AFTERWARDS = 0.06  # of them, for what is looked at after the last run
@@ -42,6 +42,10 @@ LEAST_SWEEPS = 40
 FAR = 0.05  # of two marginals
 NEAR = 0.04  # on average, are chains whose disagreement is not climbed over,
 APART = 0.5  # unless some marginal of theirs is: a mode of few variables hides in an average
+# Kinds of diagnostics that more sweeps mend as well as a dearer rung does, from so many
+# autocorrelation times on.
+MENDED_BY_SWEEPS = ("disagreement", SHORT_RUN, HALVES_DIFFER)
+LEAST_TIMES = 4.0
 
 
 @dataclass(frozen=True)
@@ -212,12 +216,12 @@ def _longer(best: Tried, again: Tried) -> Tried:
 
 
 def _step(rung: Rung, result: Result) -> Step:
-    against = spoken_against(result)
+    against = warned_of(result)
     is_interrupted = bool(result.provenance["interrupted"])
     if is_interrupted:
         said = f"interrupted after {result.sweeps} sweeps"
     elif against:
-        said = "; ".join(sentence.split(":")[0] for sentence in against)
+        said = "; ".join(one.message.split(":")[0] for one in against)
         if _is_near(result):
             said += f", but are near: 95 % intervals are +- {_reach(result):.2g} on average"
     elif "chain_marginals" in result.kept:
@@ -228,9 +232,9 @@ def _step(rung: Rung, result: Result) -> Step:
     return Step(rung.name, repr(rung.method), result.provenance["seconds"], agrees, said)
 
 
-def spoken_against(result: Result) -> list[str]:
-    """Its warnings, but for what only says that nothing is known."""
-    return [sentence for sentence in result.warnings if not isinstance(sentence, Note)]
+def warned_of(result: Result) -> list[Diagnostic]:
+    """What speaks against it, but for what only says that nothing is known."""
+    return [one for one in result.diagnostics if one.severity == "warning"]
 
 
 def is_enough(tried: Tried) -> bool:
@@ -239,13 +243,17 @@ def is_enough(tried: Tried) -> bool:
 
 
 def _is_near(result: Result) -> bool:
-    """Whether nothing speaks against it but a disagreement, of chains that are near on average.
+    """Whether nothing speaks against it but slow mixing, of chains that are near on average.
 
-    Nowhere are they as far apart as chains in different modes.
+    Nowhere are they as far apart as chains in different modes, and none remembers its states for
+    most of the run.
     """
-    against = spoken_against(result)
-    apart = [sentence for sentence in against if sentence.startswith("the chains disagree")]
-    if not apart or apart != against or _reach(result) > NEAR:
+    against = warned_of(result)
+    if not against or any(one.kind not in MENDED_BY_SWEEPS for one in against):
+        return False
+    if any(one.figures.get("times", np.inf) < LEAST_TIMES for one in against):
+        return False
+    if _reach(result) > NEAR:
         return False
     return bool(np.ptp(result.chain_marginals, axis=0).max() <= APART)
 
@@ -260,12 +268,12 @@ def _failings(tried: Tried) -> tuple[bool, bool, bool, bool]:
 
     After a few sweeps there is nothing yet that chains could disagree on.
     """
-    against = [] if tried.result is None else spoken_against(tried.result)
+    against = [] if tried.result is None else warned_of(tried.result)
     return (
         tried.result is None,
         _is_interrupted(tried),
         bool(against),
-        any("cannot reach" in sentence for sentence in against),
+        any(one.kind == "confinement" for one in against),
     )
 
 

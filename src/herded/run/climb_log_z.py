@@ -14,7 +14,7 @@ import numpy as np
 from herded.errors import HerdedError, MethodError
 from herded.models.factor_graph import has_factors
 from herded.run.bridged import BATCHES
-from herded.run.climb import AFTERWARDS, Run, Rung, Step, for_witness, spoken_against
+from herded.run.climb import AFTERWARDS, Run, Rung, Step, for_witness, warned_of
 from herded.run.control import witness
 from herded.run.result import Result
 
@@ -82,9 +82,9 @@ def _step(rung: Rung, result: Result) -> Step:
     if "bridged" in result.kept:
         low, high = result.log_z_interval
         said = f"log Z is {result.log_z:.6g} +- {(high - low) / 2:.2g}"
-    against = spoken_against(result)
+    against = warned_of(result)
     if against:
-        said += "; " + "; ".join(sentence.split(":")[0] for sentence in against)
+        said += "; " + "; ".join(one.message.split(":")[0] for one in against)
     took = result.provenance["seconds"]
     return Step(rung.name, repr(result.method), took, not against, said)
 

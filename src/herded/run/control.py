@@ -49,6 +49,8 @@ WITNESS_SWEEPS, WITNESS_SECONDS, WITNESS_DAMPING = 200, 2.0, 0.5
 LARGE = 1e5  # log-potentials whose square in units of the last digit shows
 STREAM = 7  # purpose of its random numbers
 
+UNMIXED = ("disagreement", "immobility", "confinement")  # kinds of diagnostics
+
 NAMES = {BeliefPropagation: "belief propagation", MeanField: "mean field"}
 
 
@@ -186,11 +188,9 @@ def _compared(result: Result, name: str, max_memory: Size | None) -> str | None:
         return f"{name} could not be compared with a sampler ({error}): it may be far off"
     if herds.provenance["interrupted"]:
         return None
-    gap, noise = _gaps(result.chain_marginals[0], herds.chain_marginals)
-    excess = gap - SIGMAS * noise
-    if excess.max(initial=0.0) > DIFFERENT:
-        i, k = (int(place) for place in np.unravel_index(int(excess.argmax()), excess.shape))
-        others = int((excess > DIFFERENT).any(axis=1).sum()) - 1
+    worst = different_entry(result.chain_marginals[0], herds.chain_marginals)
+    if worst is not None:
+        i, k, others = worst
         mean = herds.chain_marginals.mean(axis=0)
         return (
             f"{name} differs from a short run of herds: variable {called(model, i)} is "
@@ -198,12 +198,25 @@ def _compared(result: Result, name: str, max_memory: Size | None) -> str | None:
             f"the one and {mean[i, k]:.2f} by the other{and_others(others, 'differs', 'differ')}: "
             "do not trust it; use exact inference where it fits, or a sampler"
         )
-    if herds.warnings:
+    if any(one.kind in UNMIXED for one in herds.diagnostics):
         return (
             f"{name} could not be compared with a short run of herds, which does not mix: it may "
             "be far off"
         )
     return ""
+
+
+def different_entry(answer: np.ndarray, chains: np.ndarray) -> tuple[int, int, int] | None:
+    """Where an answer (N, K) is furthest from chains (C, N, K), beyond their noise.
+
+    The variable, the state, and how many other variables differ too; None where they agree.
+    """
+    gap, noise = _gaps(answer, chains)
+    excess = gap - SIGMAS * noise
+    if excess.max(initial=0.0) <= DIFFERENT:
+        return None
+    i, k = (int(place) for place in np.unravel_index(int(excess.argmax()), excess.shape))
+    return i, k, int((excess > DIFFERENT).any(axis=1).sum()) - 1
 
 
 def _gaps(answer: np.ndarray, chains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

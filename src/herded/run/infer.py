@@ -31,8 +31,9 @@ from herded.run.arguments import (
 )
 from herded.run.checkpoint import resume, resume_solver, save, save_solver
 from herded.run.diagnostics import Note
-from herded.run.interruption import check_on_interrupt, flag_interrupted, settle
+from herded.run.interruption import INTERRUPTED, check_on_interrupt, flag_interrupted, settle
 from herded.run.keep import Keep
+from herded.run.length_diagnostics import EQUAL_STARTS
 from herded.run.loop import ENDLESS, NO_PART, interruptible, run_all, without_part
 from herded.run.observables import Observable
 from herded.run.progress import Callback
@@ -194,7 +195,7 @@ def infer(
                 result = run_method(model, method, **options)
     result = settle(result, on_interrupt)
     for found in result.diagnostics:
-        if found.severity == "warning":
+        if found.kind == INTERRUPTED and found.severity == "warning":
             warnings.warn(found.message, HerdedWarning, stacklevel=users_level())
     return result
 
@@ -330,6 +331,10 @@ def run_method(
             from herded.run.control import with_control  # herding in time has a bias of its own
 
             result = with_control(result, seconds, max_memory)
+        if not run.interrupted and any(d.kind == EQUAL_STARTS for d in result.diagnostics):
+            from herded.run.start_check import with_other_starts  # seldom wanted
+
+            result = with_other_starts(result, max_memory)
         issue(result)
     result = flag_full(result) if run.is_full else result
     return flag_interrupted(result) if stopped or stop.is_set() else result

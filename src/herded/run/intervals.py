@@ -9,6 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from herded.models.factor_graph import has_factors
+from herded.models.protocol import Model
+from herded.models.support import possible_states
+
 # 97.5 % quantiles of Student's t for 1, 2, .. 30 degrees of freedom (any book of tables).
 T_TABLE = (
     12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,
@@ -17,6 +21,10 @@ T_TABLE = (
 )  # fmt: skip
 NORMAL, WIDE = 1.959964, 2.575829  # 97.5 % and 99.5 % quantiles of the normal distribution
 ROUNDING = 1e-5  # of probabilities as kernels have them: no interval is narrower
+
+
+FEW_VISITS = 50  # of a state, or of all others together: their spread over a few chains says little
+PER_CLUSTER = 2.0  # visits that come together, since neighbouring sweeps are alike
 
 
 class Control(NamedTuple):
@@ -43,6 +51,47 @@ def margins(chains: np.ndarray, control: Control | None = None) -> np.ndarray:
         away = np.abs(mean - control.marginals)
         reach = np.maximum(reach, away + control.standard_error)
     return reach
+
+
+def rare_margins(frequencies: np.ndarray, samples: float, is_open: np.ndarray) -> np.ndarray:
+    """How far intervals of rarely visited states reach at least, (N, K); 0 for all others.
+
+    Of a state that was visited k times, the number of visits that could have been expected is below
+    k + 1.96 sqrt(k + 1) + 1.92 at 97.5 % (Poisson's, rounded up), also where k is 0 and all chains
+    agree. Visits are taken to come in clusters of `PER_CLUSTER`.
+
+    Parameters
+    ----------
+    frequencies
+        The share of visits (N, K), over all chains.
+    samples
+        Sweeps of all chains and members together.
+    is_open
+        (N, K): which states are neither known nor impossible.
+
+    Examples
+    --------
+    >>> from herded.run.intervals import rare_margins
+    >>> rare_margins(np.array([[1.0, 0.0], [0.5, 0.5]]), 1000, np.full((2, 2), True)).round(4)
+    array([[0.0078, 0.0078],
+           [0.    , 0.    ]])
+    """
+    visits = np.minimum(frequencies, 1.0 - frequencies) * samples
+    clusters = np.maximum(visits, 0.0) / PER_CLUSTER
+    reach = PER_CLUSTER * (NORMAL * np.sqrt(clusters + 1.0) + NORMAL**2 / 2) / max(samples, 1.0)
+    found: np.ndarray = np.where(is_open & (visits <= FEW_VISITS), reach, 0.0)
+    return found
+
+
+def open_states(model: Model) -> np.ndarray:
+    """Which states (N, K) are neither known from the evidence nor proved to be impossible."""
+    if model.has_hard_zeros and not has_factors(model):
+        states = np.arange(int(model.cardinalities.max())) < model.cardinalities[:, None]
+    else:
+        states = possible_states(model)
+    several = states.sum(axis=1) > 1
+    found: np.ndarray = states & (several & (model.evidence < 0))[:, None]
+    return found
 
 
 def t_quantile(runs: int) -> float:

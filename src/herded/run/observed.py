@@ -1,6 +1,6 @@
 """What a run found of an observable: its mean, how sure that is, and how it went."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -157,8 +157,8 @@ def _plain(value: np.ndarray) -> Any:
     return float(value) if np.ndim(value) == 0 else value
 
 
-def observed(run: Any, doubt: str) -> ByName:
-    """What the observables of a `SamplerRun` are so far, and what speaks against the run."""
+def observed(run: Any) -> ByName:
+    """What the observables of a `SamplerRun` are so far."""
     recorders: list[ObservableRecorder] = [chain.recorders[Observables] for chain in run.chains]
     found = ByName()
     for k, choice in enumerate(run.keep[Observables].choices):
@@ -171,11 +171,16 @@ def observed(run: Any, doubt: str) -> ByName:
             choice.every,
             means / (draws * run.layout.members),
             run.layout.members,
-            doubt,
+            "",
             joined(run, Observables, f"series {k}") if choice.series else None,
             _why_no_time(run.method),
         )
     return found
+
+
+def with_doubt(found: ByName, doubt: str) -> ByName:
+    """The same observables, with what speaks against the run."""
+    return ByName({name: replace(one, doubt=doubt) for name, one in found.items()})
 
 
 def _why_no_time(method: object) -> str:

@@ -25,7 +25,7 @@ from herded.run.climb import Run, Rung, better_of, climb, ladder
 from herded.run.climb_log_z import climb_log_z
 from herded.run.infer import issue, run_method
 from herded.run.keep import Marginals
-from herded.run.result import Result
+from herded.run.result import Diagnostic, Result
 from herded.run.rounds import anneal_in_rounds
 from herded.system.atomic import FilePath
 from herded.system.memory import Size
@@ -302,5 +302,10 @@ def _with_reason(result: Result, plan: Plan) -> Result:
     """Say why the method was chosen, and what speaks against any run as long as planned."""
     if plan.doubt and result.method == plan.method:
         warnings.warn(plan.doubt, HerdedWarning, stacklevel=5)
-        result = replace(result, warnings=(plan.doubt, *result.warnings))
+        found = Diagnostic("plan", "warning", plan.doubt)
+        result = replace(
+            result,
+            warnings=(plan.doubt, *result.warnings),
+            diagnostics=(found, *result.diagnostics),
+        )
     return replace(result, reason=plan.reason)

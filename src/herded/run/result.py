@@ -10,7 +10,7 @@ from herded.errors import MethodError, ModelError, NotKeptError
 from herded.models.checks import shown
 from herded.models.evidence import index_of
 from herded.models.labels import named_row, named_state
-from herded.run.intervals import margins
+from herded.run.intervals import margins, open_states, rare_margins
 
 if TYPE_CHECKING:
     from herded.run.observed import Observed
@@ -24,6 +24,25 @@ MIN_SWEEPS = 10  # recorded, for an interval: no autocorrelation time is below o
 class Diagnostic:
     """One typed finding about a run, for code that must not parse text.
 
+    Attributes
+    ----------
+    kind : str
+        "short run", "halves differ", "equal starts", "start matters", "disagreement", "immobility",
+        "confinement", "one chain", "log z", "ladder", "plan" or "interrupted".
+    severity : str
+        "warning" where the numbers suffer from it; "note" where it only says what is not known.
+    message : str
+        The finding in a sentence, made from the other attributes.
+    quantity : str
+        What it is about, such as "variable 3" or "the observable 'energy'".
+    variables : tuple of int
+        The variables that this is about.
+    figures : mapping
+        Numbers by name. Of a short run `autocorrelation_time` is the best lower bound in sweeps,
+        `sweeps` the length of the run and `times` the autocorrelation times in it, at most.
+    remedy : str
+        What to do.
+
     Examples
     --------
     >>> from herded.run.result import Diagnostic
@@ -32,9 +51,13 @@ class Diagnostic:
     ('interrupted', 'interrupted after 200 sweeps')
     """
 
-    kind: str  # "interrupted" is the only one so far
-    severity: str  # "warning" where the numbers suffer from it, else "note"
+    kind: str
+    severity: str
     message: str
+    quantity: str = ""
+    variables: tuple[int, ...] = ()
+    figures: Mapping[str, float] = field(default_factory=dict)
+    remedy: str = ""
 
     def __str__(self) -> str:
         return self.message
@@ -129,7 +152,7 @@ class Result:
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     model: Any = field(default=None, repr=False)  # what it is a result for: names, scores
     warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
-    diagnostics: tuple[Diagnostic, ...] = ()  # typed findings, such as an interruption
+    diagnostics: tuple[Diagnostic, ...] = ()  # the same of a sampler's run, as typed values
     method: Any = field(default=None, repr=False)  # what was run; its text is in `provenance`
     reason: str = field(default="", repr=False)  # why, where the method was not given
     climb: tuple[Any, ...] = field(default=(), repr=False)  # `Step`s, where several were tried
@@ -224,14 +247,27 @@ class Result:
         """95 % intervals of the marginals, (N, K, 2): the lower and the upper end.
 
         Standard errors times Student's t for so many independent chains or herds (3.18 for four),
-        within 0 and 1. They hold once the burn-in is over. Long runs that herd in time are
-        compared with a control, and their intervals reach as far as it is away; those of shorter
-        ones exclude bias as `standard_error` does.
+        within 0 and 1. Of states that were visited a few times, or never, they have room for what
+        chance may have missed (`[0, 0.0008]` of one never seen in 10,000 samples). They hold once
+        the burn-in is over. Long runs that herd in time are compared with a control, and their
+        intervals reach as far as it is away; those of shorter ones exclude bias as `standard_error`
+        does.
         """
         self.standard_error  # noqa: B018 which refuses what has none
-        reach = self._shaped(margins(self.chain_marginals, self.kept.get("control")))
+        reach = self._shaped(self.half_widths())
         ends: np.ndarray = np.stack([self.marginals - reach, self.marginals + reach], axis=-1)
         return ends.clip(0.0, 1.0)
+
+    def half_widths(self) -> np.ndarray:
+        """How far 95 % intervals reach to each side, (N, K); see `interval`."""
+        found = margins(self.chain_marginals, self.kept.get("control"))
+        counted = self.kept.get("chain_frequencies")
+        if counted is None:
+            return found
+        samples = len(counted) * self.sweeps * self.provenance.get("members", 1)
+        rare = rare_margins(counted.mean(axis=0), samples, open_states(self.model))
+        wider: np.ndarray = np.maximum(found, rare)
+        return wider
 
     @property
     def best(self) -> Best:

@@ -12,15 +12,18 @@ from herded.methods.protocol import Answer
 from herded.models.protocol import Model
 from herded.moves.ladder import LadderLayout
 from herded.run.bridged import LogZ, LogZRecorder, estimate, warnings_of
-from herded.run.diagnostics import ALONE, Note, confinement, disagreement, immobility
+from herded.run.diagnostics import ALONE, confinement, disagreement, immobility
 from herded.run.growing_arrays import joined
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
+from herded.run.length_diagnostics import length_diagnostics, sentences
 from herded.run.loop import ENDLESS
 from herded.run.observables import Observables
-from herded.run.observed import observed
-from herded.run.result import Best, Curve, Pairs, Result, curve_of
+from herded.run.observed import observed, with_doubt
+from herded.run.result import Best, Curve, Diagnostic, Pairs, Result, curve_of
+from herded.run.run_length import assess
 from herded.run.sampling import SamplerRun
 from herded.run.solving import SolverRun
+from herded.run.trace import Trace, TraceRecorder, start_is_shared
 from herded.version import __version__
 
 WALLED = 16  # members of herds that are looked at for walls of hard zeros
@@ -51,7 +54,11 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
     if run.saved is not None:
         facts["saved"] = run.saved
     bridged = _bridged(run) if run.layout.bridges and recorded else {}
-    warnings = _warnings(run, doubt, bridged) if recorded else ()
+    kept = _recorded(run, recorded) | bridged if recorded else {}
+    findings = _findings(run, doubt, kept) if recorded else ()
+    if "observables" in kept:
+        serious = "; ".join(one.message for one in findings if one.severity == "warning")
+        kept["observables"] = with_doubt(kept["observables"], serious)
     if run.layout.reports:
         facts |= run.layout.report([chain.state for chain in run.chains])
     return Result(
@@ -60,8 +67,9 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
         converged=None,
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
-        kept=_recorded(run, recorded, warnings) | bridged if recorded else {},
-        warnings=warnings,
+        kept=kept,
+        warnings=sentences(findings),
+        diagnostics=findings,
         model=model,
         method=run.method,
         reason=reason,
@@ -131,7 +139,7 @@ def in_full(method: object) -> str:
     return text
 
 
-def _recorded(run: SamplerRun, sweeps: int, warnings: tuple[str, ...]) -> dict[str, Any]:
+def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     chains, keep = run.chains, run.keep
     kept: dict[str, Any] = {}
 
@@ -158,8 +166,7 @@ def _recorded(run: SamplerRun, sweeps: int, warnings: tuple[str, ...]) -> dict[s
     if Joint in keep:
         kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
     if Observables in keep and sweeps:
-        serious = [sentence for sentence in warnings if not isinstance(sentence, Note)]
-        kept["observables"] = observed(run, "; ".join(serious))
+        kept["observables"] = observed(run)
     if ErrorCurve in keep:
         errors = np.stack([chain.errors for chain in chains])
         kept["curve"] = curve_of(run.points, errors, run.sweeps, sweeps)
@@ -182,14 +189,19 @@ def _bridged(run: SamplerRun) -> dict[str, Any]:
     return {} if found is None else {"log_z": found.log_z, "bridged": found}
 
 
-def _warnings(run: SamplerRun, doubt: str, bridged: dict[str, Any]) -> tuple[str, ...]:
+def _findings(run: SamplerRun, doubt: str, kept: dict[str, Any]) -> tuple[Diagnostic, ...]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
-    model, chains, found = run.layout.model, run.chains, [doubt]
-    if bridged:
+    model, chains, found = run.layout.model, run.chains, list[Diagnostic]()
+
+    def warn(kind: str, *texts: str) -> None:
+        found.extend(Diagnostic(kind, "warning", text) for text in texts if text)
+
+    warn("plan", doubt)
+    if "bridged" in kept:
         trips = run.layout.report([chain.state for chain in chains])["round_trips"]
-        found += warnings_of(bridged["bridged"], trips)
+        warn("log z", *warnings_of(kept["bridged"], trips))
     if run.layout.reports:
-        found += run.layout.warnings([chain.state for chain in chains])
+        warn("ladder", *run.layout.warnings([chain.state for chain in chains]))
     if model.has_hard_zeros and not run.layout.passes_zeros:
         members = run.layout.members
         picked = range(0, len(chains) * members, -(-len(chains) * members // WALLED))
@@ -197,17 +209,22 @@ def _warnings(run: SamplerRun, doubt: str, bridged: dict[str, Any]) -> tuple[str
             run.layout.some_values(chains[k // members].state, k % members, k % members + 1)
             for k in picked
         ]
-        found.append(confinement(model, np.concatenate(states), run.layout.jointly))
+        warn("confinement", confinement(model, np.concatenate(states), run.layout.jointly))
     if getattr(run.method, "schedule", None) is not None:
-        return tuple(sentence for sentence in found if sentence)
+        return tuple(found)
     if len(chains) > 1:
         frequencies = _estimates(run, False)
-        found.append(disagreement(model, frequencies, run.recorded, run.layout.members))
+        warn("disagreement", disagreement(model, frequencies, run.recorded, run.layout.members))
     if run.layout.is_herd:
-        found.append(_moves(run))
+        warn("immobility", _moves(run))
+    traces = [cast(TraceRecorder, chain.recorders[Trace]) for chain in chains]
+    length = assess(traces, kept.get("observables"), model)
+    found += length_diagnostics(
+        length, run.recorded, run.burn_in, start_is_shared(iter(traces)), len(chains) > 1
+    )
     if len(chains) == 1 and not run.keep.keys() <= {BestState}:
-        found.append(ALONE)
-    return tuple(sentence for sentence in found if sentence)
+        found.append(Diagnostic("one chain", "note", ALONE))
+    return tuple(found)
 
 
 def _moves(run: SamplerRun) -> str:

@@ -31,6 +31,7 @@ from herded.run.loop import interruptible
 from herded.run.observables import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
 from herded.run.recorder import STATES_AT_ONCE, Recorder
+from herded.run.trace import Trace, TraceRecorder
 from herded.system import cores
 from herded.system.stream import stream_key
 
@@ -173,9 +174,7 @@ class SamplerRun:
             self.remote(self, step)
         elif len(self.chains) == 1:
             chain = self.chains[0]
-            self.method.advance(self.layout, chain.state, chain.block[:step], self.pool)
-            if self.done >= self.burn_in:
-                chain.record(step, self.pool)
+            self._sweep(chain, step, self.pool)
         else:
             self._advance_chains(step)
         self.done += step
@@ -195,9 +194,19 @@ class SamplerRun:
 
     def advance_chain(self, chain: Chain, step: int) -> None:
         """One block of at most len(chain.block) sweeps, recorded if the burn-in is over."""
-        self.method.advance(self.layout, chain.state, chain.block[:step])
-        if self.done >= self.burn_in:
-            chain.record(step)
+        self._sweep(chain, step)
+
+    def _sweep(self, chain: Chain, step: int, pool: Executor | None = None) -> None:
+        """`step` sweeps of a chain, in parts where its trace looks at states of no block."""
+        records = self.done >= self.burn_in
+        trace = cast("TraceRecorder | None", chain.recorders.get(Trace)) if records else None
+        stops = trace is not None and not trace.reads
+        while step > 0:
+            part = min(step, trace.until_look()) if trace is not None and stops else step
+            self.method.advance(self.layout, chain.state, chain.block[:part], pool)
+            if records:
+                chain.record(part, pool)
+            step -= part
 
     def _next_event(self) -> int:
         """The sweep at which the burn-in ends, else an error is measured, else all ends."""
@@ -312,6 +321,10 @@ def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.nda
     }
     if Marginals not in recorders and (ErrorCurve in keep or not is_annealed(layout.method)):
         recorders[Marginals] = MarginalRecorder(layout)  # also to tell whether chains agree
+    if not is_annealed(layout.method):
+        trace = Trace().recorder(layout, recorders, reads=block.shape[1] > 0)
+        trace.begin(state)
+        recorders[Trace] = trace  # to tell whether the run is long enough
     if layout.bridges:
         recorders[LogZ] = LogZ().recorder(cast(LadderLayout, layout))
     if Observables in keep:

@@ -1,0 +1,102 @@
+"""Diagnostics of a run that is short for its model, or whose halves differ; as text, too."""
+
+from collections.abc import Iterable
+
+from herded.run.diagnostics import Note
+from herded.run.result import Diagnostic
+from herded.run.run_length import MIN_TIMES, Finding, RunLength
+
+SHORT_RUN, HALVES_DIFFER, EQUAL_STARTS = "short run", "halves differ", "equal starts"
+START_MATTERS = "start matters"
+SAME_START = "all chains started from the same state, so that their agreement proves little"
+
+AT_LEAST_A_SWEEP = Finding("every variable", (), 1.0, (0.0, 0.0), 0.0, 0)
+
+
+def sentences(findings: Iterable[Diagnostic]) -> tuple[str, ...]:
+    """Findings as texts for `result.warnings`; notes are never issued as warnings."""
+    return tuple(
+        one.message
+        if one.severity == "warning" or isinstance(one.message, Note)
+        else Note(one.message)
+        for one in findings
+    )
+
+
+def length_diagnostics(
+    length: RunLength, sweeps: int, burn_in: int, is_start_shared: bool, has_interval: bool = True
+) -> list[Diagnostic]:
+    """What `assess` found, at most one of each kind, and starts that are all equal."""
+    found, slow = [], length.slow
+    if slow is None and has_interval and sweeps < MIN_TIMES:
+        slow = AT_LEAST_A_SWEEP
+    if slow is not None:
+        found.append(_short_run(slow, sweeps, is_start_shared))
+    if length.drift is not None:
+        found.append(_halves_differ(length.drift, sweeps, burn_in, is_start_shared))
+    if is_start_shared and not found:
+        remedy = "start from several states, or leave start= out"
+        message = f"{SAME_START}: {remedy}"
+        figures = {"autocorrelation_time": length.time}
+        found.append(Diagnostic(EQUAL_STARTS, "note", message, figures=figures, remedy=remedy))
+    return found
+
+
+def _short_run(slow: Finding, sweeps: int, is_start_shared: bool) -> Diagnostic:
+    times = sweeps / slow.time
+    remedy = (
+        f"use {_rounded_up(MIN_TIMES * slow.time)} sweeps or more, or moves that mix faster "
+        "(moves=Blocks(), Tempered())"
+    )
+    message = (
+        f"the run is short for this model: its {sweeps:,} sweeps are at most {times:.2g} "
+        f"autocorrelation times of {slow.name}{_others(slow)}, which remembers its states for "
+        f"{_sweeps(slow.time)} or more, so that intervals may be too narrow"
+        f"{_reason(is_start_shared)}: {remedy}"
+    )
+    figures = {"autocorrelation_time": slow.time, "sweeps": float(sweeps), "times": times}
+    return Diagnostic(SHORT_RUN, "warning", message, slow.name, slow.variables, figures, remedy)
+
+
+def _halves_differ(drift: Finding, sweeps: int, burn_in: int, is_start_shared: bool) -> Diagnostic:
+    remedy = (
+        f"use a burn-in of {_rounded_up(max(sweeps, 2 * burn_in))} sweeps or more, or moves that "
+        "mix faster (moves=Blocks(), Tempered())"
+    )
+    first, second = drift.halves
+    bound = f", which remembers its states for {_sweeps(drift.time)} or more" * (drift.time >= 1.0)
+    message = (
+        f"the halves of the run differ: the mean of {drift.name}{_others(drift)}{bound}, is "
+        f"{first:.4g} in the first and {second:.4g} in the second, {drift.errors:.1f} standard "
+        f"errors apart, so that the burn-in was too short{_reason(is_start_shared)}: {remedy}"
+    )
+    figures = {
+        "autocorrelation_time": drift.time,
+        "sweeps": float(sweeps),
+        "first_half": first,
+        "second_half": second,
+        "standard_errors": drift.errors,
+    }
+    return Diagnostic(
+        HALVES_DIFFER, "warning", message, drift.name, drift.variables, figures, remedy
+    )
+
+
+def _sweeps(time: float) -> str:
+    return f"{time:,.0f} sweep{'s' * (round(time) != 1)}"
+
+
+def _others(finding: Finding) -> str:
+    """ " (and of 3 others)", or nothing."""
+    some = "1 other" if finding.others == 1 else f"{finding.others} others"
+    return f" (and of {some})" if finding.others else ""
+
+
+def _reason(is_start_shared: bool) -> str:
+    return f"; {SAME_START}" if is_start_shared else ""
+
+
+def _rounded_up(sweeps: float) -> str:
+    """A number of sweeps with two digits, not below this one."""
+    unit = 10 ** max(0, len(str(int(sweeps))) - 2)
+    return f"{-int(-sweeps // unit) * unit:,}"
