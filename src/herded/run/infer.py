@@ -31,7 +31,7 @@ from herded.run.arguments import (
 )
 from herded.run.checkpoint import resume, resume_solver, save, save_solver
 from herded.run.diagnostics import Note
-from herded.run.interruption import check_on_interrupt, flag_interrupted, settle
+from herded.run.interruption import INTERRUPTED, check_on_interrupt, flag_interrupted, settle
 from herded.run.keep import Keep
 from herded.run.loop import ENDLESS, NO_PART, interruptible, run_all, without_part
 from herded.run.observables import Observable, Observables
@@ -189,7 +189,7 @@ def infer(
                 result = run_method(model, method, **options)
     result = settle(result, on_interrupt)
     for found in result.diagnostics:
-        if found.severity == "warning":
+        if found.kind == INTERRUPTED and found.severity == "warning":
             warnings.warn(found.message, HerdedWarning, stacklevel=users_level())
     return result
 
