@@ -15,7 +15,7 @@ import herded.run.infer
 import herded.run.plan
 from herded.run.infer import run_method
 from herded.run.recommend import Recommendation
-from herded.run.result import MIN_SWEEPS
+from herded.run.result import MIN_SAMPLES
 from herded.run.sampling import SamplerRun
 from tests.interrupts import (  # noqa: F401
     caught_from,
@@ -244,19 +244,21 @@ def test_a_comparison_that_was_cut_is_told(model, method, options, missing, monk
 # -- little recorded -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sweeps", [1, 2, MIN_SWEEPS - 1, MIN_SWEEPS])
+@pytest.mark.parametrize("sweeps", [1, 2, MIN_SAMPLES - 1, MIN_SAMPLES])
 def test_few_sweeps_give_no_interval(sweeps):
     """After one or two, chains agree by chance: 0 +- 0 would be said of what was never seen."""
     result = hd.infer(MODEL, hd.Gibbs(), sweeps=sweeps, chains=4)
     table = result.to_pandas()
-    if sweeps >= MIN_SWEEPS:
+    if sweeps >= MIN_SAMPLES:
         assert result.interval.shape == (4, 4, 2, 2) and not table.low.isna().any()
         return
     for name in ("standard_error", "interval"):
-        with pytest.raises(hd.MethodError, match=f"at least {MIN_SWEEPS} recorded sweeps"):
+        with pytest.raises(hd.MethodError, match=f"at least {MIN_SAMPLES} recorded samples"):
             getattr(result, name)
     assert table[["standard_error", "low", "high"]].isna().all(axis=None)
     assert "standard error" not in repr(result)
+    herds = hd.infer(MODEL, hd.Gibbs(herd=MIN_SAMPLES), sweeps=sweeps, chains=4)
+    assert herds.interval.shape == (4, 4, 2, 2)  # of many samples after each sweep
 
 
 def test_results_with_little_in_them_can_be_looked_at(monkeypatch):
