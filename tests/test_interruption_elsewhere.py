@@ -62,11 +62,12 @@ def test_many_models_give_those_that_are_done(make):
     assert error.result.keys() and error.result.keys() <= {0, 1, 2}
     for number, result in error.result.items():
         assert (result.marginals == whole[number].marginals).all() and not flags_of(result)
-    assert f"when {len(error.result)} " in str(error)
+    assert f"interrupted with {len(error.result)} model" in str(error)
 
 
 def test_many_models_of_which_none_is_done():
-    assert caught_from(hd.infer_many, couplings(0), hd.Gibbs(), sweeps=50).result is None
+    error = caught_from(hd.infer_many, couplings(0), hd.Gibbs(), sweeps=50)
+    assert error.result is None and "no partial result" in str(error)
 
 
 def test_many_models_one_after_another():
