@@ -13,7 +13,7 @@ from herded.run.loop import BlockDropped, interrupted_together, interruptible
 from herded.run.sampling import SamplerRun
 from tests.interrupts import (  # noqa: F401
     caught_from,
-    flag_of,
+    flags_of,
     handlers_are_restored,
     press,
     stop_after,
@@ -63,7 +63,7 @@ def test_a_callback_interrupts_in_another_thread(method):
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert len(found) == 2 and all(flag_of(part) == "warning" for part in found)
+    assert len(found) == 2 and all(flags_of(part) == ["warning"] for part in found)
 
 
 def test_a_run_in_an_event_loop():
@@ -72,7 +72,7 @@ def test_a_run_in_an_event_loop():
 
     with pytest.raises(KeyboardInterrupt) as caught:
         asyncio.run(work())
-    assert flag_of(caught.value.result) == "warning"
+    assert flags_of(caught.value.result) == ["warning"]
 
 
 def test_the_first_signal_after_a_callback_is_not_a_second_one():
@@ -109,7 +109,7 @@ def test_a_block_that_was_dropped_leaves_the_run_as_it_was(monkeypatch):
 
     monkeypatch.setattr(SamplerRun, "advance", dropped)
     part = caught_from(hd.infer, MODEL, hd.Gibbs(), sweeps=ENDLESS, callback=print).result
-    assert part.sweeps == 20 and flag_of(part) == "warning"
+    assert part.sweeps == 20 and flags_of(part) == ["warning"]
 
 
 def test_an_interruption_can_be_sent_between_processes():

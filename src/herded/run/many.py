@@ -24,9 +24,10 @@ from herded.io.models import read_model
 from herded.methods.protocol import Method
 from herded.models.checks import described
 from herded.models.protocol import Model
+from herded.models.summary import count
 from herded.run.executors import Workers
 from herded.run.infer import infer
-from herded.run.loop import interrupted_together
+from herded.run.loop import NO_PART, interrupted_together
 from herded.run.progress import Progress
 from herded.run.recommend import Recommendation
 from herded.run.result import Result
@@ -93,8 +94,11 @@ def infer_many(
         ):
             found[number] = result
     except KeyboardInterrupt:
-        said = f"interrupted when {len(found)} models were done"
-        raise Interrupted(f"{said}: error.result has them by number", found or None) from None
+        if not found:
+            raise Interrupted(NO_PART) from None
+        done = f"{count(len(found), 'model')} done"
+        said = f"interrupted with {done}: error.result has the results by number"
+        raise Interrupted(said, found) from None
     return [found[number] for number in range(len(found))]
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Kept = TypeVar("Kept")
 
-MIN_SWEEPS = 10  # recorded, for an interval: no autocorrelation time is below one sweep
+MIN_SAMPLES = 10  # recorded by each chain or herd, for an interval: few may agree by chance
 
 
 @dataclass(frozen=True)
@@ -229,10 +229,12 @@ class Result:
             raise MethodError(
                 "expected at least 2 chains for a standard error, got 1: pass chains=4"
             )
-        if self.sweeps < MIN_SWEEPS:
+        members = self.provenance.get("members", 1)
+        if self.sweeps * members < MIN_SAMPLES:
             raise MethodError(
-                f"expected at least {MIN_SWEEPS} recorded sweeps for a standard error, got "
-                f"{self.sweeps}, after which chains may agree by chance: use more sweeps"
+                f"expected at least {MIN_SAMPLES} recorded samples of each chain or herd for a "
+                f"standard error, got {self.sweeps * members}, after which chains may agree by "
+                "chance: use more sweeps"
             )
         fresh = getattr(self.method, "herd", 1) > 1 and not hasattr(self.method, "weights")
         if not fresh and (chains == chains[0]).all():  # herds may: symmetry makes answers exact
