@@ -197,7 +197,8 @@ def _warnings(run: SamplerRun, doubt: str, bridged: dict[str, Any]) -> tuple[str
             run.layout.some_values(chains[k // members].state, k % members, k % members + 1)
             for k in picked
         ]
-        found.append(confinement(model, np.concatenate(states), run.layout.jointly))
+        looked_at = np.concatenate(states).astype(np.int64)
+        found.append(confinement(model, looked_at, run.layout.jointly))
     if getattr(run.method, "schedule", None) is not None:
         return tuple(sentence for sentence in found if sentence)
     if len(chains) > 1:
