@@ -52,7 +52,8 @@ class HerdLayout(SweptLayout):
         return spread(words, last - first)
 
     def some_values(self, state: State, first: int, last: int) -> np.ndarray:
-        return self.some_members_of(self.packed(state)[None], first, last)[0]
+        states: np.ndarray = self.some_members_of(self.packed(state)[None], first, last)[0]
+        return states
 
     def packed(self, state: State) -> np.ndarray:
         """The states of the members, as a row of a block of samples."""

@@ -231,7 +231,7 @@ class Layout:
         """Names the tables: equal hashes mean equal bits on every machine."""
         digest, tables = hashlib.sha256(), self.tables()
         for array in tables:
-            digest.update(np.ascontiguousarray(array))
+            digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
         return digest.hexdigest()[:16] if tables else "none"
 
     @cached_property
