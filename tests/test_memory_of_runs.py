@@ -223,6 +223,8 @@ def test_a_run_by_the_clock_that_has_no_room_is_refused():
 def test_a_run_by_the_clock_that_keeps_nothing_that_grows_has_no_end():
     result = hd.infer(GRID, hd.Gibbs(), seconds=0.05, max_memory="10M")
     assert not result.diagnostics
+    known = hd.infer(GRID, hd.Gibbs(), sweeps=5000).provenance["memory_at_most"]
+    assert result.provenance["memory_at_most"] >= known
 
 
 # -- resumed --------------------------------------------------------------------------------------

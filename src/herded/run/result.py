@@ -30,7 +30,7 @@ class Diagnostic:
     ('interrupted', 'interrupted after 200 sweeps')
     """
 
-    kind: str  # "interrupted" is the only one so far
+    kind: str  # "interrupted", or "memory" of a run that its limit of memory has ended
     severity: str  # "warning" where the numbers suffer from it, else "note"
     message: str
 

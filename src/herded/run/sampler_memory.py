@@ -153,15 +153,6 @@ def estimate_run(
     return Estimate(tuple(needs))
 
 
-def sweeps_that_fit(estimate: Estimate, length: Length, max_memory: Size | None) -> int | None:
-    """How many sweeps may be recorded by a run that the clock ends; None if as many as it likes."""
-    growing = [need for need in estimate.needs if need.grows]
-    if not growing:
-        return None
-    each = sum(need.bytes for need in growing) / length.sweeps
-    return int((memory.limit(max_memory) - estimate.fixed) / each)
-
-
 # -- a run's -------------------------------------------------------------------------------------
 
 
@@ -212,12 +203,18 @@ def _fitting(
             estimate.check(max_memory)
             return estimate, None
     estimate = estimate_run(layout, keep, length, chain)
-    most = sweeps_that_fit(estimate, length, max_memory)
-    least = max((choice.every for choice in _every(keep)), default=1)
-    fewer = length._replace(sweeps=min(length.sweeps, max(most or 0, least)))
-    estimate = estimate_run(layout, keep, fewer, chain)
+    growing = sum(need.bytes for need in estimate.needs if need.grows)
+    if not growing:
+        estimate.check(max_memory)
+        return estimate, None
+    room = max(0.0, memory.limit(max_memory) - estimate.fixed)
+    least = max(choice.every for choice in _every(keep))
+    most = min(length.sweeps, max(least, int(room / (growing / length.sweeps))))
+    share = most / length.sweeps
+    needs = (n._replace(bytes=n.bytes * share) if n.grows else n for n in estimate.needs)
+    estimate = Estimate(tuple(needs))
     estimate.check(max_memory)
-    return estimate, None if most is None else fewer.sweeps
+    return estimate, most
 
 
 def _every(keep: dict[type, Any]) -> list[Any]:
