@@ -161,8 +161,8 @@ class GridLayout(PackedLayout):
             return "its conditionals are not told apart by how many neighbours are 1"
         # Whether a pixel's conditionals are told apart by how many neighbours are 1.
         by_count = model.counts_suffice and weights != "blanket"
-        need = 8.0 * n_entries(model.shape, by_count)
-        chain = need / 2 if weights else 0.0
+        chain = 4.0 * n_entries(model.shape, by_count) if weights else 0.0
+        need = 4.0 * n_entries(model.shape, by_count) + chain
         return Proposal(
             kind=cls.kind,
             memory=need,

@@ -52,8 +52,7 @@ class HerdLayout(SweptLayout):
         return spread(words, last - first)
 
     def some_values(self, state: State, first: int, last: int) -> np.ndarray:
-        row = self.packed(state)[None]
-        states: np.ndarray = self.some_members_of(row, first, last)[0].astype(np.int64)
+        states: np.ndarray = self.some_members_of(self.packed(state)[None], first, last)[0]
         return states
 
     def packed(self, state: State) -> np.ndarray:

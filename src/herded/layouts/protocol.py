@@ -156,7 +156,7 @@ class Layout:
         return self.members_of(block)[:, first:last]
 
     def some_values(self, state: State, first: int, last: int) -> np.ndarray:
-        """The current states (last - first, N) of some members, as `values` gives those of all."""
+        """The current states (last - first, N) of some members, in any type of whole numbers."""
         return self.values(state)[first:last]
 
     @property
@@ -231,7 +231,7 @@ class Layout:
         """Names the tables: equal hashes mean equal bits on every machine."""
         digest, tables = hashlib.sha256(), self.tables()
         for array in tables:
-            digest.update(array.tobytes())
+            digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
         return digest.hexdigest()[:16] if tables else "none"
 
     @cached_property

@@ -195,7 +195,7 @@ class Lattice:
         joined = self.joined[0] if len(set(self.joined)) == 1 else self.joined
         digest = hashlib.sha256(f"lattice {self.shape} {self.unlike} {joined}".encode())
         for array in (self.log_unary, *self.couplings, self.clamped):
-            digest.update(np.ascontiguousarray(array).tobytes())
+            digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
         return digest.hexdigest()[:16]
 
     def given(self, evidence: Mapping[Any, int | str]) -> "Lattice":

@@ -26,6 +26,7 @@ from herded.run.bit_counts import (
     count_members,
 )
 from herded.run.block_measures import lattice_terms, whole_units
+from herded.run.large_lattices import axis_ends, is_large, lattice_units
 from herded.run.measures import (
     Correlations,
     energy,
@@ -153,13 +154,34 @@ def of_bits(f: Callable[..., Any], layout: Layout) -> Measure | None:
 
 def of_energy(model: Model) -> Measure | None:
     """The energy of a lattice, or of a graph of pairs of binary variables without zeros."""
-    if isinstance(model, Lattice):
+    if isinstance(model, Lattice) and is_large(model):
+        if not lattice_units(model).is_even:
+            return None
+        constant, unit, terms = _of_large_lattice(model)
+    elif isinstance(model, Lattice):
         constant, unit, terms = _of_lattice(model)
     elif isinstance(model, FactorGraph) and _is_of_pairs(model):
         constant, unit, terms = _of_graph(model)
     else:
         return None
     return Measure([terms], lambda units: 0.0 - (constant + unit * units[..., 0]))
+
+
+def _of_large_lattice(model: Lattice) -> tuple[float, float, list[Term]]:
+    """The same terms, where fields are equal everywhere, and couplings along each axis."""
+    units, shape, n = lattice_units(model), model.shape, model.n_variables
+    assert units.fields is not None
+    first = model.log_unary.shape[-1] - len(units.fields)  # state 1 of two, or state 0
+    terms = [Term(STATE, first + k, scale=int(w)) for k, w in enumerate(units.fields) if w]
+    axes = range(len(shape) - 1, -1, -1)
+    for axis, scale, is_joined in zip(axes, units.couplings, model.joined, strict=True):
+        if not scale:
+            continue
+        step, (ends, starts) = math.prod(shape[axis + 1 :]), axis_ends(shape, axis)
+        terms.append(Term(ALONG, step, holes=ends[ends < n - step], scale=scale))
+        if is_joined:
+            terms.append(Term(PAIRS, first=ends, second=starts, scale=scale))
+    return units.constant, units.unit, terms
 
 
 def _of_lattice(model: Lattice) -> tuple[float, float, list[Term]]:

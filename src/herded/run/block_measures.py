@@ -13,6 +13,7 @@ import numpy as np
 from herded.models.factor_graph import as_graph, has_factors
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
+from herded.run.large_lattices import energies_in_bands, is_large
 from herded.run.measure_kernels import count_rows, factor_scores, lattice_scores
 from herded.run.measures import energy, magnetisation, order_of, states_of_all
 from herded.system.last import keeps_last
@@ -20,6 +21,8 @@ from herded.system.last import keeps_last
 
 def energies(samples: np.ndarray, model: Model) -> np.ndarray:
     """`energy` of samples (rows, N)."""
+    if isinstance(model, Lattice) and is_large(model):
+        return energies_in_bands(samples, model)
     if isinstance(model, Lattice):
         constant, unit, arrays = lattice_terms(model)
         units = np.zeros(len(samples), np.int64)
@@ -82,9 +85,12 @@ def magnetisations(samples: np.ndarray, model: Model) -> np.ndarray:
     return order_of(counts / samples.shape[1])
 
 
-def is_whole_ready_made(f: Callable[..., Any], model: Model) -> bool:
-    """Whether a function is the energy of a lattice, whose terms are laid out once."""
-    return f is energy and isinstance(model, Lattice)
+def bytes_of_terms(f: Callable[..., Any], model: Model) -> float:
+    """What a ready-made function lays out of a model, and what that is made from."""
+    if not (f is energy and isinstance(model, Lattice)) or is_large(model):
+        return 0.0
+    numbers = 3 * model.log_unary.shape[-1] + 6 * len(model.shape)
+    return 8.0 * model.n_variables * float(numbers)
 
 
 def of_blocks(f: Callable[..., Any]) -> Callable[[np.ndarray, Model], np.ndarray] | None:

@@ -73,7 +73,7 @@ def _arrays(run: SamplerRun) -> dict[str, np.ndarray]:
 
 def resume(run: SamplerRun, path: FilePath, max_memory: Size | None = None) -> None:
     """Let a run that is about to start resume where its checkpoint, if there is one, stopped."""
-    found = checkpoints.read(path, max_memory)
+    found = checkpoints.read(path, max_memory, run.fixed_memory)
     if found is None:
         return
     header, arrays = found

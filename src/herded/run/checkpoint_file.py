@@ -27,9 +27,12 @@ def write(
 
 
 def read(
-    path: str | os.PathLike[str], max_memory: Size | None = None
+    path: str | os.PathLike[str], max_memory: Size | None = None, held: float = 0.0
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
-    """The header and arrays of a checkpoint, or None where there is no file."""
+    """The header and arrays of a checkpoint, or None where there is no file.
+
+    They are read within `max_memory`, of which so many bytes are `held` by the run.
+    """
     target = Path(path)
     if not target.exists():
         return None
@@ -37,7 +40,7 @@ def read(
     def check_size(size: int) -> None:
         if 2 * size > memory.LITTLE:
             what = f"the arrays of the checkpoint at {target}"
-            memory.check(2 * size, max_memory, what, "free some")
+            memory.check(held + 2 * size, max_memory, what, "free some")
 
     try:
         # `write` packs nothing: what unpacks to more than the file is none of ours.

@@ -38,5 +38,6 @@ def joined(run: SamplerRun, kind: type, name: str) -> np.ndarray:
     if run.layout.members == 1:
         alone: np.ndarray = room[:, :draws, 0]
         return alone
-    found: np.ndarray = room[:draws].reshape(draws, -1, *room.shape[3:])
+    members = room.shape[1] * room.shape[2]
+    found: np.ndarray = room[:draws].reshape(draws, members, *room.shape[3:])
     return found.swapaxes(0, 1)

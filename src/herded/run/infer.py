@@ -289,13 +289,14 @@ def run_method(
             f"expected at most {most:,} sweeps of a herd of {layout.members}, whose sums would "
             f"overflow, got {burn_in + sweeps:,}: run more herds with chains="
         )
+    if checkpoint is not None:
+        atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
     length = run_length(chains, sweeps, burn_in, seconds, threads, executor is not None)
     check_run(layout, choices, length, max_memory)
     states = first_states(layout, method, chains, start, choices, burn_in + sweeps)
     run = SamplerRun.prepare(layout, method, choices, states, sweeps, burn_in)
     limit_run(run, length, max_memory)
     if checkpoint is not None:
-        atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
         resume(run, checkpoint, max_memory)
     is_brief = run.updates < BRIEF and (seconds, callback, checkpoint, executor) == (None,) * 4
     remote = None if executor is None else RemoteChains(executor)

@@ -24,11 +24,12 @@ from herded.models.checks import shown
 from herded.models.protocol import Model
 from herded.run.bit_measures import Measure, PairMeasure, of_bits
 from herded.run.block_measures import of_blocks
+from herded.run.large_lattices import LARGE
 from herded.run.recorder import Recorder
 
 STATES = np.int32  # what functions get: products and sums of states do not overflow in it
 AT_HAND = 2**23  # states: as words of bits they are in the cache
-MEMBER_STATES = 2**22  # that a function gets at once, if it is not one member's: 16 MiB
+MEMBER_STATES = 2**20  # that a function gets at once, if it is not one member's: 4 MiB
 MEMBER_NUMBERS = 2**21  # that it gives at once, if so: 16 MiB
 
 
@@ -45,7 +46,7 @@ class Observable:
         called `model` gets the model too. Ready are `energy`, `magnetisation` and
         `Correlations(...)`. It is called once with starts, to learn the shape of what it gives, and
         where chains run on threads, on these. Of a large herd it gets some members at a time (at
-        most 2^22 states of variables, or one member): its value of a member may not depend on the
+        most 2^20 states of variables, or one member): its value of a member may not depend on the
         others.
     every
         Sweeps from one call to the next.
@@ -150,7 +151,8 @@ class ObservableRecorder(Recorder):
         some = next(member_ranges(layout.members, self._members_at_once(1)))
         states = self._shaped(layout.some_values(state, *some))
         for k, choice in enumerate(self.choices):
-            value = self._measured(k, states)
+            ready = of_blocks(choice.f) if states[0].size > LARGE else None
+            value = np.zeros(len(states)) if ready else self._measured(k, states)
             if value.shape[:1] != (len(states),):
                 raise MethodError(
                     f"expected numbers of shape ({len(states)},) or ({len(states)}, ...) from the "
@@ -215,20 +217,37 @@ class ObservableRecorder(Recorder):
         """Take in what functions of states give, some members at a time."""
         of_a_member = max(self._numbers(k) for k in ks)
         at_once = self._members_at_once(of_a_member)
-        values: dict[int, list[np.ndarray]] = {k: [] for k in ks}
-        for some in member_ranges(self.layout.members, at_once):
-            states = self.layout.some_members_of(block, *some)
+        members = self.layout.members
+        values = {
+            k: np.empty((len(wanted[k]), 1 if self._is_summed(k) else members, *self.shapes[k]))
+            for k in ks
+        }
+        for first, last in member_ranges(members, at_once):
+            states = self.layout.some_members_of(block, first, last)
             for k in ks:
-                found = np.stack(list(self._values(k, states, wanted[k])))
-                is_long = len(found) * self.layout.members * self._numbers(k) > MEMBER_NUMBERS
-                if values[k] and is_long and not self.choices[k].series:
-                    # Members follow each other in such sums, whose places lie side by side.
-                    found = np.concatenate([values[k].pop(), found], axis=1)
-                if is_long and not self.choices[k].series:
-                    found = found.sum(axis=1, keepdims=True)
-                values[k].append(found)
+                found = self._values(k, states, wanted[k])
+                if self._is_summed(k):
+                    so_far = values[k] if first else values[k][:, :0]
+                    parts = np.concatenate([so_far, np.ascontiguousarray(np.stack(list(found)))], 1)
+                    parts.sum(axis=1, keepdims=True, out=values[k])
+                else:
+                    for draw, value in zip(values[k], found, strict=True):
+                        draw[first:last] = value
         for k in ks:
-            self._take(k, _joined(values[k]))
+            self._take(k, values[k])
+
+    def _is_summed(self, k: int) -> bool:
+        """Whether values of all members are too many to hold, and are summed block by block.
+
+        Such values have several numbers each. Their sum adds one member after another, so that it
+        is the same in blocks; that of single numbers adds them in pairs.
+        """
+        numbers = self._numbers(k)
+        return (
+            not self.choices[k].series
+            and numbers > 1
+            and self.layout.members * numbers > MEMBER_NUMBERS
+        )
 
     def _members_at_once(self, numbers: int) -> int:
         """How many members a function gets that gives so many numbers for each."""

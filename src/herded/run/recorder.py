@@ -14,7 +14,7 @@ from herded.layouts.bits import member_ranges
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 
-STATES_AT_ONCE = 2**24  # states of variables that are unpacked together: a byte each, mostly
+STATES_AT_ONCE = 2**22  # states of variables that are unpacked together: a byte each, mostly
 
 
 class Recorder:

@@ -209,7 +209,8 @@ def _findings(run: SamplerRun, doubt: str, kept: dict[str, Any]) -> tuple[Diagno
             run.layout.some_values(chains[k // members].state, k % members, k % members + 1)
             for k in picked
         ]
-        warn("confinement", confinement(model, np.concatenate(states), run.layout.jointly))
+        looked_at = np.concatenate(states).astype(np.int64)
+        warn("confinement", confinement(model, looked_at, run.layout.jointly))
     if getattr(run.method, "schedule", None) is not None:
         return tuple(found)
     if len(chains) > 1:

@@ -15,12 +15,14 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from herded.errors import MemoryLimitError
+from herded.layouts.bits import WORD
 from herded.layouts.protocol import Layout
+from herded.models.checks import edge_array
 from herded.models.factor_graph import as_graph, has_factors
 from herded.models.joint_states import count_joint_states
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
-from herded.run.block_measures import is_whole_ready_made
+from herded.run.block_measures import bytes_of_terms, of_blocks
 from herded.run.bridged import MOST as MOST_SCORES
 from herded.run.growing_arrays import reserve
 from herded.run.keep import (
@@ -33,7 +35,13 @@ from herded.run.keep import (
     Samples,
 )
 from herded.run.loop import ENDLESS
-from herded.run.observables import MEMBER_NUMBERS, MEMBER_STATES, Observable, Observables
+from herded.run.observables import (
+    AT_HAND,
+    MEMBER_NUMBERS,
+    MEMBER_STATES,
+    Observable,
+    Observables,
+)
 from herded.run.recorder import STATES_AT_ONCE
 from herded.run.result import Diagnostic, Result
 from herded.run.sampling import BLOCK, SPARE, Chain, SamplerRun, block_shape
@@ -41,7 +49,7 @@ from herded.system import cores, memory
 from herded.system.memory import Size, readable
 
 NUMBER = 8.0  # bytes of a number of 64 bits
-STATES_OF_CALLS = 4 * NUMBER  # bytes of a state of a variable that a function gets, and works with
+STATES_OF_CALLS = 16.0  # bytes of a state of a variable that a function gets, and works with
 OBJECT = 150.0  # bytes of a small view of an array
 UNASKED = 2.0**26  # bytes that a run may take without asking the system what is free
 MEMORY = "memory"  # the kind of the diagnostic of a run that ended at the limit
@@ -126,26 +134,23 @@ def estimate_run(
         *_records(layout, keep, length),
         *_growing(layout, keep, length, chain),
         max(
-            Need("states that are unpacked", _unpacked(layout, keep) * length.parallel),
+            Need("unpacked states", _unpacked(layout, keep) * length.parallel),
             _calls(layout, keep, length, chain),
             Need("the result", _result(layout, keep, length), "use fewer chains"),
             key=lambda need: need.bytes,
         ),
     ]
+    states = NUMBER * layout.model.n_variables
+    needs.append(Need("numbers of states", states, "use a smaller model"))
+    # While starts are drawn, nothing but tables and chains is there.
+    starts = states * (length.chains + 3) * (not layout.is_herd)
+    rest = sum(need.bytes for need in needs[1:-1] if not need.grows)
+    needs.append(Need("starting states", max(0.0, starts - rest), "use fewer chains"))
     if length.sends:
         each = layout.chain_memory + sum(need.bytes for need in needs[2:3]) / length.chains
         copies = layout.memory + length.chains * each
         needs.append(Need("copies for workers", copies, "run it without executor="))
     return Estimate(tuple(needs))
-
-
-def sweeps_that_fit(estimate: Estimate, length: Length, max_memory: Size | None) -> int | None:
-    """How many sweeps may be recorded by a run that the clock ends; None if as many as it likes."""
-    growing = [need for need in estimate.needs if need.grows]
-    if not growing:
-        return None
-    each = sum(need.bytes for need in growing) / length.sweeps
-    return int((memory.limit(max_memory) - estimate.fixed) / each)
 
 
 # -- a run's -------------------------------------------------------------------------------------
@@ -176,7 +181,7 @@ def limit_run(run: SamplerRun, length: Length, max_memory: Size | None) -> None:
     """Check a run again, whose observables have shapes by now, and reserve what grows in it."""
     chain = run.chains[0] if Observables in run.keep else None
     estimate, run.most_recorded = _fitting(run.layout, run.keep, length, max_memory, chain)
-    run.memory = estimate.bytes
+    run.memory, run.fixed_memory = estimate.bytes, estimate.fixed
     reserve(run)
 
 
@@ -198,12 +203,18 @@ def _fitting(
             estimate.check(max_memory)
             return estimate, None
     estimate = estimate_run(layout, keep, length, chain)
-    most = sweeps_that_fit(estimate, length, max_memory)
-    least = max((choice.every for choice in _every(keep)), default=1)
-    fewer = length._replace(sweeps=min(length.sweeps, max(most or 0, least)))
-    estimate = estimate_run(layout, keep, fewer, chain)
+    growing = sum(need.bytes for need in estimate.needs if need.grows)
+    if not growing:
+        estimate.check(max_memory)
+        return estimate, None
+    room = max(0.0, memory.limit(max_memory) - estimate.fixed)
+    least = max(choice.every for choice in _every(keep))
+    most = min(length.sweeps, max(least, int(room / (growing / length.sweeps))))
+    share = most / length.sweeps
+    needs = (n._replace(bytes=n.bytes * share) if n.grows else n for n in estimate.needs)
+    estimate = Estimate(tuple(needs))
     estimate.check(max_memory)
-    return estimate, None if most is None else fewer.sweeps
+    return estimate, most
 
 
 def _every(keep: dict[type, Any]) -> list[Any]:
@@ -244,7 +255,8 @@ def _records(layout: Layout, keep: dict[type, Any], length: Length) -> Iterator[
     """What recorders count, in all chains."""
     model, width, chains = layout.model, layout.width, length.chains
     n, numbers = layout.n_stored, NUMBER * layout.n_stored * (1 if layout.scalar else width)
-    counts = 2.0 * NUMBER * n * (1 if width == 2 else width)  # and those of a block of samples
+    of_block = NUMBER if layout.is_herd else 1.0
+    counts = (NUMBER + of_block) * n * (1 if width == 2 else width)
     if any(getattr(choice, "rao_blackwell", False) for choice in keep.values()):
         counts += numbers
     yield Need("counts of states", chains * counts, "use fewer chains")
@@ -304,49 +316,40 @@ def _numbers(chain: Chain | None, k: int) -> int:
 
 
 def _unpacked(layout: Layout, keep: dict[type, Any]) -> float:
-    """Bytes of states that recorders unpack at once."""
-    rare = keep.keys() <= {Marginals, ErrorCurve, Observables}
-    return 0.0 if rare else _states_at_once(layout, STATES_AT_ONCE, Samples in keep) * 2.0
+    """Bytes of states that recorders unpack at once, and of the copies that some need."""
+    if keep.keys() <= {Marginals, ErrorCurve, Observables}:
+        return 0.0
+    copies = 1 if keep.keys() <= {Marginals, ErrorCurve, Observables, Samples} else 2
+    return copies * _states_at_once(layout, STATES_AT_ONCE, Samples in keep)
 
 
-def _states_at_once(layout: Layout, most: float, whole: bool = False) -> float:
+def _states_at_once(layout: Layout, most: int, whole: bool = False) -> float:
     """Bytes of a block of states, and of the words that they are unpacked from."""
     n, size = layout.model.n_variables, np.dtype(layout.state_type).itemsize
-    rows = max(1, BLOCK // max(layout.sample_size, 1))
-    states = float(rows * layout.n_replicas * n)
-    one = float(n * (layout.members if whole else 1))
-    found: float = min(states, max(most, one)) * size
+    of_a_sweep = max(layout.n_replicas * n, 1)
+    rows = min(max(1, BLOCK // max(layout.sample_size, 1)), max(1, most // of_a_sweep))
+    one = n * (layout.members if whole else 1)
+    found = float(size * min(rows * of_a_sweep, max(most, one)))
     if layout.bit_places is not None:  # twice: as the layout has them, and in the model's order
-        words = -(-layout.members // 64) if whole else 1
-        found += 2 * NUMBER * n * float(layout.bit_places.planes * words)
+        words = -(-layout.members // WORD) if whole or rows > 1 else 1
+        found += 2 * NUMBER * n * float(rows * words * layout.bit_places.planes)
     return found
 
 
 def _calls(layout: Layout, keep: dict[type, Any], length: Length, chain: Chain | None) -> Need:
     """What functions of states get, and what they give for one draw."""
     most, n = 0.0, layout.model.n_variables
+    states = STATES_OF_CALLS * min(layout.members * n, max(MEMBER_STATES, n))
     for k, choice in enumerate(_observables(keep)):
         numbers = max(1, _numbers(chain, k))
-        whole = (
-            layout.members * numbers
-            if choice.series
-            else min(layout.members * numbers, max(MEMBER_NUMBERS, numbers))
-        )
-        states = min(layout.members * n, max(MEMBER_STATES, n))
-        found = STATES_OF_CALLS * states + 3 * NUMBER * whole
-        if is_whole_ready_made(choice.f, layout.model):
-            found += ready_made_bytes(layout.model)
-        most = max(most, found + _states_at_once(layout, MEMBER_STATES))
-    remedy = "leave out keep=[Observable()], or use infer_tiled for a lattice"
-    return Need("calls of observables", most * length.parallel, remedy)
-
-
-def ready_made_bytes(model: Model) -> float:
-    """What the ready-made energy has laid out of a model, and how it is made."""
-    if isinstance(model, Lattice):
-        numbers = 3 * model.log_unary.shape[-1] + 6 * len(model.shape)
-        return NUMBER * model.n_variables * float(numbers)
-    return 0.0
+        whole = layout.members * numbers
+        whole = whole if choice.series else min(whole, max(MEMBER_NUMBERS, numbers))
+        counts_bits = layout.bit_places is not None and of_blocks(choice.f) is not None
+        unpacked = _states_at_once(layout, AT_HAND if counts_bits else MEMBER_STATES)
+        each = 3 * NUMBER * whole + unpacked + (0.0 if counts_bits else states)
+        terms = bytes_of_terms(choice.f, layout.model)
+        most = max(most, terms + max(length.parallel * each, states))  # which the start takes
+    return Need("calls of observables", most, "leave some out of keep=")
 
 
 def _result(layout: Layout, keep: dict[type, Any], length: Length) -> float:
@@ -355,14 +358,14 @@ def _result(layout: Layout, keep: dict[type, Any], length: Length) -> float:
     kept: float = 0.0
     if Marginals in keep:
         kept = length.chains * (2 if keep[Marginals].rao_blackwell else 1) * table
-    compared = (2 * length.chains + 5) * table if length.chains > 1 else table
+    compared = (2 * length.chains + 5) * table if length.chains > 1 else 0.0
     walls = WALLED * 2 * NUMBER * layout.model.n_variables if layout.model.has_hard_zeros else 0.0
-    return kept + max(compared, 2 * table) + walls
+    return kept + max(compared, 2 * table * (Marginals in keep)) + walls
 
 
 def _count_pairs(model: Model, choice: PairMarginals) -> int:
     if choice.edges is not None:
-        return len(np.atleast_2d(np.asarray(choice.edges)))
+        return len(edge_array("edges", choice.edges))
     if isinstance(model, Lattice):
         return sum(along.size for along in model.couplings)
     if has_factors(model):

@@ -89,6 +89,7 @@ class SamplerRun:
     most_recorded: int | None = None  # sweeps whose samples and series fit, if that is known
     rooms: dict[tuple[type, str], np.ndarray] = field(default_factory=dict)  # for what grows
     memory: float = 0.0  # bytes of the run at most, as estimated
+    fixed_memory: float = 0.0  # of them those that do not grow with the run
 
     @classmethod
     def prepare(
