@@ -21,10 +21,12 @@ from herded.learn.gradient_test import (
     critical_value,
     power_margin,
 )
+from herded.learn.herd_moments import Herd
 from herded.learn.likelihood_gain import Gain, path_gain
 from herded.learn.mixing import MemberAverages, variance_inflation
 from herded.learn.objectives import Rows
 from herded.learn.parameters import log_linear
+from herded.learn.steps import Steps
 
 SHORT = {"method": "herd", "herd": 128, "steps": 40, "progress": False}
 
@@ -114,6 +116,30 @@ def test_steps_in_batches_are_judged_exactly(small_glass, objective):
     )
     assert fitted.criterion == "exact" and fitted.gain >= 0.0 and fitted.mixing is None
     assert fitted.gradient_test.power == 1.0
+
+
+def test_judging_takes_half_as_many_sweeps_as_the_fit(monkeypatch):
+    """Of a fit with default steps, where draws of the herd decide."""
+    without_exact_criterion(monkeypatch)
+    calls, of = [], Herd.of
+
+    def counted(herd, parameters):
+        calls.append(None)
+        return of(herd, parameters)
+
+    monkeypatch.setattr(Herd, "of", counted)
+    run = Steps.run
+
+    def counted_run(steps, *args):
+        run(steps, *args)
+        calls.append("all steps")
+
+    monkeypatch.setattr(Steps, "run", counted_run)
+    rows = np.random.default_rng(0).integers(0, 2, (100, 4))
+    blank = DenseIsing(np.zeros(4), np.zeros((4, 4))).model()
+    hd.learn.fit(blank, rows, groups="ising", method="herd", herd=16, progress=False)
+    of_fit = calls.index("all steps")
+    assert len(calls) - 1 - of_fit <= 0.5 * of_fit
 
 
 # -- slow mixing -------------------------------------------------------------------------------
