@@ -78,9 +78,9 @@ class RBM(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> rows = [[0, 0, 1, 1], [1, 1, 0, 0]] * 20
-    >>> machine = hd.learn.RBM(hidden=1, epochs=200, batch=40).fit(rows)
+    >>> machine = hd.learn.RBM(hidden=1, epochs=200, batch=40, l2=0.01).fit(rows)
     >>> machine.score_samples([[0, 0, 1, 1], [0, 1, 0, 1]]).round(0)
-    array([-1., -6.])
+    array([-1., -5.])
     >>> machine.transform(rows[:2]).shape, machine.sample(3).shape
     ((2, 1), (3, 4))
     """

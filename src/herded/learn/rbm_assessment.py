@@ -55,9 +55,9 @@ class RBMReport(NamedTuple):
     Examples
     --------
     >>> rows = [[0, 0, 1, 1], [1, 1, 0, 0]] * 20
-    >>> report = hd.learn.RBM(hidden=1, epochs=200, batch=40).fit(rows).report_
+    >>> report = hd.learn.RBM(hidden=1, epochs=200, batch=40, l2=0.01).fit(rows).report_
     >>> report.criterion, report.gain > 1.0, report.mixing.sweeps
-    ('exact', True, 200)
+    ('exact', True, 50)
     """
 
     chosen: str
