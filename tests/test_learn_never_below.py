@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import herded as hd
 from benchmarks.fit_problems import DenseIsing, dense_log_z, glass, spin_states
 from herded.learn import likelihood_gain, stochastic
+from herded.learn.bennett_ratio import PathDraws, log_ratios
 from herded.learn.curvature import largest_curvature
 from herded.learn.gradient_test import (
     FALSE_ALARM,
@@ -20,10 +21,12 @@ from herded.learn.gradient_test import (
     critical_value,
     power_margin,
 )
+from herded.learn.herd_moments import Herd
 from herded.learn.likelihood_gain import Gain, path_gain
-from herded.learn.mixing import MemberAverages
+from herded.learn.mixing import MemberAverages, variance_inflation
 from herded.learn.objectives import Rows
 from herded.learn.parameters import log_linear
+from herded.learn.steps import Steps
 
 SHORT = {"method": "herd", "herd": 128, "steps": 40, "progress": False}
 
@@ -61,7 +64,7 @@ def test_likelihood_does_not_end_below_pseudo_likelihood(small_glass, rate, monk
     problem = small_glass
     pseudo = hd.learn.fit(problem.blank, problem.rows, objective="pseudo", groups="ising")
     fitted = fit_without_warnings(problem.blank, problem.rows, **SHORT, rate=rate)
-    assert fitted.criterion == "path"
+    assert fitted.criterion == "bridge"
     difference = problem.log_likelihood(fitted.model) - problem.log_likelihood(pseudo.model)
     assert difference > -1e-4
 
@@ -85,17 +88,17 @@ def test_steps_that_diverge_are_not_returned(small_glass, use_exact, monkeypatch
     np.testing.assert_allclose(fitted.parameters, pseudo.parameters, atol=0.02)
 
 
-def test_gains_along_a_path_agree_with_exact_ones(monkeypatch):
+def test_gains_by_bridges_agree_with_exact_ones(monkeypatch):
     """With few rows pseudo-likelihood is well below the best likelihood."""
     problem = glass(14, 0.7, 1, 100, l2=0.01, **SHORT)
     exact = hd.learn.fit(problem.blank, problem.rows, **problem.options)
     without_exact_criterion(monkeypatch)
-    by_path = hd.learn.fit(problem.blank, problem.rows, **problem.options)
-    assert (exact.criterion, by_path.criterion) == ("exact", "path")
-    assert exact.chosen == by_path.chosen != "start" and exact.gain_half_width == 0.0
-    assert 0 < by_path.gain_half_width < by_path.gain
-    assert abs(by_path.gain - exact.gain) <= by_path.gain_half_width
-    np.testing.assert_array_equal(by_path.parameters, exact.parameters)
+    bridge = hd.learn.fit(problem.blank, problem.rows, **problem.options)
+    assert (exact.criterion, bridge.criterion) == ("exact", "bridge")
+    assert exact.chosen == bridge.chosen != "start" and exact.gain_half_width == 0.0
+    assert 0 < bridge.gain_half_width < bridge.gain
+    assert abs(bridge.gain - exact.gain) <= bridge.gain_half_width
+    np.testing.assert_array_equal(bridge.parameters, exact.parameters)
 
 
 def test_the_exact_gain_is_the_difference_of_exact_likelihoods(small_glass):
@@ -113,6 +116,30 @@ def test_steps_in_batches_are_judged_exactly(small_glass, objective):
     )
     assert fitted.criterion == "exact" and fitted.gain >= 0.0 and fitted.mixing is None
     assert fitted.gradient_test.power == 1.0
+
+
+def test_judging_takes_half_as_many_sweeps_as_the_fit(monkeypatch):
+    """Of a fit with default steps, where draws of the herd decide."""
+    without_exact_criterion(monkeypatch)
+    calls, of = [], Herd.of
+
+    def counted(herd, parameters):
+        calls.append(None)
+        return of(herd, parameters)
+
+    monkeypatch.setattr(Herd, "of", counted)
+    run = Steps.run
+
+    def counted_run(steps, *args):
+        run(steps, *args)
+        calls.append("all steps")
+
+    monkeypatch.setattr(Steps, "run", counted_run)
+    rows = np.random.default_rng(0).integers(0, 2, (100, 4))
+    blank = DenseIsing(np.zeros(4), np.zeros((4, 4))).model()
+    hd.learn.fit(blank, rows, groups="ising", method="herd", herd=16, progress=False)
+    of_fit = calls.index("all steps")
+    assert len(calls) - 1 - of_fit <= 0.5 * of_fit
 
 
 # -- slow mixing -------------------------------------------------------------------------------
@@ -166,10 +193,25 @@ def test_memory_of_chains_that_never_move():
     assert np.isnan(MemberAverages().memory())
 
 
+@pytest.mark.parametrize("memory", [1.0, 3.0, 6.0])
+def test_errors_of_short_batches_are_those_of_correlated_looks(memory):
+    """Means over 20 looks in 10 batches: true variance over that which the batches show."""
+    keep = (memory - 1) / (memory + 1)
+    x = autoregressive(np.random.default_rng(1), 4_000, 20, -1 / np.log(keep) if keep else 1e-9)
+    averages = MemberAverages()
+    for states in x:
+        averages.add(states[:, None])
+    batches = x.reshape(10, 2, -1).mean(axis=1)
+    shown = (batches.var(axis=0, ddof=1) / 10).mean()
+    ratio = x.mean(axis=0).var() / shown
+    assert variance_inflation(averages.memory(), 20, 10) == pytest.approx(ratio, rel=0.12)
+    assert variance_inflation(np.nan, 20, 10) == 1.0
+
+
 # -- tests of gradients ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("batches", [16, 32])
+@pytest.mark.parametrize("batches", [10, 20])
 def test_the_gradient_test_has_the_size_and_power_that_it_states(batches):
     rng, parameters, runs = np.random.default_rng(0), 20, 2_000
     unit = np.ones(parameters)
@@ -229,6 +271,29 @@ def test_path_gains_cover_noise_and_sharp_bends():
     bent = path_gain(lambda x, d: np.full(8, float(x[0] < 0.3)), np.zeros(1), np.ones(1))
     assert abs(bent.value - 0.3) <= bent.half_width
     assert not Gain(0.1, 0.2).is_positive and Gain(0.1, 0.05).is_positive
+
+
+def normal_draws(rng, shift, calls=20, members=50):
+    """W between normal models of variance 1 at 0 and at `shift`, from draws of each; log Z is 0."""
+    first, second = rng.normal(0, 1, (calls, members)), rng.normal(shift, 1, (calls, members))
+    return [x * shift - shift**2 / 2 for x in (first, second)]
+
+
+def test_bennett_ratios_cover_the_truth_and_know_when_they_cannot():
+    rng, z = np.random.default_rng(0), []
+    for _ in range(200):
+        low, high = normal_draws(rng, 1.0)
+        higher, highest = normal_draws(rng, 2.0)
+        path = [PathDraws(low, low, 1.0), PathDraws(higher, high, 1.0),
+                PathDraws(highest, highest, 1.0)]  # fmt: skip
+        ratios = log_ratios(path, 10)
+        assert ratios[0] == (0.0, 0.0)
+        z.append([one.value / one.error for one in ratios[1:]])
+    np.testing.assert_allclose(np.std(z, axis=0), 9 / 7, rtol=0.25)  # Student's t with 9
+    assert np.abs(np.mean(z, axis=0)).max() < 0.4
+    far, away = normal_draws(rng, 9.0)
+    apart = log_ratios([PathDraws(far, far, 1.0), PathDraws(away, away, 1.0)], 10)
+    assert apart[1].error == np.inf
 
 
 @examples(20)
@@ -298,7 +363,7 @@ def test_an_rbm_too_large_to_enumerate_is_judged_by_annealing(monkeypatch):
 def test_an_rbm_whose_chains_never_cross_says_so():
     pytest.importorskip("sklearn", reason="an estimator of scikit-learn")
     rows = np.repeat([[0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0]], 40, axis=0)
-    with pytest.warns(hd.HerdedWarning, match="the machine mixes slowly: chains"):
+    with pytest.warns(hd.HerdedWarning, match="the machine mixes slowly"):
         machine = hd.learn.RBM(2, epochs=400, batch=80, rate=1.0).fit(rows)
     assert machine.report_.mixing.is_slow and not machine.report_.converged
 

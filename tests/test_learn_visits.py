@@ -7,7 +7,12 @@ import pytest
 from drawing import examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from naive.learn import naive_herd_sweeps, naive_pseudo_likelihood, naive_statistics
+from naive.learn import (
+    naive_herd_sweeps,
+    naive_pseudo_likelihood,
+    naive_scores,
+    naive_statistics,
+)
 from small_graphs import HARD, MIXED
 from strategies import models, seeds
 
@@ -23,6 +28,7 @@ from herded.learn.visits import (
     herd_sweeps,
     links_of,
     pseudo_likelihood,
+    score_rows,
     squared_statistics,
 )
 from herded.models.support import member_starts
@@ -63,6 +69,11 @@ def test_visits_have_the_bits_of_their_twins(model, members, seed):
     )
     np.testing.assert_array_equal(x.T, moved)
     np.testing.assert_array_equal(expected, of_twin)
+    both, scores = np.array([tables, rng.normal(size=len(tables))]), np.zeros((2, members))
+    score_rows(links, both, by_columns(rows), scores)
+    np.testing.assert_array_equal(scores, naive_scores(model, both, rows))
+    constant = model.log_score(rows) - scores[0]  # factors of no variable
+    np.testing.assert_allclose(constant, constant[0], atol=1e-9)
     count_entries(links, by_columns(rows), weights, counts)
     group, half = rng.integers(-1, 3, len(tables)), np.full(len(tables), 0.5)
     group[np.repeat(np.diff(model.factor_start) == 0, np.diff(model.table_start))] = -1

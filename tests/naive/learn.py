@@ -113,6 +113,19 @@ def carry(shares, shuffled, bits, members):
     return carried
 
 
+def naive_scores(model, tables, rows):
+    """(tables, rows) what each row scores, variable by variable: a factor counts for all of its."""
+    naive, found = NaiveRows(model, tables[0]), np.zeros((len(tables), len(rows)))
+    for i in range(len(naive.cards)):
+        for scope, number in naive.factors:
+            if i in scope:
+                for k, table in enumerate(tables):
+                    for r, row in enumerate(rows):
+                        entry = naive.entry(scope, number, row)
+                        found[k, r] += 1.0 / len(scope) * float(table[entry])
+    return found
+
+
 def naive_statistics(model, group, weight, row, count):
     """The statistics of one row."""
     naive, found = NaiveRows(model, model.log_tables), np.zeros(count)

@@ -117,11 +117,11 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         if len(visible) < 2:
             raise ModelError("expected two rows of data or more, got 1 sample")
         units = visible.shape[1] + self.hidden
-        self.edges_ = self._edges(units)
-        blank = _graph(units, self.edges_, np.zeros(units), np.zeros(len(self.edges_)))
+        edges = self._edges(units)
+        blank = _graph(units, edges, np.zeros(units), np.zeros(len(edges)))
         groups = np.where(_is_on(blank), np.cumsum(_is_on(blank)) - 1, -1)
         rows = np.concatenate([visible, np.full((len(visible), self.hidden), -1, np.int64)], axis=1)
-        count = units + len(self.edges_)
+        count = units + len(edges)
         try:
             found = fit(
                 blank,
@@ -139,12 +139,12 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
             )
         except Interrupted as error:
             if error.result is not None:
-                error.result = self._keep(error.result)
+                error.result = self._keep(error.result, edges)
             raise
-        return self._keep(found)
+        return self._keep(found, edges)
 
-    def _keep(self, found: Fitted) -> "BoltzmannMachine":
-        self.fitted_ = found
+    def _keep(self, found: Fitted, edges: np.ndarray) -> "BoltzmannMachine":
+        self.fitted_, self.edges_ = found, edges
         units = len(found.parameters) - len(self.edges_)
         self.biases_, self.weights_ = np.split(found.parameters, [units])
         self.model_ = _graph(units, self.edges_, self.biases_, self.weights_)

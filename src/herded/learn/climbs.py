@@ -9,7 +9,7 @@ import numpy as np
 from herded.errors import MemoryLimitError, MethodError, ModelError
 from herded.learn.curvature import largest_curvature
 from herded.learn.exact_moments import ExactMoments
-from herded.learn.fit_assessment import MAX_CALLS, MIN_CALLS, Assessor
+from herded.learn.fit_assessment import Assessor
 from herded.learn.herd_moments import Herd, UnknownParts
 from herded.learn.lbfgs import QuasiNewton, climb
 from herded.learn.objectives import Known, Likelihood, Objective, PseudoLikelihood, Rows
@@ -152,7 +152,7 @@ def prepared(
         l1=penalty.l1,
         l2=penalty.l2,
         unit=np.sqrt(variance / len(rows.states)),
-        calls=min(max(options.steps // 2, MIN_CALLS), MAX_CALLS),
+        steps=options.steps,
         sweeps=options.sweeps,
         seed=options.seed,
         max_memory=options.max_memory,

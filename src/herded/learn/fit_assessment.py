@@ -3,36 +3,34 @@
 Steps along a noisy gradient may end below where they started. So the penalised likelihood of the
 average and of the last parameters is compared with that of the first ones (the best
 pseudo-likelihood, where all states are known), and later parameters are returned only where the
-whole interval of their gain is above zero. Then the gradient at the returned parameters is measured
-by two herds, one of which starts at rows of data: they show whether it is zero, and whether the
-chains mix at all. Where they do not, gains are computed again by tempered ladders.
+whole interval of their gain is above zero. The gradient at the returned parameters is measured by
+the herd of the training and by a new one, half of which starts at rows of data and half at random:
+they show whether the gradient is zero, and whether the chains mix at all. Where they do not, gains
+are computed again by tempered ladders.
 """
 
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from herded.errors import Interrupted
+from herded.learn.bennett_ratio import PathDraws, log_ratios
 from herded.learn.gradient_test import GradientTest, check_gradient, critical_value
 from herded.learn.herd_moments import Herd
 from herded.learn.lbfgs import dot
-from herded.learn.likelihood_gain import (
-    PATH_BATCHES,
-    PATH_CALLS,
-    Gain,
-    exact_value,
-    ladder_gains,
-    path_gain,
-)
-from herded.learn.mixing import MAX_SHARE, MemberAverages, Mixing
+from herded.learn.likelihood_gain import Gain, exact_value, gain_quantile, ladder_gains, path_gain
+from herded.learn.mixing import MAX_SHARE, MAX_STUCK, MemberAverages, Mixing, variance_inflation
 from herded.learn.objectives import Likelihood, Objective, Rows
-from herded.learn.parameters import retabled
 
-BATCHES = 16  # of the gradient test
-MIN_CALLS, MAX_CALLS = 32, 80  # of each herd for the gradient test
-SETTLE_CALLS = 20  # of a herd before it is measured
-PATH_SETTLE_CALLS = 4
+BATCHES = 10  # of each measurement
+MIN_CALLS, MAX_CALLS = 20, 40  # of a herd for each measurement; a tenth of the steps between these
+SETTLE_CALLS = 4  # of the herd of the training, which is nearly there
+NEW_SETTLE_CALLS = 8  # of a new herd
+BRIDGE_DEVIATION = 2.0  # of log weights between two models of a path: more take models between
+MAX_BRIDGES = 12  # between the average and the start
 NAMES = ("start", "average", "end")
 
 
@@ -41,17 +39,19 @@ class Assessment(NamedTuple):
 
     parameters: np.ndarray
     chosen: str  # one of NAMES
-    criterion: str  # "exact", "path" or "ladders"
+    criterion: str  # "exact", "bridge", "path" or "ladders"
     gain: Gain
     test: GradientTest
     mixing: Mixing | None  # None where no chains were needed
 
 
 class Measurement(NamedTuple):
-    """Batch means of the gradient without penalties, and the averages of members."""
+    """Batch means of the gradient without penalties, and what the members of the herd did."""
 
     gradients: np.ndarray  # (batches, P)
-    members: MemberAverages
+    scores: np.ndarray  # (directions, calls, members)
+    memory: float  # in calls; NaN where it is unknown
+    inflation: float  # of variances of means over that which batches show
 
     @property
     def mean(self) -> np.ndarray:
@@ -60,8 +60,8 @@ class Measurement(NamedTuple):
     @property
     def error(self) -> np.ndarray:
         """(P,) standard errors."""
-        spread = self.gradients.std(axis=0, ddof=1)
-        return np.asarray(spread / np.sqrt(len(self.gradients)))
+        variance = self.inflation * self.gradients.var(axis=0, ddof=1)
+        return np.asarray(np.sqrt(variance / len(self.gradients)))
 
 
 @dataclass
@@ -73,32 +73,43 @@ class Assessor:
     l1: np.ndarray
     l2: np.ndarray
     unit: np.ndarray  # (P,) standard errors of the data's statistics
-    calls: int
+    steps: int  # of the fit, as long as its herd has run
     sweeps: int
     seed: int
     max_memory: float
+    stop: threading.Event = field(default_factory=threading.Event)  # set by Ctrl-C
+
+    @property
+    def calls(self) -> int:
+        """How often the herd is looked at in each measurement."""
+        return min(max(self.steps // 10, MIN_CALLS), MAX_CALLS)
 
     def assess(self, start: np.ndarray, average: np.ndarray, end: np.ndarray) -> Assessment:
         """Choose among three sets of parameters, and test the choice."""
         candidates = [start, average, end]
+        found: list[Measurement | None] = [None, None, None]
         value = self._value()
         if value is not None:
-            values = [value(x) for x in candidates]
+            criterion, values = "exact", []
+            for x in candidates:
+                self._check_stop()
+                values.append(value(x))
             gains = [Gain(v - values[0], 0.0) for v in values]
+        elif self._likelihood.known.drawn is None:
+            criterion, (gains, found) = "bridge", self._bridge_gains(start, average, end)
         else:
-            gains = self._path_gains(start, average, end)
+            criterion, gains = "path", self._path_gains(start, average, end)
         chosen, gains = self._choose(candidates, gains)
-        test, mixing = self.test(candidates[chosen])
-        criterion = "path" if value is None else "exact"
-        if mixing is not None and mixing.is_slow and value is None and self._has_ladders:
+        test, mixing = self.test(candidates[chosen], found[chosen])
+        if mixing is not None and mixing.is_slow and criterion == "bridge":
             criterion = "ladders"
             known = self._likelihood.known
             ladders = ladder_gains(self.rows.family, known, candidates, self.seed)
             before = chosen
             chosen, gains = self._choose(candidates, ladders)
             if chosen != before:
-                test, mixing = self.test(candidates[chosen])
-                # The herds did not mix at parameters that the fit has gone through.
+                test, mixing = self.test(candidates[chosen], found[chosen])
+                # The herds did not mix at parameters that the fit has passed through.
                 mixing = None if mixing is None else mixing._replace(is_slow=True)
         return Assessment(candidates[chosen], NAMES[chosen], criterion, gains[chosen], test, mixing)
 
@@ -110,6 +121,36 @@ class Assessor:
             return exact_value(self.objective, self.max_memory)
         return lambda x: self.objective(x)[0]
 
+    def _bridge_gains(
+        self, start: np.ndarray, average: np.ndarray, end: np.ndarray
+    ) -> tuple[list[Gain], list[Measurement | None]]:
+        """Compare by ratios of log Z, from draws at all three and between start and average."""
+        directions = np.array([average - start, end - average])
+        at_end = self._measure(self.objective, end, SETTLE_CALLS, directions)
+        at_average = self._measure(self.objective, average, SETTLE_CALLS, directions)
+        deviation = float(at_average.scores[0].std())
+        segments = min(max(1, int(np.ceil(deviation / BRIDGE_DEVIATION))), MAX_BRIDGES)
+        between = [
+            self._measure(self.objective, start + s / segments * directions[0], SETTLE_CALLS,
+                          directions)
+            for s in range(segments - 1, 0, -1)
+        ]  # fmt: skip
+        at_start = self._measure(self.objective, start, SETTLE_CALLS, directions)
+        along = [at_start, *between[::-1], at_average]
+        shared = [one.scores[0] / segments for one in along]
+        path = [PathDraws(w, w, one.inflation) for w, one in zip(shared, along, strict=True)]
+        path[-1] = path[-1]._replace(above=at_average.scores[1])
+        path.append(PathDraws(at_end.scores[1], at_end.scores[1], at_end.inflation))
+        ratios = log_ratios(path, BATCHES)[-2:]
+        known = self._likelihood.known
+        values = [known.of(self.rows.family.tables(x))[0] for x in (start, average, end)]
+        wide = gain_quantile(BATCHES)
+        gains = [
+            Gain(v - values[0] - ratio.value, wide * ratio.error)
+            for v, ratio in zip(values[1:], ratios, strict=True)
+        ]
+        return [Gain(0.0, 0.0), *gains], [at_start, at_average, at_end]
+
     def _path_gains(self, start: np.ndarray, average: np.ndarray, end: np.ndarray) -> list[Gain]:
         beyond = path_gain(self._slopes, average, end)
         gain = path_gain(self._slopes, start, average)
@@ -117,9 +158,10 @@ class Assessor:
         return [Gain(0.0, 0.0), gain, whole]
 
     def _slopes(self, x: np.ndarray, direction: np.ndarray) -> np.ndarray:
-        """(batches,) slopes of the log-likelihood at x along a direction."""
-        found = self._measure(self.objective, x, PATH_CALLS, PATH_BATCHES, PATH_SETTLE_CALLS)
-        return np.array([dot(g, direction) for g in found.gradients])
+        """(batches,) slopes of the log-likelihood at x along a direction, spread as they should."""
+        found = self._measure(self.objective, x, SETTLE_CALLS)
+        slopes = np.array([dot(g, direction) for g in found.gradients])
+        return np.asarray(slopes.mean() + np.sqrt(found.inflation) * (slopes - slopes.mean()))
 
     def _choose(self, candidates: list[np.ndarray], gains: list[Gain]) -> tuple[int, list[Gain]]:
         """Return the best candidate that is certainly better than the first, and all gains."""
@@ -140,29 +182,29 @@ class Assessor:
         assert isinstance(self.objective, Likelihood)
         return self.objective
 
-    @property
-    def _has_ladders(self) -> bool:
-        return self._likelihood.known.drawn is None
+    def test(
+        self, x: np.ndarray, first: Measurement | None = None
+    ) -> tuple[GradientTest, Mixing | None]:
+        """Test the gradient at x, and whether chains mix there.
 
-    def test(self, x: np.ndarray) -> tuple[GradientTest, Mixing | None]:
-        """Test the gradient at x, and whether chains mix there."""
+        `first` is what the herd of the training has measured at x, if it has.
+        """
         likelihood = self.objective
         if not isinstance(likelihood, Likelihood) or (
             likelihood.herd is None and likelihood.known.drawn is None
         ):
             gradient = self._with_penalties(likelihood(x)[1], x)
             return check_gradient(gradient, np.zeros(len(x)), self.unit, 0), None
+        if first is None:
+            first = self._measure(likelihood, x, SETTLE_CALLS)
         if likelihood.herd is None:
-            found = self._measure(likelihood, x, self.calls, BATCHES, SETTLE_CALLS)
-            gradient = self._with_penalties(found.mean, x)
-            return check_gradient(gradient, found.error, self.unit, BATCHES), None
-        first = self._measure(likelihood, x, self.calls, BATCHES, SETTLE_CALLS)
-        second = self._measure(
-            replace(likelihood, herd=self._herd_from_data(len(likelihood.herd.x))),
-            x, self.calls, BATCHES, SETTLE_CALLS,
-        )  # fmt: skip
+            gradient = self._with_penalties(first.mean, x)
+            return check_gradient(gradient, first.error, self.unit, BATCHES), None
+        other = replace(likelihood, herd=self._new_herd(len(likelihood.herd.x)))
+        second = self._measure(other, x, NEW_SETTLE_CALLS)
         both = np.concatenate([first.gradients, second.gradients])
-        error = both.std(axis=0, ddof=1) / np.sqrt(len(both))
+        inflation = max(first.inflation, second.inflation)
+        error = np.sqrt(inflation * both.var(axis=0, ddof=1) / len(both))
         gradient = self._with_penalties(both.mean(axis=0), x)
         test = check_gradient(gradient, error, self.unit, len(both))
         return test, self._mixing(first, second)
@@ -173,37 +215,51 @@ class Assessor:
         # Herds that differ by less than the data can show do no harm.
         limit = np.maximum(critical_value(len(error), BATCHES) * error, self.unit)
         disagreement = float((np.abs(first.mean - second.mean) / limit).max(initial=0.0))
-        memory = float(np.fmax(first.members.memory(), second.members.memory()))
-        is_slow = disagreement > 1.0 or memory > MAX_SHARE * self.calls
+        memory = float(np.fmax(first.memory, second.memory))
+        longest = min(MAX_STUCK * self.calls, MAX_SHARE * max(self.steps, MIN_CALLS))
+        is_slow = disagreement > 1.0 or memory > longest
         return Mixing(is_slow, memory * self.sweeps, self.calls * self.sweeps, disagreement)
 
-    def _herd_from_data(self, members: int) -> Herd:
-        """Build a herd that starts at rows of data; what they do not know is drawn."""
+    def _new_herd(self, members: int) -> Herd:
+        """Build a herd of which every other member starts at a row of data, the rest at random.
+
+        Unknown states are drawn. Members that start at random find modes without any data.
+        """
         herd = Herd(self.rows.family, self.rows.links, members, self.sweeps, self.seed, chain=1)
         rows = self.rows.states[np.arange(members) * len(self.rows.states) // members]
-        if self.rows.complete:
-            herd.x = rows.astype(np.int64)
-        elif self._likelihood.known.drawn is None and not self.rows.family.has_hard_zeros:
-            herd.x = np.where(rows >= 0, rows, herd.x)
+        if self.rows.complete or not self.rows.family.has_hard_zeros:
+            herd.x[::2] = np.where(rows >= 0, rows, herd.x)[::2]
         return herd
 
     def _measure(
-        self, objective: Objective, x: np.ndarray, calls: int, batches: int, settle: int
+        self,
+        objective: Objective,
+        x: np.ndarray,
+        settle: int,
+        directions: np.ndarray | None = None,
     ) -> Measurement:
         """Measure the gradient at x in batches, after some calls to settle."""
-        family, members = self.rows.family, MemberAverages()
-        gradients = np.zeros((batches, family.count))
+        family, members, calls = self.rows.family, MemberAverages(), self.calls
+        gradients, scores = np.zeros((BATCHES, family.count)), []
         herd = objective.herd if isinstance(objective, Likelihood) else None
-        graph = retabled(family.graph, family.tables(x))
+        watched = x[None] if directions is None else np.concatenate([x[None], directions])
         for _ in range(settle):
             objective(x)
         for call in range(calls):
-            gradients[call * batches // calls] += objective(x)[1]
+            self._check_stop()
+            gradients[call * BATCHES // calls] += objective(x)[1]
             if herd is not None:
-                energy = graph.log_score(herd.x)
-                members.add(np.concatenate([herd.x, energy[:, None]], axis=1))
-        sizes = np.bincount(np.arange(calls) * batches // calls, minlength=batches)
-        return Measurement(gradients / sizes[:, None], members)
+                scores.append(herd.scores(watched))
+                members.add(np.concatenate([herd.x, scores[-1].T], axis=1))
+        gradients /= np.bincount(np.arange(calls) * BATCHES // calls)[:, None]
+        memory = members.memory()
+        inflation = variance_inflation(memory, calls, BATCHES)
+        along = np.array(scores).swapaxes(0, 1)[1:] if scores else np.zeros((0, calls, 0))
+        return Measurement(gradients, along, memory, inflation)
+
+    def _check_stop(self) -> None:
+        if self.stop.is_set():
+            raise Interrupted
 
     def _with_penalties(self, gradient: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Subtract the slope of the penalties; at zero, as much of L1's as there is."""

@@ -1,10 +1,13 @@
 """What became of the steps of a fit: the parameters to return and what is known about them."""
 
 import math
+import threading
 from typing import NamedTuple
 
 import numpy as np
 
+from herded.errors import Interrupted
+from herded.learn.fit_assessment import Assessor
 from herded.learn.gradient_test import GradientTest
 from herded.learn.lbfgs import QuasiNewton
 from herded.learn.likelihood_gain import Gain
@@ -25,13 +28,15 @@ class Outcome(NamedTuple):
     test: GradientTest | None
     mixing: Mixing | None
     warnings: tuple[str, ...]
+    interrupted: bool = False
 
 
-def judge(steps: Steps) -> Outcome:
-    """Choose the parameters to return, and test whether they are at a maximum."""
+def judge(steps: Steps, stop: threading.Event) -> Outcome:
+    """Choose the parameters to return, and test whether they are at a maximum.
+
+    Once `stop` is set, parameters are returned without comparison.
+    """
     climber = steps.climber
-    if steps.interrupted:
-        return _unjudged(steps)
     if isinstance(climber, QuasiNewton):
         is_held_out = steps.best is not None
         return Outcome(
@@ -44,16 +49,28 @@ def judge(steps: Steps) -> Outcome:
             test=None,
             mixing=None,
             warnings=(),
+            interrupted=steps.interrupted,
         )
-    return _judge_noisy(steps)
+    assert isinstance(climber, Averaged) and steps.assessor is not None
+    if not steps.interrupted:
+        steps.assessor.stop = stop
+        try:
+            return _judge_noisy(steps, climber, steps.assessor)
+        except Interrupted:
+            pass
+    return _unjudged(steps, climber)
 
 
-def _unjudged(steps: Steps) -> Outcome:
-    chosen = "held-out" if steps.best is not None else "average"
+def _unjudged(steps: Steps, climber: Averaged) -> Outcome:
+    """Return the average, or the last parameters where nothing is averaged, as they are."""
+    chosen = "average" if climber.counted else "end"
+    if steps.best is not None:
+        chosen = _held_out_choice(steps)
+    sentence = f"interrupted after {steps.done} steps, which were not compared with the start"
     unknown = Gain(math.nan, math.nan)
     return Outcome(
-        steps.answer, False, steps.sentence(), chosen, chosen, unknown, None, None, ()
-    )  # fmt: skip
+        steps.answer, False, sentence, chosen, "none", unknown, None, None, (), interrupted=True
+    )
 
 
 def _held_out_choice(steps: Steps) -> str:
@@ -65,9 +82,7 @@ def _held_out_gain(steps: Steps) -> Gain:
     return Gain(steps.patience.best - steps.score(steps.climber.start), 0.0)
 
 
-def _judge_noisy(steps: Steps) -> Outcome:
-    climber, assessor = steps.climber, steps.assessor
-    assert isinstance(climber, Averaged) and assessor is not None
+def _judge_noisy(steps: Steps, climber: Averaged, assessor: Assessor) -> Outcome:
     if steps.best is not None:
         parameters, chosen, criterion = steps.best, _held_out_choice(steps), "held-out"
         gain, (test, mixing) = _held_out_gain(steps), assessor.test(steps.best)
@@ -115,6 +130,7 @@ def _slow_mixing(chosen: str, criterion: str, mixing: Mixing) -> str:
     }[chosen]
     reliable = {
         "exact": "chosen by the exact likelihood",
+        "bridge": "chosen by these chains, so they may be worse than the start",
         "ladders": "chosen by tempered ladders",
         "held-out": "chosen by held-out rows",
         "path": "chosen by these chains, so they may be worse than the start",

@@ -32,21 +32,23 @@ class Fitted:
         A sentence on it.
     interrupted : bool
         Whether Ctrl-C ended it: then it is the `result` of an `Interrupted`. `fit` with the same
-        checkpoint resumes it.
+        checkpoint resumes it. Noisy steps were then not compared with the start.
     steps : int
         Steps that were done.
     chosen : {"start", "average", "end", "held-out"}
         Which parameters these are: the first ones (the best pseudo-likelihood, where all states are
         known), the average of later steps, the last ones, or those of the best held-out score.
         Noisy steps are preferred to the start only where they are certainly better.
-    criterion : {"exact", "path", "ladders", "held-out"}
-        What decided: the objective itself; its difference along the path from the start, by a herd;
-        log Z by tempered ladders, where the herd mixes slowly; or held-out rows.
+    criterion : {"exact", "bridge", "path", "ladders", "held-out", "none"}
+        What decided: the objective itself; ratios of log Z from draws of the herd; the slope along
+        the line from the start, where unknown states are drawn too; log Z by tempered ladders,
+        where the herd mixes slowly; or held-out rows. "none" after an interruption of noisy steps.
     gain : float
         By how much the penalised objective is higher than at the start, in nats per row; of
-        held-out rows without penalties. NaN after an interruption.
+        held-out rows without penalties. NaN where the criterion is "none".
     gain_half_width : float
-        Half the width of the 99 % interval of `gain`; 0 where it is exact.
+        Half the width of the 99 % interval of `gain`: 0 where it is exact for the rows that decide.
+        The interval holds for the average and the end together.
     gradient_test : GradientTest or None
         Of noisy steps: the largest gradient, and which one would have been found; None otherwise.
     mixing : Mixing or None

@@ -19,6 +19,7 @@ from herded.models.checks import number_array, shown
 from herded.models.evidence import called
 from herded.models.protocol import Model
 from herded.run.infer import users_level
+from herded.run.loop import interruptible
 from herded.run.training import shuffled
 from herded.system import memory
 from herded.system.memory import Size
@@ -160,7 +161,10 @@ def fit(
     if others is not None:
         others.check_possible("held_out")
     has_begun = checkpoint is not None and os.path.exists(checkpoint)
-    run = prepared(rows, others, penalty, options, has_begun)
+    try:
+        run = prepared(rows, others, penalty, options, has_begun)
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted before the first step") from None
     run.identity = {
         "model": family.graph.content_hash,
         "parameters": digest(family.group, family.weight),
@@ -171,7 +175,8 @@ def fit(
     if checkpoint is not None:
         run.resume(checkpoint)
     run.run(checkpoint, checkpoint_every, progress)
-    outcome = judge(run)
+    with interruptible() as stop:
+        outcome = judge(run, stop)
     found = outcome.parameters
     endless = sentence_on_endless(family, penalty, found, len(learned))
     for sentence in outcome.warnings:
@@ -185,7 +190,7 @@ def fit(
         convergence=(
             f"not converged in {run.done} steps: {endless}" if endless else outcome.convergence
         ),
-        interrupted=run.interrupted,
+        interrupted=outcome.interrupted,
         steps=run.done,
         chosen=outcome.chosen,
         criterion=outcome.criterion,
@@ -195,7 +200,7 @@ def fit(
         mixing=outcome.mixing,
         warnings=outcome.warnings,
     )
-    if run.stopped:
+    if run.stopped or outcome.interrupted:
         raise Interrupted(f"interrupted after {run.done} steps", fitted if run.done else None)
     return fitted
 

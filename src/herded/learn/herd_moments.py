@@ -9,8 +9,9 @@ import numpy as np
 
 from herded.draws.together import orders
 from herded.errors import CheckpointError
+from herded.layouts.protocol import SweptLayout
 from herded.learn.parameters import LogLinear
-from herded.learn.visits import Links, count_entries, herd_sweeps
+from herded.learn.visits import Links, count_entries, herd_sweeps, score_rows
 from herded.methods.gibbs import Gibbs
 from herded.models.support import member_starts
 from herded.system.stream import stream_key
@@ -32,18 +33,25 @@ class Herd:
     ) -> None:
         self.family, self.links, self.chain = family, links, chain
         self.method, self.sweeps, self.done = Gibbs(seed=seed, herd=members), sweeps, 0
+        self._layout: tuple[np.ndarray, SweptLayout] | None = None  # of the last parameters
         self.x = member_starts(family.graph, members, stream_key(seed, chain, STARTS)).astype(
             np.int64
         )
 
     def of(self, parameters: np.ndarray) -> np.ndarray:
         """(E,) how often each entry of the tables is met, after some sweeps of all members."""
-        layout = self.method.compile(self.family.rebuilt(parameters))
+        layout = self._layout_at(parameters)
         state = self.method.init(layout, self.x, chain=self.chain)
         state.sweep = self.done
         self.method.advance(layout, state, np.empty((self.sweeps, 0), layout.sample_type))
         self.x, self.done = np.ascontiguousarray(layout.values(state)), state.sweep
         return self.met()
+
+    def _layout_at(self, parameters: np.ndarray) -> SweptLayout:
+        if self._layout is None or not np.array_equal(self._layout[0], parameters):
+            layout = self.method.compile(self.family.rebuilt(parameters))
+            self._layout = parameters.copy(), layout
+        return self._layout[1]
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All that changes."""
@@ -57,9 +65,21 @@ class Herd:
     def met(self) -> np.ndarray:
         """(E,) how often each entry of the tables is met as the members are now."""
         counts = np.zeros(len(self.family.group))
-        x = np.ascontiguousarray(self.x.T).astype(np.uint16)
-        count_entries(self.links, x, np.full(len(self.x), 1.0 / len(self.x)), counts)
+        weight = np.full(len(self.x), 1.0 / len(self.x))
+        count_entries(self.links, self._columns(), weight, counts)
         return counts
+
+    def scores(self, directions: np.ndarray) -> np.ndarray:
+        """(K, members) what parameters `directions` (K, P) add to the score of each member."""
+        family = self.family
+        tables = np.array([np.where(family.group >= 0, family.tables(d), 0.0) for d in directions])
+        found = np.zeros((len(directions), len(self.x)))
+        score_rows(self.links, tables, self._columns(), found)
+        return found
+
+    def _columns(self) -> np.ndarray:
+        """(N, members) the states as kernels read them."""
+        return np.ascontiguousarray(self.x.T).astype(np.uint16)
 
 
 class UnknownParts:

@@ -11,7 +11,9 @@ import numpy as np
 
 MIN_LOOKS = 8  # fewer cannot show slow mixing
 MIN_MEMBERS = 16  # the spread of fewer members' averages is too uncertain
-MAX_SHARE = 0.1  # of the variance: a run of fewer than 10 autocorrelation times is too short
+MAX_SHARE = 0.1  # of training that chains may remember their states for: 10 autocorrelation times
+MAX_STUCK = 0.5  # of the variance between members: chains have hardly moved
+HALVINGS = 50  # of the interval that a correlation is searched in
 
 
 class Mixing(NamedTuple):
@@ -20,8 +22,9 @@ class Mixing(NamedTuple):
     Attributes
     ----------
     is_slow : bool
-        Whether chains remember their states for longer than a tenth of the measurement, or those
-        that started at rows of data disagree with those that did not.
+        Whether chains remember their states for longer than a tenth of the training or half of the
+        measurement, or new chains (half of them from rows of data, half from random states)
+        disagree with those of the training.
     memory : float
         The longest autocorrelation time of any variable, in sweeps; a lower bound where chains are
         slow, NaN where too few members were there to tell.
@@ -39,10 +42,7 @@ class Mixing(NamedTuple):
 
     def __str__(self) -> str:
         if self.disagreement > 1.0:
-            return (
-                "chains started at rows of data and chains started elsewhere disagree after "
-                f"{self.sweeps} sweeps"
-            )
+            return f"new chains disagree with those of the training after {self.sweeps} sweeps"
         return f"chains remember their states for {self.memory:.0f} of {self.sweeps} sweeps or more"
 
 
@@ -76,3 +76,30 @@ class MemberAverages:
         if not moves.any():
             return 1.0
         return float(max(1.0, self.looks * (between[moves] / total[moves]).max()))
+
+
+def variance_inflation(memory: float, looks: int, batches: int) -> float:
+    """Divide the variance of a mean over `looks` looks by that which the spread of batches shows.
+
+    Both are those of an autoregression of order 1 whose `memory` `MemberAverages` would measure in
+    as many looks. Batches that are shorter than the memory are correlated, and differ too little.
+    """
+    if not memory > 1.0:  # or unknown
+        return 1.0
+    share, size = min(memory / looks, 0.95), looks / batches
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if _variance_of_mean(middle, looks) < share:
+            low = middle
+        else:
+            high = middle
+    whole, batch = _variance_of_mean(low, looks), _variance_of_mean(low, round(size))
+    return max(1.0, whole * (batches - 1) / max(batch - whole, 1e-3))
+
+
+def _variance_of_mean(correlation: float, looks: int) -> float:
+    """Compute the variance of the mean of a stationary autoregression of variance 1."""
+    powers = np.cumprod(np.full(looks - 1, correlation))
+    weights = 1.0 - np.arange(1, looks) / looks
+    return float((1.0 + 2.0 * (powers * weights).sum()) / looks)

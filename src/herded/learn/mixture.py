@@ -95,6 +95,8 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         The posterior probability of 0, 1, 2, ... clusters.
     moves_ : dict
         How many splits and merges were tried and taken.
+    interrupted_ : bool
+        Whether Ctrl-C ended `fit` before its last sweep.
     warnings_ : tuple of str
 
     Examples
@@ -151,19 +153,22 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         """Sample partitions of the rows of X.
 
         Ctrl-C raises `Interrupted`, a `KeyboardInterrupt`. Its `result` is this mixture with the
-        partitions that there are, and a sentence in `warnings_`; None where there are none.
+        partitions that there are, and `interrupted_` set; None where there are none, and then the
+        mixture is as it was before.
         """
         table = validate_data(self, X, dtype=np.float64)
         burn_in = self._checked(table.shape[1])
-        self._scaling = checks.scaling(table, self.family)
-        self._data = checks.laid_out(table, self._scaling, self._prior())
+        scaling = checks.scaling(table, self.family)
+        data = checks.laid_out(table, scaling, self._prior())
         most = min(self.max_clusters, len(table))
-        self._check_memory(len(table), most, burn_in)
+        self._check_memory(data, most, burn_in)
         every = max(1, self.sweeps // self.keep)
-        kept, run = self._run(self._data, most, burn_in, every)
+        kept, run = self._run(data, most, burn_in, every)
         recorded = run.done - burn_in
         if recorded < every:
             raise Interrupted("interrupted before a partition was kept")
+        self._scaling, self._data = scaling, data
+        self.interrupted_ = run.interrupted
         best = max(kept, key=lambda one: float(one.top[0]))
         self.labels_ = compact(best.best)
         self.log_posterior_ = float(best.top[0])
@@ -273,8 +278,8 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
             )
         return checks.lengths(self.sweeps, self.burn_in, self.chains, self.keep)
 
-    def _check_memory(self, n: int, most: int, burn_in: int) -> None:
-        d, cells = self._data.points.shape[1], self._data.cells
+    def _check_memory(self, data: Data, most: int, burn_in: int) -> None:
+        n, d, cells = len(data.alone), data.points.shape[1], data.cells
         members = self.herd * (4 * n * self.keep + 8 * (burn_in + self.sweeps))
         need = self.chains * (clusters_bytes(self.herd, most, n, d, cells) + members)
         memory.check(need, self.max_memory, f"{self.chains} herds", "use fewer members or keep=")

@@ -65,21 +65,22 @@ class RBM(TransformerMixin, BaseEstimator):
         What was learned: `first`, `weights`, `visible_bias`, `hidden_bias`. Row
         ``first[i] + k - 1`` is that of state k of visible unit i.
     interrupted_ : bool
-        Whether Ctrl-C ended `fit` before its last step.
+        Whether Ctrl-C ended `fit` before its last step, or before the machine was assessed.
     log_z_ : LogZ or None
         What `log_z` found, once it was asked.
-    report_ : RBMReport
+    report_ : RBMReport or None
         Which parameters `fit` chose and by how much they are better than its start, a test of the
-        gradient, and whether chains mix; `partial_fit` leaves it as it is.
+        gradient, and whether chains mix; `partial_fit` leaves it as it is. None where `fit` was
+        interrupted.
     states_ : ndarray of shape (n_features,)
     n_features_in_ : int
 
     Examples
     --------
     >>> rows = [[0, 0, 1, 1], [1, 1, 0, 0]] * 20
-    >>> machine = hd.learn.RBM(hidden=1, epochs=200, batch=40).fit(rows)
+    >>> machine = hd.learn.RBM(hidden=1, epochs=200, batch=40, l2=0.01).fit(rows)
     >>> machine.score_samples([[0, 0, 1, 1], [0, 1, 0, 1]]).round(0)
-    array([-1., -6.])
+    array([-1., -5.])
     >>> machine.transform(rows[:2]).shape, machine.sample(3).shape
     ((2, 1), (3, 4))
     """
@@ -148,24 +149,27 @@ class RBM(TransformerMixin, BaseEstimator):
             end = average = training.layers
             if averaged:
                 average = Layers(end.first, *(one / averaged for one in sums))
-            self.interrupted_ = training.done < total
-            if stop.is_set():
+            try:
+                assessed = assess(
+                    (start, average, end),
+                    x,
+                    training.herd,
+                    stop=stop,
+                    l2=self.l2,
+                    steps=training.done,
+                    sweeps=self.sweeps,
+                    seed=self.seed,
+                )
+            except Interrupted:
+                self.interrupted_, self.report_ = True, None
                 training.layers = average
                 self._keep(training)
                 raise Interrupted(
-                    f"interrupted after {training.done} of {total} steps: the machine has what was "
-                    "learned",
+                    f"interrupted after {training.done} of {total} steps: error.result has what "
+                    "was learned, not compared with the start",
                     self,
-                )
-        assessed = assess(
-            (start, average, end),
-            x,
-            training.herd,
-            l2=self.l2,
-            steps=training.done,
-            sweeps=self.sweeps,
-            seed=self.seed,
-        )
+                ) from None
+            self.interrupted_ = False
         training.layers, self.report_ = assessed.layers, assessed.report
         self._keep(training)
         if assessed.log_z.is_exact:

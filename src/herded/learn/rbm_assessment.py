@@ -7,24 +7,27 @@ the returned layers, beside a second one that starts from independent units: the
 gradient, and show whether chains mix.
 """
 
+import threading
 from typing import NamedTuple
 
 import numpy as np
 
+from herded.errors import Interrupted
 from herded.learn.gradient_test import GradientTest, check_gradient, critical_value
 from herded.learn.layered import Layers
-from herded.learn.likelihood_gain import Gain
-from herded.learn.log_z import LogZ, annealed_log_z
-from herded.learn.mixing import MemberAverages, Mixing
+from herded.learn.likelihood_gain import Gain, gain_quantile
+from herded.learn.log_z import HERDS, LogZ, annealed_log_z
+from herded.learn.mixing import MAX_SHARE, MAX_STUCK, MemberAverages, Mixing, variance_inflation
+from herded.run.intervals import t_quantile
 
-ANNEALING_STEPS = 200  # temperatures where log Z cannot be enumerated
+ANNEALING_STEPS = 100  # temperatures where log Z cannot be enumerated
+START_STEPS = 10  # temperatures for the start, whose units are nearly independent
 BATCHES = 16  # of the gradient test
-MIN_LOOKS, MAX_LOOKS = 32, 480  # of each herd; as many as training had, within these bounds
-MAX_SHARE = 0.1  # of the sweeps of training that chains may remember their states for
+MIN_LOOKS, MAX_LOOKS = 32, 160  # of each herd; a quarter of training's steps between these
 MIN_MEMORY = 10.0  # sweeps: shorter memories are never called slow
-MAX_STUCK = 0.5  # of the variance between members: chains have hardly moved
 MAX_ROWS = 2_000  # of the data, for the variances of their statistics
 NAMES = ("start", "average", "end")
+ANNEALINGS = START_STEPS, ANNEALING_STEPS, ANNEALING_STEPS
 HERD_OFFSET = 2**31  # added to a seed: draws of the second herd are its own
 
 
@@ -41,7 +44,7 @@ class RBMReport(NamedTuple):
         By how much the penalised log-likelihood of the rows is higher than at the start, in nats
         per row.
     gain_half_width : float
-        Half the width of its interval; 0 where it is exact.
+        Half the width of its 99 % interval; 0 where it is exact.
     converged : bool
         Whether `gradient_test` has passed and chains mix.
     gradient_test : GradientTest
@@ -52,9 +55,9 @@ class RBMReport(NamedTuple):
     Examples
     --------
     >>> rows = [[0, 0, 1, 1], [1, 1, 0, 0]] * 20
-    >>> report = hd.learn.RBM(hidden=1, epochs=200, batch=40).fit(rows).report_
+    >>> report = hd.learn.RBM(hidden=1, epochs=200, batch=40, l2=0.01).fit(rows).report_
     >>> report.criterion, report.gain > 1.0, report.mixing.sweeps
-    ('exact', True, 200)
+    ('exact', True, 50)
     """
 
     chosen: str
@@ -80,6 +83,7 @@ def assess(
     x: np.ndarray,
     herd: np.ndarray,
     *,
+    stop: threading.Event,
     l2: float,
     steps: int,
     sweeps: int,
@@ -87,13 +91,20 @@ def assess(
 ) -> Assessed:
     """Choose among start, average and end of a training of `steps` steps, and test the choice.
 
-    `x` (visible, rows) are the rows, `herd` (visible, members) the states of the herd.
+    `x` (visible, rows) are the rows, `herd` (visible, members) the states of the herd. Raises
+    `Interrupted` once `stop` is set.
     """
-    log_zs = [_log_z(layers, seed) for layers in candidates]
+    log_zs = []
+    for layers, annealing in zip(candidates, ANNEALINGS, strict=True):
+        if stop.is_set():
+            raise Interrupted
+        log_zs.append(_log_z(layers, annealing, seed))
     gains = _gains(candidates, log_zs, x, l2)
     better = [i for i, gain in enumerate(gains) if gain.is_positive]
     chosen = max(better, key=lambda i: gains[i].value, default=0)
     layers = candidates[chosen]
+    if stop.is_set():
+        raise Interrupted
     test, mixing = _test(layers, x, herd, l2, steps, sweeps, seed)
     report = RBMReport(
         chosen=NAMES[chosen],
@@ -109,10 +120,10 @@ def assess(
     return Assessed(layers, log_zs[chosen], report)
 
 
-def _log_z(layers: Layers, seed: int) -> LogZ:
+def _log_z(layers: Layers, annealing: int, seed: int) -> LogZ:
     exact = layers.enumerated_log_z()
     if exact is None:
-        return annealed_log_z(layers, ANNEALING_STEPS, seed)
+        return annealed_log_z(layers, annealing, seed)
     return LogZ(exact, (exact, exact), True)
 
 
@@ -126,7 +137,9 @@ def _gains(
         - l2 / 2.0 * float((layers.weights * layers.weights).sum())
         for layers, log_z in zip(candidates, log_zs, strict=True)
     ]
-    half_widths = [(z.interval[1] - z.interval[0]) / 2.0 for z in log_zs]
+    # Annealing gives 95 % intervals.
+    wider = gain_quantile(HERDS) / t_quantile(HERDS - 1)
+    half_widths = [wider * (z.interval[1] - z.interval[0]) / 2.0 for z in log_zs]
     gains = [
         Gain(v - values[0], float(np.hypot(w, half_widths[0])))
         for v, w in zip(values, half_widths, strict=True)
@@ -143,7 +156,7 @@ def _test(
     layers: Layers, x: np.ndarray, herd: np.ndarray, l2: float, steps: int, sweeps: int, seed: int
 ) -> tuple[GradientTest, Mixing]:
     """Test the gradient, and whether two herds mix."""
-    looks = min(max(steps, MIN_LOOKS), MAX_LOOKS)
+    looks = min(max(steps // 4, MIN_LOOKS), MAX_LOOKS)
     first = _measure(layers, herd.copy(), steps * sweeps, looks, sweeps, seed)
     fresh = np.zeros_like(herd)
     layers.heated(0.0).sweep(fresh, 0, 1, seed + HERD_OFFSET)
@@ -151,10 +164,14 @@ def _test(
     second = _measure(layers, fresh, 1 + looks * sweeps, looks, sweeps, seed + HERD_OFFSET)
     unit = _data_errors(layers, x)
     means = [found.statistics.mean(axis=0) for found in (first, second)]
-    errors = [found.statistics.std(axis=0, ddof=1) / np.sqrt(BATCHES) for found in (first, second)]
+    memory = float(np.fmax(first.members.memory(), second.members.memory()))
+    inflation = variance_inflation(memory, looks, BATCHES)
+    errors = [
+        np.sqrt(inflation * found.statistics.var(axis=0, ddof=1) / BATCHES)
+        for found in (first, second)
+    ]
     limit = np.maximum(critical_value(len(unit), BATCHES) * np.hypot(*errors), unit)
     disagreement = float((np.abs(means[0] - means[1]) / limit).max())
-    memory = float(np.fmax(first.members.memory(), second.members.memory()))
     is_slow = disagreement > 1.0 or (
         memory * sweeps > max(MIN_MEMORY, MAX_SHARE * steps * sweeps) or memory > MAX_STUCK * looks
     )
@@ -162,7 +179,7 @@ def _test(
     both = np.concatenate([first.statistics, second.statistics])
     gradient = _flat(*layers.statistics(x)) - both.mean(axis=0)
     gradient[len(gradient) - layers.weights.size :] -= l2 * layers.weights.ravel()
-    error = both.std(axis=0, ddof=1) / np.sqrt(len(both))
+    error = np.sqrt(inflation * both.var(axis=0, ddof=1) / len(both))
     return check_gradient(gradient, error, unit, len(both)), mixing
 
 

@@ -121,7 +121,7 @@ class Steps:
     def sentence(self) -> str:
         """What became of it."""
         if self.interrupted:
-            return f"interrupted after {self.done} steps: fit again with the same checkpoint"
+            return f"interrupted after {self.done} steps: resume with checkpoint="
         if self.patience.is_over:
             return (
                 f"stopped after {self.done} steps, since held-out rows got no better in "

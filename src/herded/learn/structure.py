@@ -7,7 +7,7 @@ that of the least extended BIC (Foygel Barber and Drton 2015), or of the best he
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -55,6 +55,8 @@ class Structure:
         That of the graph that was chosen.
     path : list of PathPoint
         (penalty, edges, score) of every graph that was tried.
+    interrupted : bool
+        Whether Ctrl-C ended the search early: then it is the `result` of an `Interrupted`.
 
     Examples
     --------
@@ -70,6 +72,7 @@ class Structure:
     fields: np.ndarray
     penalty: float
     path: list[PathPoint]
+    interrupted: bool = False
 
     def __repr__(self) -> str:
         n = len(self.fields)
@@ -165,6 +168,7 @@ def find_structure(
         found = _structure(learned, best, chosen.penalty, points, names)
         if stop.is_set():
             said = f"interrupted after {len(points)} of {len(tried)} penalties"
+            found = replace(found, interrupted=len(points) < len(tried))
             raise Interrupted(f"{said}: error.result has the best of these", found)
     return found
 

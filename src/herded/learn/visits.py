@@ -219,6 +219,23 @@ def count_entries(links, x, weight, counts):
 
 
 @jit
+def score_rows(links, tables, x, scores):
+    """scores[k, r] += what row r scores by the log-potentials tables[k]."""
+    n, total = x.shape
+    entry = np.empty((most_links(links), TOGETHER), np.int64)
+    for first in range(0, total, TOGETHER):
+        last = min(first + TOGETHER, total)
+        for i in range(n):
+            find_entries(links, i, x, first, last, entry)
+            for at in range(links.link_start[i], links.link_start[i + 1]):
+                row, stride = entry[at - links.link_start[i]], links.stride[at]
+                for k in range(len(tables)):
+                    for r in range(last - first):
+                        e = row[r] + x[i, first + r] * stride
+                        scores[k, first + r] += links.share[at] * tables[k, e]
+
+
+@jit
 def squared_statistics(links, group, weight, x, rows_weight, squares):
     """squares[q] += weights of rows times the square of statistic q in that row."""
     n, rows = x.shape
