@@ -13,7 +13,7 @@ from herded.system import atomic, memory
 from herded.system.atomic import FilePath
 from herded.system.npz import read_arrays
 
-FORMAT = 1
+FORMAT = 2  # since runs keep traces (run/trace.py)
 
 
 def write(
