@@ -156,10 +156,12 @@ def test_it_beats_gibbs(updates):
     assert np.exp(np.log(ratios).mean()) < 0.5
 
 
-def test_doubt_without_a_method():
-    """What `infer` chooses by itself is doubted as well: 25 sweeps of a pilot are too few here."""
+def test_a_method_that_was_chosen_is_doubted_too():
+    """25 sweeps of a pilot are too few here, and so is the run: `infer` tries a ladder as well."""
     keep = [hd.Marginals(), hd.Samples(every=100)]
-    with pytest.warns(hd.HerdedWarning, match="may agree and be wrong"):
+    with pytest.warns(hd.HerdedWarning):
         result = hd.infer(STRONG, sweeps=4000, chains=1, keep=keep)
     assert "hardly moved on" in result.reason
-    assert any("a pilot of 25 sweeps" in sentence for sentence in result.warnings)
+    assert [step.name for step in result.climb[:2]] == ["herded", "tempered"]
+    assert result.climb[0].said == "the run is short for this model"
+    assert any(one.severity == "warning" for one in result.diagnostics)

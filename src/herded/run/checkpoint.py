@@ -16,11 +16,13 @@ from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.schedule import is_annealed
 from herded.run import checkpoint_file as checkpoints
+from herded.run.loop import ENDLESS
 from herded.run.observables import Observables
 from herded.run.recorder import STATES_AT_ONCE, Recorder
 from herded.run.results import in_full
 from herded.run.sampling import Chain, SamplerRun
 from herded.run.solving import SolverRun
+from herded.run.trace import TraceRecorder
 from herded.system.atomic import FilePath
 from herded.system.memory import Size
 
@@ -104,6 +106,8 @@ def resume(run: SamplerRun, path: FilePath, max_memory: Size | None = None) -> N
                     raise _broken(path, name)
                 recorder.restore(name, array)
             _check_record(run, path, recorder)
+            if isinstance(recorder, TraceRecorder) and run.sweeps < ENDLESS:
+                recorder.expect(run.sweeps)
         run.layout.fill(chain.block, chain.state)
 
 
@@ -213,8 +217,18 @@ def _check_record(run: SamplerRun, path: FilePath, recorder: Recorder) -> None:
         expected = {"sweeps": samples, "seen": run.recorded}
         if name in expected and array[0] != expected[name]:
             raise _broken(path, "the number of recorded sweeps")
+        if name == "every" and array[0] < 1:
+            raise _broken(path, "how often it was looked at")
+        if name == "series sweeps" and len(array) != len(_looks(recorder)):
+            raise _broken(path, "what was looked at")
         if name in ("samples", "state") and (array >= run.layout.model.cardinalities).any():
             raise _broken(path, "recorded states")
+
+
+def _looks(recorder: Recorder) -> np.ndarray:
+    """What belongs to the sweeps of a series: states, or scores of a ladder."""
+    arrays = recorder.arrays
+    return arrays["series looks"] if "series looks" in arrays else arrays["series scores"]
 
 
 def _known_points(run: SamplerRun, path: FilePath, saved: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from herded.system.atomic import FilePath
 from herded.system.memory import Size
 from herded.system.npz import read_arrays
 
-FORMAT = 1
+FORMAT = 2  # since runs keep traces (run/trace.py)
 
 
 def write(

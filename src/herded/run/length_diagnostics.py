@@ -1,6 +1,6 @@
 """Diagnostics of a run that is short for its model, or whose halves differ; as text, too."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from herded.run.diagnostics import Note
 from herded.run.result import Diagnostic
@@ -40,6 +40,25 @@ def length_diagnostics(
         figures = {"autocorrelation_time": length.time}
         found.append(Diagnostic(EQUAL_STARTS, "note", message, figures=figures, remedy=remedy))
     return found
+
+
+def few_round_trips(trips: Sequence[float], sweeps: int) -> Diagnostic | None:
+    """A run of ladders that crossed few times from the hottest rung to the coldest and back.
+
+    Ladders that crossed seldom may all be in one mode, agree, and show no memory of others.
+    """
+    least = min(trips, default=MIN_TIMES)
+    if not 0.0 < least < MIN_TIMES:
+        return None
+    time = sweeps / least
+    remedy = f"use {_rounded_up(MIN_TIMES * time)} sweeps or more, or more rungs"
+    message = (
+        f"the run is short for this model: in its {sweeps:,} sweeps a variable made {least:.2g} "
+        "round trips between the coldest rung and the hottest on average, so that the coldest may "
+        f"have missed modes: {remedy}"
+    )
+    figures = {"autocorrelation_time": time, "sweeps": float(sweeps), "times": float(least)}
+    return Diagnostic(SHORT_RUN, "warning", message, "round trips", (), figures, remedy)
 
 
 def _short_run(slow: Finding, sweeps: int, is_start_shared: bool) -> Diagnostic:

@@ -28,7 +28,8 @@ class Diagnostic:
     ----------
     kind : str
         "short run", "halves differ", "equal starts", "start matters", "disagreement", "immobility",
-        "confinement", "one chain", "log z", "ladder", "plan" or "interrupted".
+        "confinement", "one chain", "log z", "ladder", "plan", "interrupted", or "memory" of a run
+        that its limit of memory has ended.
     severity : str
         "warning" where the numbers suffer from it; "note" where it only says what is not known.
     message : str

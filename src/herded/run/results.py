@@ -15,7 +15,12 @@ from herded.run.bridged import LogZ, LogZRecorder, estimate, warnings_of
 from herded.run.diagnostics import ALONE, confinement, disagreement, immobility
 from herded.run.growing_arrays import joined
 from herded.run.keep import BestState, ErrorCurve, Joint, Marginals, PairMarginals, Samples
-from herded.run.length_diagnostics import length_diagnostics, sentences
+from herded.run.length_diagnostics import (
+    SHORT_RUN,
+    few_round_trips,
+    length_diagnostics,
+    sentences,
+)
 from herded.run.loop import ENDLESS
 from herded.run.observables import Observables
 from herded.run.observed import observed, with_doubt
@@ -223,6 +228,10 @@ def _findings(run: SamplerRun, doubt: str, kept: dict[str, Any]) -> tuple[Diagno
     found += length_diagnostics(
         length, run.recorded, run.burn_in, start_is_shared(iter(traces)), len(chains) > 1
     )
+    if run.layout.reports and not any(one.kind == SHORT_RUN for one in found):
+        trips = run.layout.report([chain.state for chain in chains])["round_trips"]
+        few = few_round_trips(trips, run.recorded)
+        found += [few] if few is not None else []
     if len(chains) == 1 and not run.keep.keys() <= {BestState}:
         found.append(Diagnostic("one chain", "note", ALONE))
     return tuple(found)

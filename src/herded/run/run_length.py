@@ -144,9 +144,8 @@ def series_times(series: Series) -> tuple[np.ndarray, np.ndarray]:
 def _times_between(values: np.ndarray) -> np.ndarray:
     """Looks times the share of the variance that is between the averages of rows."""
     looks = len(values)
-    sums = values.sum(axis=0, dtype=_sum_type(values))
     squares = _squares(values)
-    means = sums / looks
+    means = _sums(values) / looks
     total = squares / (looks * values.shape[1]) - means.mean(axis=0) ** 2
     changes = total > 1e-12 * np.maximum(squares / (looks * values.shape[1]), 1e-300)
     between = means.var(axis=0, ddof=1)
@@ -155,26 +154,37 @@ def _times_between(values: np.ndarray) -> np.ndarray:
     return bounded
 
 
+def _is_binary(values: np.ndarray) -> bool:
+    return values.dtype == np.uint8 and int(values.max(initial=0)) < 2
+
+
+def _sums(values: np.ndarray) -> np.ndarray:
+    """Sums over looks, (rows, quantities): those of bits are bytes, which takes a tenth as long."""
+    if len(values) < 256 and _is_binary(values):
+        return np.asarray(values.sum(axis=0, dtype=np.uint8), np.float64)
+    kind = np.int64 if values.dtype.kind in "ui" else np.float64
+    return np.asarray(values.sum(axis=0, dtype=kind), np.float64)
+
+
 def _squares(values: np.ndarray) -> np.ndarray:
     """Sums of squares over looks and rows."""
-    if values.dtype == np.uint8 and int(values.max(initial=0)) < 2:
-        return np.asarray(values.sum(axis=(0, 1), dtype=np.int64), np.float64)
+    if _is_binary(values):
+        return np.asarray(_sums(values).sum(axis=0))
     wide = values.astype(np.float64)
     return np.asarray(np.einsum("lrq,lrq->q", wide, wide))
 
 
 def _tells(values: np.ndarray) -> np.ndarray:
-    """Which quantities were seen apart from their most frequent value often enough."""
+    """Which quantities were seen apart from their usual value often enough."""
     if values.dtype != np.uint8:
         return np.ones(values.shape[2], bool)
-    usual = np.median(values[:, :1].reshape(-1, values.shape[2]), axis=0).astype(np.uint8)
-    apart = (values != usual).sum(axis=(0, 1))
-    seen: np.ndarray = np.minimum(apart, values.shape[0] * values.shape[1] - apart)
-    return np.asarray(seen >= RARE)
-
-
-def _sum_type(values: np.ndarray) -> Any:
-    return np.int64 if values.dtype.kind in "ui" else np.float64
+    total = values.shape[0] * values.shape[1]
+    if _is_binary(values):
+        apart = _sums(values).sum(axis=0)
+    else:
+        usual = np.median(values[:, :1].reshape(-1, values.shape[2]), axis=0).astype(np.uint8)
+        apart = (values != usual).sum(axis=(0, 1))
+    return np.asarray(np.minimum(apart, total - apart) >= RARE)
 
 
 def compare_halves(series: Series, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -187,8 +197,7 @@ def compare_halves(series: Series, times: np.ndarray) -> tuple[np.ndarray, np.nd
     rows, n = values.shape[1:]
     if half < MIN_LOOKS // 2 or not n:
         return np.zeros((2, n)), np.zeros(n)
-    sums = [part.sum(axis=0, dtype=_sum_type(values)) for part in (values[:half], values[-half:])]
-    first, second = (one / half for one in sums)
+    first, second = (_sums(part) / half for part in (values[:half], values[-half:]))
     means = np.stack([first.mean(axis=0), second.mean(axis=0)])
     variance = np.maximum(_squares(values) / (len(values) * rows) - means.mean(axis=0) ** 2, 0.0)
     error = np.sqrt(4.0 * variance * np.maximum(times, 1.0) / (2 * half * rows))
@@ -225,7 +234,7 @@ def _traced(recorders: Sequence[TraceRecorder], model: Model) -> Iterator[Series
             tuple((int(i), int(j)) for i, j in ends),
         )
     if looks.shape[2] > 1:
-        sums = looks.sum(axis=2, dtype=np.int64).astype(np.float64)[:, :, None]
+        sums = looks.sum(axis=2, dtype=np.int32).astype(np.float64)[:, :, None]
         yield Series(sums, spacing, (f"the sum of {looks.shape[2]} variables",), ((),))
 
 

@@ -21,13 +21,8 @@ from herded.models.checks import whole_array
 from herded.models.support import check_start, dispersed_starts, member_starts
 from herded.moves.ladder import LadderLayout
 from herded.run.bridged import LogZ
-from herded.run.keep import (
-    BestState,
-    ErrorCurve,
-    MarginalRecorder,
-    Marginals,
-)
-from herded.run.loop import interruptible
+from herded.run.keep import BestState, ErrorCurve, MarginalRecorder, Marginals
+from herded.run.loop import ENDLESS, interruptible
 from herded.run.observables import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
 from herded.run.recorder import STATES_AT_ONCE, Recorder
@@ -111,6 +106,9 @@ class SamplerRun:
             new_chain(layout, keep, state, block)
             for state, block in zip(states, blocks, strict=True)
         ]
+        for chain in chains if sweeps < ENDLESS else ():
+            if Trace in chain.recorders:
+                cast(TraceRecorder, chain.recorders[Trace]).expect(sweeps)
         for chain in chains if curve else ():
             chain.errors = np.full(len(points), np.nan)
         return cls(layout, method, keep, sweeps, burn_in, chains, points, blocks)

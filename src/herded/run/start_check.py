@@ -17,10 +17,12 @@ from herded.run.observed import with_doubt
 from herded.run.result import Diagnostic, Result
 from herded.system.memory import Size
 
-HERDS, MEMBERS = 4, 16
+HERDS, MEMBERS = 4, 32
 SWEEPS_PER_TIME = 12  # autocorrelation times of the run that is checked
-MIN_SWEEPS, MAX_SWEEPS = 48, 4096  # the burn-in included
-MAX_UPDATES = 2**27  # of all variables
+WANTED_SWEEPS, MAX_SWEEPS = 48, 4096  # the burn-in included
+MIN_SWEEPS = 24  # fewer tell nothing
+MAX_UPDATES = 2**27  # of all variables, or a share of those of the run
+SHARE = 4
 
 
 def with_other_starts(result: Result, max_memory: Size | None) -> Result:
@@ -37,8 +39,11 @@ def with_other_starts(result: Result, max_memory: Size | None) -> Result:
     if not shared or "chain_marginals" not in result.kept:
         return result
     time = shared[0].figures["autocorrelation_time"]
-    sweeps = int(min(max(SWEEPS_PER_TIME * time, MIN_SWEEPS), MAX_SWEEPS))
-    if sweeps * HERDS * MEMBERS * result.model.n_variables > MAX_UPDATES:
+    wanted = int(min(max(SWEEPS_PER_TIME * time, WANTED_SWEEPS), MAX_SWEEPS))
+    facts, n = result.provenance, result.model.n_variables
+    own = (facts["sweeps"] + facts["burn_in"]) * facts["chains"] * facts["members"] * n
+    sweeps = min(wanted, max(MAX_UPDATES, own // SHARE) // (HERDS * MEMBERS * n))
+    if sweeps < MIN_SWEEPS:
         return result
     method: Any = getattr(result.method, "method", result.method)  # of a ladder: what it tempers
     moves = getattr(method, "moves", None)

@@ -3,7 +3,8 @@
 Sums over a run, which is what most recorders keep, cannot tell how long chains remember their
 states. A trace can: it has the states of up to `MAX_VARIABLES` variables of every member at evenly
 spaced sweeps. When it is full every second moment is dropped and the spacing doubles, so that what
-a trace holds depends on the number of sweeps alone, not on blocks, threads or interruptions.
+a trace holds depends on the number of sweeps alone, not on blocks, threads or interruptions; where
+that number is known the spacing is what it will be in the end.
 `run/run_length.py` judges by it whether a run is long enough.
 """
 
@@ -75,6 +76,12 @@ class TraceRecorder(Recorder):
             "every": np.full(1, 1 if reads else layout.least_block, np.int64),
         }
 
+    def expect(self, sweeps: int) -> None:
+        """Space the looks as they will be after `sweeps` sweeps, to make none that is dropped."""
+        every = self.arrays["every"]
+        while sweeps > self.most * every[0]:
+            every *= 2
+
     def begin(self, state: State) -> None:
         """Note the state before the burn-in."""
         self.arrays["start"] = self._kept(self._now(state)[0])
@@ -86,12 +93,11 @@ class TraceRecorder(Recorder):
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         # Sweeps number every, 2 every, ... of those seen, counted from 1.
-        seen, every = self.arrays["seen"], self.arrays["every"]
+        seen = self.arrays["seen"]
         before = int(seen[0])
         seen += len(block)
-        while seen[0] > self.most * every[0]:
-            every *= 2
-        step = int(every[0])
+        self.expect(int(seen[0]))
+        step = int(self.arrays["every"][0])
         first = -(before + 1) % step
         if first >= len(block):
             return
