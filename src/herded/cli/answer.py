@@ -17,7 +17,7 @@ from herded.models import labels
 from herded.models.protocol import Model
 from herded.run.climb import Step
 from herded.run.diagnostics import ALONE
-from herded.run.intervals import margins, t_quantile
+from herded.run.intervals import margins_of, t_quantile
 from herded.run.result import Result
 
 MOST_ROWS = 20
@@ -228,9 +228,7 @@ def answered(
         options,
         marginals=marginals,
         standard_error=(spread := _standard_error(setup, result)),
-        margin=None
-        if spread is None
-        else margins(result.chain_marginals, result.kept.get("control")),
+        margin=None if spread is None else margins_of(result),
         is_controlled="control" in result.kept,
         errors=reference.errors(marginals) if reference else None,
         **common,

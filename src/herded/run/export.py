@@ -11,7 +11,7 @@ import numpy as np
 
 from herded.errors import MethodError, NotKeptError, missing
 from herded.models.protocol import Model
-from herded.run.intervals import margins
+from herded.run.intervals import margins_of
 from herded.run.result import Result
 
 LONGEST_TEXT = 2000  # of an attribute: HDF5 has no room for more than 64 KiB of all of them
@@ -43,7 +43,7 @@ def to_pandas(result: Result) -> Any:
     columns["probability"] = mean
     if errors is not None:
         columns["standard_error"] = errors[variable, state]
-        reach = margins(tables, result.kept.get("control"))[variable, state]
+        reach = margins_of(result)[variable, state]
         columns |= {"low": np.clip(mean - reach, 0, 1), "high": np.clip(mean + reach, 0, 1)}
     return pandas.DataFrame(columns)
 

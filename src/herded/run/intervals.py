@@ -5,7 +5,7 @@ Herding in time has a bias that all of its chains share. Where a control without
 further. `python -m benchmarks.trust intervals` prints how often intervals cover the truth.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,8 @@ T_TABLE = (
     2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423,
 )  # fmt: skip
 NORMAL, WIDE = 1.959964, 2.575829  # 97.5 % and 99.5 % quantiles of the normal distribution
-ROUNDING = 1e-5  # of probabilities as kernels have them: no interval is narrower
+ROUNDING = 1e-5  # no interval of a variable that is not known is narrower
+RULE_OF_THREE = 3.0  # what never came in n visits has, with 95 % confidence, at most 3 / n
 
 
 class Control(NamedTuple):
@@ -26,8 +27,13 @@ class Control(NamedTuple):
     standard_error: np.ndarray
 
 
-def margins(chains: np.ndarray, control: Control | None = None) -> np.ndarray:
+def margins(
+    chains: np.ndarray, control: Control | None = None, unseen: np.ndarray | float = 0.0
+) -> np.ndarray:
     """How far 95 % intervals of marginals (C, N, K) reach to each side of their mean.
+
+    `unseen` is how far they reach at least where the mean is 0 or 1 (`unseen_half_width`): the
+    state may be rarer than the run, or than the numbers of its kernel, can tell.
 
     Examples
     --------
@@ -37,12 +43,39 @@ def margins(chains: np.ndarray, control: Control | None = None) -> np.ndarray:
     """
     spread: np.ndarray = chains.std(axis=0, ddof=1) / np.sqrt(len(chains))
     mean = chains.mean(axis=0)
-    floor = np.where((mean > 0) & (mean < 1), ROUNDING, 0.0)  # what is known is known exactly
+    floor = np.where((mean > 0) & (mean < 1), ROUNDING, unseen)
     reach = np.maximum(t_quantile(len(chains)) * spread, floor)
     if control is not None:
         away = np.abs(mean - control.marginals)
         reach = np.maximum(reach, away + control.standard_error)
     return reach
+
+
+def margins_of(result: Any) -> np.ndarray:
+    """(N, K) margins of the marginals of a `Result`."""
+    chains, model = result.chain_marginals, result.model
+    visits = float(result.sweeps) * getattr(result.method, "herd", 1) * len(chains)
+    unseen = unseen_half_width(model.evidence, model.cardinalities, chains.shape[2], visits)
+    return margins(chains, result.kept.get("control"), unseen)
+
+
+def unseen_half_width(
+    evidence: np.ndarray, cardinalities: np.ndarray, width: int, visits: float
+) -> np.ndarray:
+    """(N, K) half-widths for states that never or always came in so many visits.
+
+    They are 0 for variables that are known, which are known exactly, and for places of no state.
+
+    Examples
+    --------
+    >>> from herded.run.intervals import unseen_half_width
+    >>> unseen_half_width(np.array([-1, 1]), np.array([2, 2]), 2, visits=600.0)
+    array([[0.005, 0.005],
+           [0.   , 0.   ]])
+    """
+    possible = (evidence < 0)[:, None] & (np.arange(width) < cardinalities[:, None])
+    open_ = possible & (cardinalities > 1)[:, None]
+    return np.where(open_, max(ROUNDING, RULE_OF_THREE / max(visits, 1.0)), 0.0)
 
 
 def t_quantile(runs: int) -> float:

@@ -10,7 +10,7 @@ from herded.errors import MethodError, ModelError, NotKeptError
 from herded.models.checks import shown
 from herded.models.evidence import index_of
 from herded.models.labels import named_row, named_state
-from herded.run.intervals import margins
+from herded.run.intervals import margins_of
 
 if TYPE_CHECKING:
     from herded.run.observed import Observed
@@ -217,12 +217,13 @@ class Result:
         """95 % intervals of the marginals, (N, K, 2): the lower and the upper end.
 
         Standard errors times Student's t for so many independent chains or herds (3.18 for four),
-        within 0 and 1. They hold once the burn-in is over. Long runs that herd in time are
-        compared with a control, and their intervals reach as far as it is away; those of shorter
-        ones exclude bias as `standard_error` does.
+        within 0 and 1. A state that never came may still be possible: the interval ends at 3 over
+        the number of visits, or at 1e-5 if that is more. They hold once the burn-in is over. Long
+        runs that herd in time are compared with a control, and their intervals reach as far as it
+        is away; those of shorter ones exclude bias as `standard_error` does.
         """
         self.standard_error  # noqa: B018 which refuses what has none
-        reach = self._shaped(margins(self.chain_marginals, self.kept.get("control")))
+        reach = self._shaped(margins_of(self))
         ends: np.ndarray = np.stack([self.marginals - reach, self.marginals + reach], axis=-1)
         return ends.clip(0.0, 1.0)
 
