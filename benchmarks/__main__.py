@@ -1,14 +1,15 @@
-"""python -m benchmarks [--peers] [--quick] [--only PART] [--models DIR] [--out DIR]
+"""python -m benchmarks [PART] [--peers] [--quick] [--models DIR] [--out DIR]
 
-Print the tables of the docs. `--peers` adds the same work done by other packages, as far as they
-are installed (pip install ".[peers]"). `--only peers` is the comparison alone, and `--only
-speed`, `many`, `reach` or `growth` one section of it; without `--peers` these compare with samplers
-written by hand. `--out DIR` also writes DIR/tables.md, where the
-sections that were not run stay as they are, and DIR/peers.csv. No number here is a promise;
-`python -m benchmarks --out docs` makes that page, `python -m docs.measured` the pictures of it, and
-`python -m benchmarks --only uai --models DIR > docs/models.md` the one on models from files.
-`--updates`, `--rows`, `--every`, `--scores` and `--others` are for `--only herds`, which says more;
-`--others` is also for `--only ladders`.
+Print the tables of the docs, or those of one part (`--only PART` is the same). `--peers` adds the
+same work done by other packages, as far as they are installed (pip install ".[peers]"). The part
+`peers` is the comparison alone, and `speed`, `many`, `reach` or `growth` one section of it; without
+`--peers` these compare with samplers written by hand. `--out DIR` also writes DIR/tables.md, where
+the sections that were not run stay as they are, and DIR/peers.csv. No number here is a promise;
+`python -m benchmarks --out docs` makes that page, `python -m docs.measured` the pictures of it,
+`python -m benchmarks uai --models DIR > docs/models.md` the one on models from files, and
+`python -m benchmarks bias > benchmarks/results/bias.md` the tables on bias. `--updates`, `--rows`,
+`--every`, `--scores` and `--others` are for `herds`, which says more; `--others` is also for
+`ladders`.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from benchmarks import (
     accuracy,
     bayes,
     beside,
+    bias,
     blocks,
     book,
     caution,
@@ -81,6 +83,7 @@ WITHIN = {  # run alone
 }
 APART = {
     "bayes": bayes,
+    "bias": bias,
     "scale": scale,
     "uai": uai,
     "exact": exact,
@@ -155,7 +158,9 @@ def main() -> None:
     )
     options.add_argument("--quick", action="store_true", help="fewer models and repeats")
     options.add_argument("--peers", action="store_true", help="also the same work by others")
-    options.add_argument("--only", choices=[*PARTS, *WITHIN, *APART, *PEERS])
+    names = [*PARTS, *WITHIN, *APART, *PEERS]
+    options.add_argument("part", nargs="?", choices=names, metavar="PART", help=", ".join(names))
+    options.add_argument("--only", choices=names, metavar="PART", help="the same")
     options.add_argument("--models", metavar="DIR", help="UAI models; or set HERDED_UAI")
     options.add_argument("--seconds", type=float, help="of CPU, for log Z of UAI models")
     options.add_argument("--updates", type=whole_numbers, help="lengths of runs: 10000,100000")
@@ -165,6 +170,9 @@ def main() -> None:
     options.add_argument("--others", type=int, default=0, help="another set of models: 1, 2, ..")
     options.add_argument("--out", metavar="DIR", help="where to write tables.md, peers.csv")
     chosen = options.parse_args()
+    if chosen.part and chosen.only not in (None, chosen.part):
+        options.error(f"expected one part, got {chosen.part} and --only {chosen.only}")
+    chosen.only = chosen.part or chosen.only
     if chosen.models:
         os.environ["HERDED_UAI"] = chosen.models
     for name, value in ONE_THREAD.items():

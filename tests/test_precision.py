@@ -10,7 +10,13 @@ from mpmath import mp, mpf
 import herded as hd
 from herded.draws.fixed_point import SCALAR_ONE, VECTOR_ONE, fixed_scalar, fixed_vector
 from herded.layouts.field_arrays import FIELD_BITS, Couplings, fixed_sigmoid, sigmoid_table
-from herded.layouts.field_herd_arrays import LARGEST_ERROR, law_error, sigmoid_of_field
+from herded.layouts.field_herd_arrays import (
+    DEPENDENCE,
+    LARGEST_ERROR,
+    law_error,
+    sigmoid_of_field,
+)
+from herded.layouts.field_herd_rounding import INCREMENT, MULTIPLIER
 
 fields = st.floats(-40.0, 40.0)
 ROUNDED = 1e-3  # of a quantum: what exp and a division in double precision add
@@ -76,6 +82,18 @@ def test_the_error_of_second_order_is_within_its_bound(seed, neighbours, bits):
         coupling=steps[:-1],
     )  # fmt: skip
     assert abs(law - exact) <= law_error(couplings, bits) + 1e-14
+
+
+@pytest.mark.parametrize("rest", [256, 8192, 32768, 50000])
+def test_roundings_of_neighbours_are_as_good_as_independent(rest):
+    """The variance of their sum, over all 2^16 random numbers that `round_row` can start from."""
+    random, ups = np.arange(2**16, dtype=np.uint16), np.zeros(2**16)
+    for row in range(64):
+        random = random * MULTIPLIER + np.uint16(row * int(INCREMENT) % 2**16)
+        ups += rest > random
+    share = rest / 2**16
+    assert ups.mean() == pytest.approx(64 * share, rel=1e-12)
+    assert ups.var() <= 1.01 * 64 * share * (1 - share) < DEPENDENCE * ups.var()
 
 
 def test_no_herd_gets_a_layout_that_rounds_too_coarsely():

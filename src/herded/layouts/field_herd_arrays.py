@@ -33,6 +33,7 @@ FINEST, COARSE = 14, 10  # bits behind the point of a field: at most, and at lea
 COOLED = 10  # bits behind the point of a field times an inverse temperature: certain at both ends
 MOST = 2**15 - 1  # a field
 LARGEST_ERROR = 2.0**-20  # of the law of a member, by rounded couplings
+DEPENDENCE = 1.05  # of roundings on each other: it is at most 1.01 in `tests/test_precision.py`
 FEWEST = 32  # rows of such blocks: with fewer, tables take as many additions as they save
 
 
@@ -98,13 +99,16 @@ def law_error(c: Couplings, bits: int) -> float:
     """How far conditionals can be off on average where couplings are rounded to 2^-bits at random.
 
     An error of the field of mean 0 and variance v changes the mean of the sigmoid by less than
-    v / 2 times its largest second derivative, which is 1 / (6 sqrt(3)).
+    v / 2 times its largest second derivative, which is 1 / (6 sqrt(3)). Roundings of neighbours
+    follow from each other (`round_row`), so that v is not quite the sum of their variances:
+    `DEPENDENCE` times it is an upper bound.
     """
     step = 1 << max(0, FIELD_BITS - bits)
     share, alone = c.coupling % step / step, c.alone % step / step
     variance = alone * (1 - alone)
     variance += np.bincount(c.first, share * (1 - share), minlength=len(alone))
-    error: float = variance.max(initial=0.0) / (12 * math.sqrt(3.0)) * 4.0**-bits
+    second_order = variance.max(initial=0.0) / (12 * math.sqrt(3.0)) * 4.0**-bits
+    error: float = DEPENDENCE * second_order
     return error
 
 

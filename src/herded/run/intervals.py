@@ -20,9 +20,7 @@ T_TABLE = (
     2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423,
 )  # fmt: skip
 NORMAL, WIDE = 1.959964, 2.575829  # 97.5 % and 99.5 % quantiles of the normal distribution
-ROUNDING = 1e-5  # of probabilities as kernels have them: no interval is narrower
-
-
+ROUNDING = 1e-5  # no interval of a variable that is not known is narrower
 FEW_VISITS = 50  # of a state, or of all others together: their spread over a few chains says little
 PER_CLUSTER = 2.0  # visits that come together, since neighbouring sweeps are alike
 
@@ -37,6 +35,8 @@ class Control(NamedTuple):
 def margins(chains: np.ndarray, control: Control | None = None) -> np.ndarray:
     """How far 95 % intervals of marginals (C, N, K) reach to each side of their mean.
 
+    Where the mean is 0 or 1, `rare_margins` says how far they reach at least.
+
     Examples
     --------
     >>> from herded.run.intervals import margins
@@ -45,7 +45,7 @@ def margins(chains: np.ndarray, control: Control | None = None) -> np.ndarray:
     """
     spread: np.ndarray = chains.std(axis=0, ddof=1) / np.sqrt(len(chains))
     mean = chains.mean(axis=0)
-    floor = np.where((mean > 0) & (mean < 1), ROUNDING, 0.0)  # what is known is known exactly
+    floor = np.where((mean > 0) & (mean < 1), ROUNDING, 0.0)
     reach = np.maximum(t_quantile(len(chains)) * spread, floor)
     if control is not None:
         away = np.abs(mean - control.marginals)
