@@ -29,7 +29,7 @@ def test_small_probabilities_are_covered(method, sweeps):
     """Ten visits or fewer of most: the spread of four runs alone held .4 to .9 of them."""
     run = quiet(independent(P), method, sweeps=sweeps, chains=4)
     low, high = run.interval[:, 1].T
-    assert ((low <= P) & (P <= high)).mean() >= 0.93
+    assert ((low <= P) & (high >= P)).mean() >= 0.93
     assert (low >= 0).all() and (high <= 0.01).all()
     np.testing.assert_allclose(run.interval[:, 0], 1.0 - run.interval[:, 1, ::-1], atol=1e-12)
 
@@ -53,9 +53,7 @@ def test_states_of_many_visits_have_the_spread_alone():
 
 def test_what_is_known_or_impossible_stays_exact():
     either = np.array([[0.0, -np.inf], [0.0, 0.0]])
-    model = hd.FactorGraph(
-        [2, 2, 3], [((0, 1), either), ((2,), [0.0, 0.0, -np.inf])]
-    ).given({0: 0})
+    model = hd.FactorGraph([2, 2, 3], [((0, 1), either), ((2,), [0.0, 0.0, -np.inf])]).given({0: 0})
     np.testing.assert_array_equal(
         open_states(model), [[False] * 3, [False] * 3, [True, True, False]]
     )
