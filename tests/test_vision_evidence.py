@@ -223,12 +223,12 @@ def test_the_benchmark_prints_its_table(monkeypatch):
     pytest.importorskip("skimage", reason="needs scikit-image for its pictures")
     monkeypatch.setattr(denoising_gain, "SIGMAS", (0.0, 0.1))
     monkeypatch.setattr(denoising_gain, "IMPULSES", (0.05,))
-    monkeypatch.setattr(denoising_gain, "QUICK_PICTURES", 2)
-    monkeypatch.setattr(denoising_gain, "SIDE", 32)
+    monkeypatch.setattr(denoising_gain, "QUICK_PICTURES", 1)
+    monkeypatch.setattr(denoising_gain, "SIDE", 24)
     page = list(denoising_gain.lines(quick=True))
-    rows = [line for line in page if line.startswith(("| astronaut", "| *", "| halftone"))]
-    assert len(rows) == 4 and all(row.count("|") == 5 for row in rows)
-    assert page[-1].startswith("Worst loss: 0.") and page[-1].endswith("in 12 pictures")
+    rows = [line for line in page if line.startswith(("| astronaut", "| halftone"))]
+    assert len(rows) == 2 and all(row.count("|") == 5 for row in rows)
+    assert page[-1].startswith("Worst loss: 0.") and page[-1].endswith("in 6 pictures")
 
 
 def test_a_changed_clean_picture_is_an_infinite_loss():
