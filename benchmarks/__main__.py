@@ -29,6 +29,7 @@ from benchmarks import (
     cost,
     cubes,
     denoising,
+    denoising_gain,
     exact,
     fit,
     herd_goals,
@@ -75,6 +76,7 @@ PARTS = {
     "herd-goals": herd_goals,
 }
 WITHIN = {  # run alone
+    "denoising-gain": denoising_gain,
     "herd-speed": herd_speed,
     "own": own,
     "pair-herds": pair_herds,

@@ -38,7 +38,7 @@ def denoise(options: argparse.Namespace) -> int:
         raise ModelError(f"expected a truth of {noisy.shape} pixels, got {truth.shape}")
     began = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", HerdedWarning)  # its text is the hint, printed below
+        warnings.simplefilter("ignore", HerdedWarning)  # printed below, as options
         found = restore(
             noisy,
             options.sigma,
@@ -57,9 +57,8 @@ def denoise(options: argparse.Namespace) -> int:
     print(_summary(noisy, found, seconds, options.sweeps))
     if truth is not None:
         print(_errors(noisy, found, truth))
-    if found.hint:
-        hint = found.hint.replace('levels="grey"', "--levels grey")
-        print(f"warning: {hint.replace('levels=2', '--levels 2')}")
+    if found.misfit is not None:
+        print(f"warning: {found.misfit.sentence('--levels 2', '--levels grey')}")
     print(f"wrote {out} and {beside}")
     return 0
 

@@ -132,7 +132,7 @@ def parser(command: str | None = None) -> Parser:
         "--levels",
         type=_levels,
         metavar="LEVELS",
-        help='values such as 0,1, a number, or "grey" for a photograph; two if not given',
+        help='values such as 0,1, a number, or "grey"; chosen by evidence if not given',
     )
     denoise.add_argument(
         "--noise",

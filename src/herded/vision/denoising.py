@@ -67,8 +67,8 @@ def denoise(
     Returns
     -------
     ndarray of shape (H, W)
-        Of the picture's dtype, rounded for whole numbers, and within its range. Levels that the
-        dtype cannot hold make it floats.
+        A plain array without a mask or NaN, of the picture's dtype, rounded for whole numbers, and
+        within its range. Levels that the dtype cannot hold make it floats.
 
     Raises
     ------
@@ -96,12 +96,12 @@ def denoise(
     >>> bool((hd.vision.denoise(checkerboard) == checkerboard).all())
     True
     """
-    return restore(
-        image, sigma, coupling, levels=levels, noise=noise, method=method, sweeps=sweeps
-    ).image
+    found = _restored(image, sigma, coupling, levels, noise, Runs(method, sweeps))
+    if found.misfit is not None:
+        warnings.warn(str(found.misfit), HerdedWarning, stacklevel=2)
+    return found.image
 
 
-@interrupted_together()  # what its runs have found is of no use by itself
 def restore(
     image: ArrayLike,
     sigma: float | None = None,
@@ -148,14 +148,27 @@ def restore(
     >>> float((found.image != picture).mean()) < 0.01
     True
     """
-    runs = Runs(method, sweeps, progress)
+    found = _restored(image, sigma, coupling, levels, noise, Runs(method, sweeps, progress))
+    if found.misfit is not None:
+        warnings.warn(str(found.misfit), HerdedWarning, stacklevel=2)
+    return found
+
+
+@interrupted_together()  # what its runs have found is of no use by itself
+def _restored(
+    image: ArrayLike,
+    sigma: float | None,
+    coupling: float | str,
+    levels: int | str | Sequence[float] | None,
+    noise: str,
+    runs: Runs,
+) -> Denoised:
+    """Restore, without a warning: it names the line of the caller."""
     if levels is None:
         found = restore_by_evidence(image, sigma, coupling, noise, runs)
     else:
         chosen = checked(image, sigma, coupling, levels, noise)
         found = (restore_grey if chosen.grey else restore_two_levels)(chosen, runs).restored
-    if found.hint:
-        warnings.warn(found.hint, HerdedWarning, stacklevel=2)
     return replace(found, image=_as_input(found, np.asarray(image).dtype, _given_values(levels)))
 
 

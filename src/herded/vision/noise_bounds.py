@@ -14,6 +14,8 @@ from herded.vision.starts import local_median
 
 PATCH = 5  # side of the patches whose covariance is taken
 CALMEST = 0.3  # share of the patches, by variance
+CALMEST_OF_ALL, CALM_TENTH = 0.01, 0.1  # shares that differ unless noise is alike everywhere
+RISE = 2.0  # times the rise from one to the other is taken off: clean grass then has no noise
 MIN_PATCHES = 100  # 4 for every dimension of a patch
 MAX_PATCHES = 20_000
 MIN_UNSATURATED = 0.15  # share of patches without black and white pixels, to use only those
@@ -44,6 +46,30 @@ def careful_sigma(picture: np.ndarray, missing: np.ndarray | None = None) -> flo
     values = _eigenvalues(patches) / _eigenvalues(noise_patches[: len(patches)])
     least, middle = float(values[0]), float(values[len(values) // 2])
     return float(np.sqrt(max(least - max(middle - least, 0.0), 0.0)))
+
+
+def homogeneous_sigma(picture: np.ndarray, missing: np.ndarray | None = None) -> float:
+    """Bound the part of the noise that is alike everywhere, as added noise is.
+
+    The variance of the very calmest patches bounds the noise. If it rises to the calmest tenth, the
+    picture adds to it, and probably as much and more to the very calmest: fur and foliage are rough
+    to different degrees. Zero if the picture is too small to tell.
+    """
+    if min(picture.shape) < PATCH:
+        return 0.0
+    variances = _usable_patches(picture, missing).var(axis=1)
+    if len(variances) < MIN_PATCHES:
+        return 0.0
+    noise = np.random.default_rng(SEED).normal(size=picture.shape)
+    noise_patches = sliding_window_view(noise, (PATCH, PATCH)).reshape(-1, PATCH * PATCH)
+    unit = noise_patches[:: max(1, len(noise_patches) // len(variances))].var(axis=1)
+
+    def relative(share: float) -> float:
+        calm, usual = (v[v <= np.quantile(v, share)].mean() for v in (variances, unit))
+        return float(calm / usual)
+
+    calmest, calm_tenth = relative(CALMEST_OF_ALL), relative(CALM_TENTH)
+    return float(np.sqrt(max(calmest - RISE * max(calm_tenth - calmest, 0.0), 0.0)))
 
 
 def _usable_patches(picture: np.ndarray, missing: np.ndarray | None) -> np.ndarray:

@@ -17,7 +17,7 @@ from herded.run.keep import Marginals
 from herded.run.result import Result
 from herded.vision.choices import Choices
 from herded.vision.fit import HERD, enough, fit
-from herded.vision.hints import hint
+from herded.vision.fit_diagnostic import FitDiagnostic, find_other_levels
 from herded.vision.level_sets import (
     NUDGE,
     Grey,
@@ -29,7 +29,7 @@ from herded.vision.level_sets import (
 from herded.vision.noise import Flip, Gauss, ends
 from herded.vision.starts import flip_rate, level_guesses, local_mean, local_sigma
 
-TRIAL_SWEEPS = 24  # to find the coupling of a grey picture
+TRIAL_SWEEPS = 10  # to find the coupling of a grey picture
 TRIAL_PIXELS = 2**14
 
 
@@ -54,11 +54,13 @@ class Denoised:
         The share of flipped pixels; 0 for Gaussian noise.
     coupling : float
         How much neighbours are alike.
-    hint : str
-        A sentence where no model fits the picture, which is also a warning; else empty.
     model : {"two-level", "grey", "impulses", "none"}
         The model that was used; "impulses" if only salt and pepper were replaced, "none" for a
         picture that was left as it is, apart from missing pixels.
+    misfit : FitDiagnostic or None
+        Why no model fits, or not the one asked for.
+    hint : str
+        The same as a sentence, which is also a warning; else empty.
 
     Examples
     --------
@@ -78,8 +80,13 @@ class Denoised:
     sigma: float
     flips: float
     coupling: float
-    hint: str = ""
     model: str = "two-level"
+    misfit: FitDiagnostic | None = None
+
+    @property
+    def hint(self) -> str:
+        """What `misfit` says, as a sentence; empty if it is None."""
+        return "" if self.misfit is None else str(self.misfit)
 
 
 class Attempt(NamedTuple):
@@ -109,7 +116,7 @@ def restore_two_levels(chosen: Choices, runs: "Runs") -> Attempt:
         noise.sigma,
         noise.rate,
         strength,
-        hint(noisy, noise, bright),
+        misfit=find_other_levels(noisy, noise, bright),
     )
     spread: np.ndarray = share * (1.0 - share)
     gap = (noise.levels[1] - noise.levels[0]) / noise.sigma if noise.sigma else 0.0

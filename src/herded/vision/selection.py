@@ -29,10 +29,18 @@ from numpy.typing import ArrayLike
 from herded.models.grids import ising_grid
 from herded.vision.choices import Choices, checked, has_two_values
 from herded.vision.fit import enough
+from herded.vision.fit_diagnostic import FitDiagnostic
 from herded.vision.level_sets import far_from_neighbours, is_salted
 from herded.vision.missing import best_fill, smooth_fill
-from herded.vision.noise import Flip
-from herded.vision.noise_bounds import SEED, careful_sigma, flip_bound, impulse_bound
+from herded.vision.noise import Flip, ends
+from herded.vision.noise_bounds import (
+    SEED,
+    SURE,
+    careful_sigma,
+    flip_bound,
+    homogeneous_sigma,
+    impulse_bound,
+)
 from herded.vision.restoration import (
     TRIAL_PIXELS,
     TRIAL_SWEEPS,
@@ -43,13 +51,20 @@ from herded.vision.restoration import (
     restore_two_levels,
     two_level_field,
 )
+from herded.vision.starts import shared_variance
 
-MIN_NOISE = 0.012  # of the range: grain that photographs have themselves is not taken away
+MIN_NOISE = 0.012  # of the range, for any change
+GRAIN = 0.035  # of the range: what photographs may have of grain and fur of their own
 MAX_HARM = 0.9  # of what Stein's estimate allows, and of errors after over errors before
 PLANTED = 0.02  # share of pixels flipped to see whether they come back
 MIN_IMPULSES = 0.7  # of the black (white) pixels that are replaced, so many must be noise
-TWO_LEVEL_TRIAL = 2**13  # pixels to see on whether two levels are plausible
+UNEXPLAINED = 1.5  # times the variance of wrong pixels: what neighbours share of the rest at most
+MAX_AT_END = 0.2  # of the pixels at either end of the range, for a grey picture
+MAX_CLUSTER_VARIANCE = 2.0  # of a clean picture of two levels, over that of the noise
 IMPLAUSIBLE = 1.3  # times the variance of the noise: what two levels leave over at most
+IMPLAUSIBLE_AT_ENDS = 1.6  # the same where both levels are ends of the range, which cut it off
+WORSE_RISK, RISK_ERROR = 1.25, 0.03  # of two levels, against grey: times, and more
+HELD_OUT_ERROR = 0.02  # times the held-out error of grey: a tie where both levels are ends
 HELD_OUT = 0.06  # share of pixels that are predicted from the others
 
 
@@ -77,7 +92,7 @@ def _flips_or_nothing(chosen: Choices, runs: Runs) -> Denoised:
     restored = restore_two_levels(chosen, runs).restored
     if _flip_error_ratio(chosen, restored, rate, runs) <= MAX_HARM:
         return restored
-    return _left_alone(chosen, runs, "flips", rate)
+    return _left_alone(chosen, runs, FitDiagnostic("no-model", "flip", rate))
 
 
 def _flip_error_ratio(chosen: Choices, restored: Denoised, rate: float, runs: Runs) -> float:
@@ -120,41 +135,67 @@ def _without_impulses(grey: Choices, runs: Runs) -> Denoised:
 class _Candidate(NamedTuple):
     attempt: Attempt
     changed: float  # mean squared difference to the noisy picture
+    risk: float  # Stein's estimate of the mean squared error, over the variance of the noise
     harm: float  # the same over what noise allows to change
 
 
 def _levels_or_nothing(two: Choices | None, grey: Choices, runs: Runs) -> Denoised:
     """Two levels or grey under Gaussian noise, whichever predicts better; none if neither helps."""
-    noise = grey.sigma
+    noise, weight = grey.sigma, 1.0
     if noise is None:
         noise = careful_sigma(grey.noisy, grey.missing)
         noise = float(f"{noise:.3g}")  # the last digits differ between machines
-        if noise < MIN_NOISE * float(np.ptp(grey.known_pixels)):
+        size = float(np.ptp(grey.known_pixels))
+        if noise < MIN_NOISE * size or noise == 0:
             return _left_alone(grey, runs)
-    candidates = []
-    if two is not None and _two_levels_are_plausible(two, noise):
-        candidates.append(_judged(restore_two_levels(two, runs), grey, noise))
-    candidates.append(_judged(restore_grey(replace(grey, sigma=noise), runs), grey, noise))
-    harmless = [found for found in candidates if found.harm <= MAX_HARM]
-    if not harmless:
-        return _left_alone(grey, runs, "Gaussian noise", noise)
-    best = harmless[0].attempt.restored
-    if two is not None and len(harmless) == 2:
-        errors = [
-            _held_out_error(chosen, found.attempt.restored)
-            for chosen, found in zip((two, grey), harmless, strict=True)
-        ]
-        best = harmless[int(np.argmin(errors))].attempt.restored
-    if best.model == "grey" and grey.missing is not None:
+        evident = min(noise, float(f"{homogeneous_sigma(grey.noisy, grey.missing):.3g}"))
+        weight = max(0.0, 1.0 - (GRAIN * size / evident) ** 2) if evident > 0 else 0.0
+    by_two = by_grey = None
+    if two is not None and _may_have_two_levels(grey.known_pixels, noise):
+        by_two = _harmless(_judged(restore_two_levels(two, runs), grey, noise))
+    if weight > 0 and not _is_cut_at_both_ends(grey.known_pixels):
+        by_grey = _harmless(
+            _judged(restore_grey(replace(grey, sigma=noise), runs), grey, noise, weight)
+        )
+    if (two is not None and by_two is not None) and (
+        by_grey is None or _prefers_two_levels(two, grey, by_two, by_grey)
+    ):
+        return replace(by_two.attempt.restored, misfit=None)
+    if by_grey is None:
+        misfit = FitDiagnostic("no-model", "gauss", noise) if weight > 0 else None
+        return _left_alone(grey, runs, misfit)
+    best = by_grey.attempt.restored
+    if grey.missing is not None:
         best = replace(best, image=_filled(grey, best, runs))
     low, high = grey.known_pixels.min(), grey.known_pixels.max()
-    image = best.image if best.model == "two-level" else np.clip(best.image, low, high)
-    return replace(best, image=image, hint="")
+    return replace(best, image=np.clip(best.image, low, high), misfit=None)
 
 
-def _judged(attempt: Attempt, chosen: Choices, noise: float) -> _Candidate:
-    """What Stein's estimate says of a restored picture under noise of that sigma."""
+def _is_cut_at_both_ends(pixels: np.ndarray) -> bool:
+    """Whether the picture is black and white under noise that its range cuts off.
+
+    Black and white pixels are then right as they are, and means of neighbours are not.
+    """
+    return all((pixels == end).mean() > MAX_AT_END for end in (pixels.min(), pixels.max()))
+
+
+def _harmless(candidate: _Candidate) -> _Candidate | None:
+    return candidate if candidate.harm <= MAX_HARM else None
+
+
+def _judged(attempt: Attempt, chosen: Choices, noise: float, weight: float = 1.0) -> _Candidate:
+    """What Stein's estimate says of a restored picture under noise of that sigma.
+
+    A weight below 1 leaves a share of the noisy picture in the restored one: photographs have grain
+    and fur of their own, which look like noise. If of a variance n2 a part g2 is the picture's, the
+    best share to take away is 1 - g2 / n2.
+    """
     restored, divergence = attempt
+    if weight < 1:
+        mixed = weight * restored.image + (1.0 - weight) * chosen.noisy
+        restored = replace(restored, image=mixed)
+        divergence = weight * divergence + 1.0 - weight
+        attempt = Attempt(restored, divergence)
     left = (chosen.noisy - restored.image).astype(float)
     known = np.ones(left.shape, bool) if chosen.missing is None else ~chosen.missing
     if restored.model == "two-level":  # a range that ends moves means, which the model knows
@@ -164,9 +205,35 @@ def _judged(attempt: Attempt, chosen: Choices, noise: float) -> _Candidate:
     changed = float((left[known] ** 2).mean())
     allowed = 2.0 * noise * noise * (1.0 - divergence)
     harm = changed / allowed if allowed > 0 else np.inf
-    if restored.model == "two-level" and changed > IMPLAUSIBLE * noise * noise:
+    at_ends = restored.levels == ends(chosen.known_pixels)
+    most = IMPLAUSIBLE_AT_ENDS if at_ends else IMPLAUSIBLE
+    if restored.model == "two-level" and (
+        changed > most * noise * noise
+        or _has_other_levels(restored, np.where(known, left, 0.0), known)
+    ):
         harm = np.inf
-    return _Candidate(attempt, changed, harm)
+    risk = changed / (noise * noise) - 1.0 + 2.0 * divergence
+    return _Candidate(attempt, changed, risk, harm)
+
+
+def _prefers_two_levels(
+    two: Choices, grey: Choices, by_two: _Candidate, by_grey: _Candidate
+) -> bool:
+    """Whether two levels predict held-out pixels better, and their picture is no worse.
+
+    Held-out pixels compare what models expect, which two levels may mix from black and white; what
+    comes back is one of them, so its risk counts, too. Where both levels are ends of the range,
+    noise is cut off at every pixel, and no risk is known.
+    """
+    restored = by_two.attempt.restored
+    at_ends = restored.levels == ends(grey.known_pixels)
+    if not at_ends and by_two.risk > WORSE_RISK * max(by_grey.risk, 0.0) + RISK_ERROR:
+        return False
+    error, grey_error = (
+        _held_out_error(chosen, found.attempt.restored)
+        for chosen, found in ((two, by_two), (grey, by_grey))
+    )
+    return error < grey_error * (1.0 + HELD_OUT_ERROR * at_ends)
 
 
 def _held_out_error(chosen: Choices, restored: Denoised) -> float:
@@ -206,33 +273,40 @@ def _two_level_predictions(noisy: np.ndarray, trial: Choices) -> np.ndarray:
     return predicted
 
 
-def _two_levels_are_plausible(two: Choices, noise: float) -> bool:
-    """Whether two levels leave about the noise over on a part of the picture."""
-    part = enough(two.noisy, TWO_LEVEL_TRIAL)
-    if part.size == two.noisy.size:
-        return True
-    missing = None if two.missing is None else enough(two.missing, TWO_LEVEL_TRIAL)
-    if missing is not None and missing.all():
+def _may_have_two_levels(pixels: np.ndarray, noise: float) -> bool:
+    """Whether pixels cluster around some two levels about as closely as the noise lets them."""
+    values = np.sort(pixels)
+    values -= values.mean()
+    below = np.arange(1, len(values))
+    sums = np.cumsum(values)[:-1]
+    between = sums * sums * (1.0 / below + 1.0 / (len(values) - below))  # the sum of all is 0
+    within = float((values * values).sum()) - float(between.max(initial=0.0))
+    return within <= MAX_CLUSTER_VARIANCE * noise * noise * len(values)
+
+
+def _has_other_levels(restored: Denoised, left: np.ndarray, known: np.ndarray) -> bool:
+    """Whether neighbours share more of what two levels leave over than wrong pixels explain.
+
+    Noise is not shared. Pixels of the wrong level may be, and the posterior expects as many.
+    """
+    assert restored.result is not None
+    if min(left.shape) < 3:
         return False
-    trial = replace(two, noisy=part, missing=missing)
-    found = _judged(restore_two_levels(trial, Runs(None, 6)), trial, noise)
-    return found.changed <= 1.5 * IMPLAUSIBLE * noise * noise  # parts differ
+    bright = restored.result.marginals[..., 1][known]
+    gap = restored.levels[1] - restored.levels[0]
+    expected = gap * gap * float(np.minimum(bright, 1.0 - bright).mean())
+    chance = float(left.var()) * np.sqrt(2.5 / left.size)  # of 2 C(1) - C(2), two directions each
+    return bool(shared_variance(left) > UNEXPLAINED * expected + SURE * chance)
 
 
-def _left_alone(chosen: Choices, runs: Runs, kind: str = "", amount: float = 0.0) -> Denoised:
+def _left_alone(chosen: Choices, runs: Runs, misfit: FitDiagnostic | None = None) -> Denoised:
     """The picture as it is, with missing pixels filled; and why, if it has noise."""
     runs.check_options()
     image = chosen.noisy.copy() if chosen.missing is None else _filled(chosen, None, runs)
-    hint = ""
-    if kind:
-        how_much = f"{amount:.2%} of its pixels" if kind == "flips" else f"sigma {amount:.3g}"
-        hint = (
-            f"no model fits this picture: it seems to have {kind} ({how_much}), but neither two "
-            "levels nor grey levels reduce it, so it was left as it is. levels=2 or "
-            'levels="grey" restores it all the same'
-        )
-    sigma, flips = (0.0, amount) if kind == "flips" else (amount, 0.0)
-    return Denoised(image, None, (), chosen.noise, sigma, flips, 0.0, hint, "none")
+    sigma, flips = 0.0, 0.0
+    if misfit is not None:
+        sigma, flips = (0.0, misfit.amount) if misfit.noise == "flip" else (misfit.amount, 0.0)
+    return Denoised(image, None, (), chosen.noise, sigma, flips, 0.0, "none", misfit)
 
 
 def _filled(chosen: Choices, restored: Denoised | None, runs: Runs) -> np.ndarray:
