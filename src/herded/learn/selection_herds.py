@@ -12,6 +12,7 @@ from herded.learn.selection_moves import OUT, Herd, empty_herd
 from herded.learn.selection_result import Found
 from herded.learn.selection_sweeps import Sums, empty_sums, start_members, sweep_columns
 from herded.run.intervals import margins
+from herded.run.result import MIN_SAMPLES
 from herded.system.atomic import FilePath
 from herded.system.stream import stream_key
 
@@ -66,7 +67,8 @@ def _averaged(
     """Means over herds, and how far 95 % intervals reach."""
     visits = len(herds[0][0].size) * recorded
     included = np.array([sums.included / ONE / visits for _, sums in herds])
-    margin = margins(included) if len(herds) > 1 else np.full(included.shape[1], np.nan)
+    has_interval = len(herds) > 1 and visits >= MIN_SAMPLES
+    margin = margins(included) if has_interval else np.full(included.shape[1], np.nan)
     mean, square = (
         np.mean([getattr(sums, part) / visits for _, sums in herds], axis=0)
         for part in ("mean", "square")

@@ -332,7 +332,8 @@ def run_method(
             from herded.run.control import with_control  # herding in time has a bias of its own
 
             result = with_control(result, seconds, max_memory)
-        if not run.interrupted and any(d.kind == EQUAL_STARTS for d in result.diagnostics):
+        asked_to_stop = stopped or stop.is_set()
+        if not asked_to_stop and any(d.kind == EQUAL_STARTS for d in result.diagnostics):
             from herded.run.start_check import with_other_starts  # seldom wanted
 
             result = with_other_starts(result, max_memory)
