@@ -229,7 +229,7 @@ def _findings(run: SamplerRun, doubt: str, kept: dict[str, Any]) -> tuple[Diagno
         length, run.recorded, run.burn_in, start_is_shared(iter(traces)), len(chains) > 1
     )
     if run.layout.reports and not any(one.kind == SHORT_RUN for one in found):
-        trips = run.layout.report([chain.state for chain in chains])["round_trips"]
+        trips = run.layout.report([chain.state for chain in chains]).get("round_trips", [])
         few = few_round_trips(trips, run.recorded)
         found += [few] if few is not None else []
     if len(chains) == 1 and not run.keep.keys() <= {BestState}:
