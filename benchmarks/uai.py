@@ -20,7 +20,7 @@ import numpy as np
 import herded as hd
 from benchmarks.timing import by_cpu_clock
 from herded.run.auto import exact_seconds
-from herded.run.climb import ladder, spoken_against
+from herded.run.climb import ladder, warned_of
 from herded.run.intervals import margins
 from herded.run.plan import Request, infer_planned, plan_run
 from herded.run.recommend import UPDATES, in_blocks, with_single_moves
@@ -177,7 +177,7 @@ def _row(known: Known, name: str, result: Result, cpu: float) -> str:
         error = f"{gap[open_].mean():.1e}"
     if len(result.chain_marginals) > 1:
         reach = f"{margins(result.chain_marginals, result.kept.get('control'))[open_].mean():.1e}"
-    said = "; ".join(text.split(":")[0] for text in spoken_against(result))
+    said = "; ".join(one.message.split(":")[0] for one in warned_of(result))
     answered = next((s.name for s in result.climb if s.method == repr(result.method)), "")
     what = f"{name}: {answered}" if answered else name
     size = f"{known.model.n_variables:,}"
@@ -209,7 +209,7 @@ def _log_z(models: list[Known], seconds: float, log_z: dict[str, float]) -> Iter
             continue
         cpu, truth = time.process_time() - began, log_z.get(known.name, np.nan)
         low, high = result.log_z_interval
-        doubts = spoken_against(result)
+        doubts = warned_of(result)
         inside, warned = inside + bool(low <= truth <= high), warned + bool(doubts)
         narrow += (high - low) / 2 <= NARROW
         bethe = [re.search(r" is (\S+),", step.said) for step in result.climb if step.name == "bp"]
