@@ -18,7 +18,7 @@ KEEP = [hd.Observable(hd.energy), hd.Observable(squared, every=5), CORRELATIONS]
 
 for shape, coupling in (((32, 32), 0.38), ((10, 10, 10), 0.2)):
     model = hd.ising_grid(np.zeros(shape), coupling, periodic=True)
-    result = hd.infer(model, hd.Gibbs(herd=64), sweeps=300, burn_in=150, chains=4, keep=KEEP)
+    result = hd.infer(model, hd.Gibbs(herd=64), sweeps=1000, burn_in=200, chains=4, keep=KEEP)
     found, spins = result.observables, model.n_variables
     low, high = found["energy"].interval / spins
     print(f"{' x '.join(map(str, shape))} spins, coupling {coupling}")

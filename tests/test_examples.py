@@ -78,7 +78,7 @@ def page_of_text(out):
 def grey_picture(out):
     before, after = numbers(one_line(out, "noisy"))
     assert before < 20.2 and after > before + 8
-    assert 'levels="grey"' in one_line(out, "with two levels")
+    assert one_line(out, "model").startswith("model grey, 16 levels")
 
 
 def names_in_text(out):

@@ -65,7 +65,7 @@ def test_other_bits_are_named(monkeypatch, tmp_path):
 # needs no module of Numba that imports SciPy's linear algebra (`herded.system.largest`).
 SAME = re.compile(
     "arange|array|empty|empty_like|full|ones|zeros|zeros_like"
-    "|bool_|float64|int16|int32|int64|uint8|uint16|uint32|uint64|inf|nan|isfinite|isnan|rint|sqrt"
+    "|bool_|float32|float64|int16|int32|int64|uint8|uint16|uint32|uint64|inf|nan|isfinite|isnan|rint|sqrt"
 )
 METHODS = {"copy", "reshape", "view"}
 
