@@ -15,7 +15,7 @@ from herded.learn.visits import count_entries
 from herded.system.stream import draws, stream_key
 
 MAX_ROWS = 2_000  # rows that are looked at: an estimate within a few per cent is enough
-ITERATIONS = 30
+MIN_ITERATIONS, MAX_ITERATIONS = 20, 40  # few can stall near another eigenvector
 TOLERANCE = 0.01  # relative change of the eigenvalue at which the power method ends
 DIRECTION = 22  # purpose of a stream
 
@@ -39,9 +39,9 @@ def largest_curvature(rows: Rows, variance: np.ndarray, states: np.ndarray, seed
     members = np.ascontiguousarray(x.T).astype(np.int64)
     scale = 1.0 / np.sqrt(variance)
     bits = draws(stream_key(seed, 0, DIRECTION), family.count)
-    direction = 0.5 + 2.0**-53 * (bits >> np.uint64(11)).astype(np.float64)
+    direction = 2.0**-52 * (bits >> np.uint64(11)).astype(np.float64) - 1.0
     eigenvalue = 0.0
-    for _ in range(ITERATIONS):
+    for iteration in range(MAX_ITERATIONS):
         direction = direction / np.sqrt(dot(direction, direction))
         tables = np.where(family.group >= 0, family.tables(scale * direction), 0.0)
         projection = retabled(family.graph, tables).log_score(members)
@@ -50,6 +50,7 @@ def largest_curvature(rows: Rows, variance: np.ndarray, states: np.ndarray, seed
         count_entries(rows.links, x, weight, counts)
         direction = scale * family.gathered(counts)
         before, eigenvalue = eigenvalue, float(np.sqrt(dot(direction, direction)))
-        if eigenvalue == 0.0 or abs(eigenvalue - before) <= TOLERANCE * eigenvalue:
+        is_stable = abs(eigenvalue - before) <= TOLERANCE * eigenvalue
+        if eigenvalue == 0.0 or (is_stable and iteration + 1 >= MIN_ITERATIONS):
             break
     return eigenvalue
