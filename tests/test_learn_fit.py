@@ -51,7 +51,7 @@ def test_likelihood_and_pseudo_likelihood_find_the_truth():
 
 def test_herds_find_what_elimination_finds():
     exact = hd.learn.fit(GRID, DATA).parameters
-    fitted = hd.learn.fit(GRID, DATA, method="herd", herd=256, steps=60, seed=1)
+    fitted = hd.learn.fit(GRID, DATA, method="herd", herd=512, steps=60, seed=1)
     assert fitted.converged and "standard errors" in fitted.convergence
     assert np.abs(fitted.parameters - exact).max() < 0.02
     assert np.isnan(fitted.history["value"]).all() and fitted.steps == 60

@@ -208,7 +208,7 @@ def test_a_run_by_the_clock_ends_at_the_limit(method, sweeps):
         result = hd.infer(
             GRID, method, seconds=1000, sweeps=sweeps, keep=[hd.Samples()], max_memory="12M"
         )
-    assert [one.kind for one in result.diagnostics] == ["memory"]
+    assert [one.kind for one in result.diagnostics if one.severity == "warning"] == ["memory"]
     assert not result.provenance["interrupted"]
     assert result.samples.shape[1] == result.sweeps > 10
     assert 2 * result.samples.nbytes < 12 * 2**20
@@ -222,7 +222,7 @@ def test_a_run_by_the_clock_that_has_no_room_is_refused():
 
 def test_a_run_by_the_clock_that_keeps_nothing_that_grows_has_no_end():
     result = hd.infer(GRID, hd.Gibbs(), seconds=0.05, max_memory="10M")
-    assert not result.diagnostics
+    assert not [one for one in result.diagnostics if one.severity == "warning"]
     known = hd.infer(GRID, hd.Gibbs(), sweeps=5000).provenance["memory_at_most"]
     assert result.provenance["memory_at_most"] >= known
 

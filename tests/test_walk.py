@@ -8,9 +8,10 @@ import pytest
 import herded as hd
 from tests import walk
 
-FILES, CROSSINGS, FRAMES = 15, 60, 5  # of infer on a grid
-FILES_OF_A_CHOICE = 18  # of infer without a method
-FILES_OF_A_COMMAND = 30
+# Of infer on a grid: 11 of 26 files estimate memory, record, and judge the length of the run.
+FILES, CROSSINGS, FRAMES = 26, 180, 7
+FILES_OF_A_CHOICE = 19  # of infer without a method
+FILES_OF_A_COMMAND = 31
 
 compiled = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="kernels are plain functions"

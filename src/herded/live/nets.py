@@ -9,6 +9,7 @@ from herded.errors import MemoryLimitError, ModelError
 from herded.io.models import read_model
 from herded.layouts.choose import cached_layout
 from herded.methods.gibbs import Gibbs
+from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.support import check_support, dispersed_starts
@@ -19,7 +20,7 @@ from herded.system.stream import stream_key
 MOST_VARIABLES = 500
 MOST_STATES = 64
 MOST_MEMORY: Size = "256M"  # that reading and tables may take
-MOST_ENTRIES = 2**20  # of tables: six megabytes of text
+MOST_ENTRIES = 2**20  # of tables: six megabytes of text, twice
 
 
 def dropped_net(name: str, content: bytes) -> FactorGraph:
@@ -71,7 +72,10 @@ def dispersed(model: FactorGraph, chains: int, seed: int) -> list[list[int]]:
 
 
 def tables(model: FactorGraph, starts: list[list[int]]) -> dict[str, Any]:
-    """The conditionals of every variable, in layout "table", and where chains start."""
+    """The conditionals of every variable, in layout "table", and where chains start.
+
+    Herding in time has coarser ones where variables have several states (`draws.fixed_point`).
+    """
     layout = cached_layout(model, Gibbs(), "table", MOST_MEMORY)
     arrays: Any = layout.arrays
     if len(arrays.p) > MOST_ENTRIES:
@@ -81,7 +85,7 @@ def tables(model: FactorGraph, starts: list[list[int]]) -> dict[str, Any]:
             "and herded ner"
         )
     scan: Any = layout.scan  # type: ignore[attr-defined]
-    return {
+    found = {
         "cardinalities": model.cardinalities.tolist(),
         "observed": model.evidence.tolist(),
         "order": scan.order.tolist(),
@@ -89,7 +93,15 @@ def tables(model: FactorGraph, starts: list[list[int]]) -> dict[str, Any]:
         "neighbourStart": arrays.neighbour_start.tolist(),
         "neighbour": arrays.neighbour.tolist(),
         "scalar": bool(layout.scalar),
-        # One text, since a list of a million numbers would keep the page's thread for long.
-        "p": base64.b64encode(arrays.p.astype("<u4").tobytes()).decode(),
+        "p": _as_text(arrays.p),
         "starts": starts,
     }
+    if not layout.scalar:
+        herded: Any = cached_layout(model, HerdedGibbs(), "table", MOST_MEMORY).arrays
+        found["herdedP"] = _as_text(herded.p)
+    return found
+
+
+def _as_text(p: np.ndarray) -> str:
+    """Conditionals as one text: a list of a million numbers would keep the page's thread long."""
+    return base64.b64encode(p.astype("<u4").tobytes()).decode()

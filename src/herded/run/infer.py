@@ -337,8 +337,9 @@ def run_method(
             from herded.run.start_check import with_other_starts  # seldom wanted
 
             result = with_other_starts(result, max_memory)
+        if run.is_full:
+            result = flag_full(result)
         issue(result)
-    result = flag_full(result) if run.is_full else result
     return flag_interrupted(result) if stopped or stop.is_set() else result
 
 

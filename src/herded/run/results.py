@@ -34,6 +34,7 @@ from herded.version import __version__
 WALLED = 16  # members of herds that are looked at for walls of hard zeros
 LOOKED_AT = 1024  # variables of herds whose states are compared with earlier ones
 LARGEST = 2**26  # states of a herd that are unpacked for that
+WITHOUT_MEANS = frozenset({Samples, BestState})  # of one chain: nothing is averaged over the run
 
 VERSIONS = {
     "herded": __version__,
@@ -223,11 +224,13 @@ def _findings(run: SamplerRun, doubt: str, kept: dict[str, Any]) -> tuple[Diagno
         warn("disagreement", disagreement(model, frequencies, run.recorded, run.layout.members))
     if run.layout.is_herd:
         warn("immobility", _moves(run))
-    traces = [cast(TraceRecorder, chain.recorders[Trace]) for chain in chains]
-    length = assess(traces, kept.get("observables"), model)
-    found += length_diagnostics(
-        length, run.recorded, run.burn_in, start_is_shared(iter(traces)), len(chains) > 1
-    )
+    is_confined = any(one.kind == "confinement" for one in found)  # more sweeps are no remedy
+    if not is_confined and (len(chains) > 1 or not run.keep.keys() <= WITHOUT_MEANS):
+        traces = [cast(TraceRecorder, chain.recorders[Trace]) for chain in chains]
+        length = assess(traces, kept.get("observables"), model)
+        found += length_diagnostics(
+            length, run.recorded, run.burn_in, start_is_shared(iter(traces)), len(chains) > 1
+        )
     if run.layout.reports and not any(one.kind == SHORT_RUN for one in found):
         trips = run.layout.report([chain.state for chain in chains]).get("round_trips", [])
         few = few_round_trips(trips, run.recorded)

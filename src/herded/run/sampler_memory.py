@@ -17,6 +17,7 @@ import numpy as np
 from herded.errors import MemoryLimitError
 from herded.layouts.bits import WORD
 from herded.layouts.protocol import Layout
+from herded.methods.schedule import is_annealed
 from herded.models.checks import edge_array
 from herded.models.factor_graph import as_graph, has_factors
 from herded.models.joint_states import count_joint_states
@@ -45,6 +46,7 @@ from herded.run.observables import (
 from herded.run.recorder import STATES_AT_ONCE
 from herded.run.result import Diagnostic, Result
 from herded.run.sampling import BLOCK, SPARE, Chain, SamplerRun, block_shape
+from herded.run.trace import trace_bytes
 from herded.system import cores, memory
 from herded.system.memory import Size, readable
 
@@ -54,6 +56,7 @@ OBJECT = 150.0  # bytes of a small view of an array
 UNASKED = 2.0**26  # bytes that a run may take without asking the system what is free
 MEMORY = "memory"  # the kind of the diagnostic of a run that ended at the limit
 WALLED = 16  # members that are looked at for hard zeros
+PAIRED = (PairMarginals, Joint)  # of which the trace has both variables
 
 
 class Need(NamedTuple):
@@ -232,7 +235,11 @@ def flag_full(result: Result) -> Result:
         f"the run ended after {result.sweeps:,} sweeps, when its samples or series had reached the "
         "limit of memory: keep fewer of them with every=, or raise max_memory=",
     )
-    return replace(result, diagnostics=(*result.diagnostics, found))
+    return replace(
+        result,
+        diagnostics=(*result.diagnostics, found),
+        warnings=(*result.warnings, found.message),
+    )
 
 
 # -- parts ----------------------------------------------------------------------------------------
@@ -260,6 +267,9 @@ def _records(layout: Layout, keep: dict[type, Any], length: Length) -> Iterator[
     if any(getattr(choice, "rao_blackwell", False) for choice in keep.values()):
         counts += numbers
     yield Need("counts of states", chains * counts, "use fewer chains")
+    if not is_annealed(layout.method):
+        trace = chains * trace_bytes(layout, with_pairs=not keep.keys().isdisjoint(PAIRED))
+        yield Need("traces of variables", trace)
     if BestState in keep and has_factors(model):
         factors, entries, tables = _sizes(model)
         parts = 12.0 * entries + 16.0 * factors + 3 * NUMBER * n

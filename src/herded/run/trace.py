@@ -145,15 +145,32 @@ class TraceRecorder(Recorder):
         return rows[:, None, self.stored]
 
 
+def trace_bytes(layout: Layout, with_pairs: bool) -> float:
+    """Memory of one chain's trace at most, and of what is computed from it in the end.
+
+    Up to twice as many looks are piled up as are left when they are put together, which makes one
+    more copy. Of few members autocorrelations are computed from numbers of 64 bits.
+    """
+    members, size = layout.members, np.dtype(layout.state_type).itemsize
+    variables = _most_variables(members) + 2 * MAX_PAIRS * with_pairs
+    looks = MAX_LONE_LOOKS if members < FEW_MEMBERS else MAX_LOOKS
+    copies = 4.0 * size + (8.0 if members < FEW_MEMBERS else 0.0)
+    return (1 + looks) * copies * members * min(variables, layout.model.n_variables)
+
+
+def _most_variables(members: int) -> int:
+    """Variables that are chosen at random at most."""
+    most = MAX_VARIABLES if members > 1 else MAX_LONE_VARIABLES
+    return min(max(MAX_STATES // members, MIN_VARIABLES), most)
+
+
 def _choose(layout: Layout, recorders: dict[type, Recorder]) -> tuple[np.ndarray, np.ndarray]:
     """Free variables at random, and pairs (P, 2) of them whose products are looked at, too.
 
     All chains have the same ones. Of pairs that are counted both variables are chosen.
     """
-    model, members = layout.model, layout.members
-    most = MAX_VARIABLES if members > 1 else MAX_LONE_VARIABLES
-    size = min(max(MAX_STATES // members, MIN_VARIABLES), most)
-    chosen = _some_free(model.evidence, model.cardinalities, size)
+    model = layout.model
+    chosen = _some_free(model.evidence, model.cardinalities, _most_variables(layout.members))
     pairs = _some_pairs(layout, recorders, chosen)
     variables = np.union1d(chosen, pairs.reshape(-1))
     return variables, np.searchsorted(variables, pairs)

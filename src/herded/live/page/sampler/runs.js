@@ -71,6 +71,8 @@ function gridChain(model, method, seed, start) {
 
 /** A net or a text whose tables Python has made; `chain` is its number among independent ones. */
 function model({ table, seed, chain = 0 }, method) {
-  if (typeof table.p === "string") table.p = decodeNumbers(table.p); // once, for all chains
+  for (const p of ["p", "herdedP"]) {
+    if (typeof table[p] === "string") table[p] = decodeNumbers(table[p]); // once, for all chains
+  }
   return new TableChain(table, { method, seed: Number(seed), chain: Number(chain), start: table.starts[chain] });
 }

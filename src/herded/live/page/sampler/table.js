@@ -3,11 +3,12 @@
 
 import { draw, keyPlus, streamKey } from "./words.js";
 
-const ONE = 2 ** 24;
+const ONE = 2 ** 24; // of herding; random draws of several states have 2 ** 30
 
 export class TableChain {
   /**
-   * `table`: cardinalities, order (of visits), entryStart, neighbourStart, neighbour, scalar, p.
+   * `table`: cardinalities, order (of visits), entryStart, neighbourStart, neighbour, scalar,
+   * and the conditionals p, those of herding in herdedP where they differ.
    * `start`: the first state of every variable.
    */
   constructor(table, { method, seed, chain = 0, start }) {
@@ -15,12 +16,13 @@ export class TableChain {
     this.n = table.cardinalities.length;
     this.width = Math.max(...table.cardinalities);
     this.herded = method === "herded";
+    this.p = (this.herded && table.herdedP) || table.p;
     this.key = streamKey(seed, chain, 1);
     this.x = Uint8Array.from(start);
     this.counts = new Float64Array(this.n * this.width);
     this.sweeps = 0;
     this.members = 1;
-    this.w = this.herded ? startWeights(table, streamKey(seed, chain, 2)) : null;
+    this.w = this.herded ? startWeights(table, this.p, streamKey(seed, chain, 2)) : null;
   }
 
   get states() {
@@ -28,8 +30,8 @@ export class TableChain {
   }
 
   sweep() {
-    const { order, entryStart, neighbourStart, neighbour, cardinalities, scalar, p } = this.table;
-    const { x, w, counts, n, width } = this;
+    const { order, entryStart, neighbourStart, neighbour, cardinalities, scalar } = this.table;
+    const { p, x, w, counts, n, width } = this;
     const clock = this.sweeps * n;
     for (const i of order) {
       let row = 0;
@@ -39,7 +41,7 @@ export class TableChain {
       const states = cardinalities[i], at = entryStart[i] + row * (scalar ? 1 : states);
       if (scalar) x[i] = this.herded ? herdScalar(w, at, p[at]) : drawScalar(this.key, clock + i, p[at]);
       else if (this.herded) x[i] = herdVector(w, p, at, states);
-      else x[i] = drawVector(draw(this.key, clock + i) >>> 8, p, at);
+      else x[i] = drawVector(draw(this.key, clock + i) >>> 2, p, at);
     }
     for (let i = 0; i < n; i++) counts[i * width + x[i]] += 1;
     this.sweeps += 1;
@@ -74,8 +76,8 @@ function drawVector(left, p, at) {
   return k - at;
 }
 
-function startWeights(table, key) {
-  const { cardinalities, entryStart, scalar, p } = table;
+function startWeights(table, p, key) {
+  const { cardinalities, entryStart, scalar } = table;
   if (scalar) return Uint32Array.from(p, (_, at) => draw(key, at) >>> 1);
   const w = new Int32Array(p.length);
   for (let i = 0; i < cardinalities.length; i++) {
