@@ -1,5 +1,8 @@
 """Precision: what `docs/precision.md` says of rounded conditionals, against many digits."""
 
+import math
+import warnings
+
 import numpy as np
 import pytest
 from drawing import examples
@@ -17,6 +20,7 @@ from herded.layouts.field_herd_arrays import (
     sigmoid_of_field,
 )
 from herded.layouts.field_herd_rounding import INCREMENT, MULTIPLIER
+from herded.methods.schedule import constant_beta
 
 fields = st.floats(-40.0, 40.0)
 ROUNDED = 1e-3  # of a quantum: what exp and a division in double precision add
@@ -107,3 +111,28 @@ def test_no_herd_gets_a_layout_that_rounds_too_coarsely():
     assert LARGEST_ERROR == 2.0**-20
     with pytest.raises(hd.HerdedError, match="rounded too coarsely"):
         hd.infer(model, hd.Gibbs(herd=64), sweeps=1, layout="field")
+
+
+@pytest.mark.parametrize("temperature", [1e-6, 1e-4, 0.5])
+def test_a_herd_that_stays_cold_has_its_law(temperature):
+    """Fields far below a step are rounded at random, which a low temperature would multiply."""
+    unary = np.zeros((400, 2))
+    unary[:, 1], unary[0, 1] = 3e-4, 20.0  # which sets the step of all
+    edges = np.stack([np.arange(399), np.arange(1, 400)], axis=1)
+    model = hd.pairwise_model(unary, edges, np.zeros((2, 2)))
+    method = hd.Gibbs(herd=64, schedule=lambda sweep, total: temperature)
+    keep = [hd.Marginals(rao_blackwell=True)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = hd.infer(model, method, sweeps=50, burn_in=1, keep=keep)
+    exact = 1 / (1 + math.exp(-3e-4 / temperature))
+    assert abs(result.marginals[1:, 1].mean() - exact) < 1e-4
+
+
+def test_only_a_temperature_that_stays_is_one():
+    def cold(sweep, total):
+        return 0.25
+
+    assert [constant_beta(one) for one in (None, "linear", cold)] == [1.0, 1.0, 4.0]
+    assert constant_beta(lambda sweep, total: 1.0 - sweep / total) == 1.0
+    assert constant_beta(lambda sweep, total: 0.0) == 1.0

@@ -136,6 +136,8 @@ def cases() -> list[Case]:
         for layout in (None, "factor")
     ]
     found.append(Case("ladder, 3 states", lambda: pair_strip(3, 16, 3), ladder, None, 50, 200))
+    herds = hd.Tempered(replace(herd, herd=16), rungs=4)
+    found.append(Case("ladder on a strip of 24 x 3", small, herds, None, 50, 60))
     return found
 
 
@@ -172,7 +174,8 @@ def lines(quick: bool) -> Iterator[str]:
     for case in cases():
         mean, error, z = z_score(case, runs)
         exact = mean - z * error
-        members = getattr(case.method, "herd", 1)
+        single = case.method.method if isinstance(case.method, hd.Tempered) else case.method
+        members = single.herd
         method = f"herd of {members}" if members > 1 else "single chain"
         wrong = " **beyond 4**" if abs(z) > LARGEST_Z else ""
         yield (

@@ -22,7 +22,10 @@ FINEST, COARSE = 2.0**-32, 2.0**-24  # how far conditionals are rounded: two sta
 def cases() -> list[tuple[str, Any, Any, str | None, float]]:
     two, more = (lambda: grid(18, 16)), (lambda: potts(18, 16, states=3))
     pooled = hd.HerdedGibbs("pooled")
+    herd = hd.HerdedGibbs(herd=20)
     found: list[tuple[str, Any, Any, str | None, float]] = [
+        ("grid, herd of 20", two, herd, None, FINEST),
+        ("pair graph, herd of 20", lambda: stars(96, 2), herd, "field", FINEST),
         ("grid", two, hd.HerdedGibbs(), None, FINEST),
         ("grid, pooled weights", two, pooled, None, FINEST),
         ("Potts grid, 3 states", more, pooled, None, COARSE),
@@ -47,8 +50,9 @@ def largest_distance(known: Known, method: Any, layout: str | None, sweeps: int)
             keep=[hd.Marginals(rao_blackwell=False)],
         )  # fmt: skip
     found = np.asarray(result.marginals).reshape(known.model.n_variables, -1)
-    counts = found[known.variables, known.states] * sweeps
-    return float(np.abs(counts - known.p * sweeps).max())
+    visits = sweeps * method.herd
+    counts = found[known.variables, known.states] * visits
+    return float(np.abs(counts - known.p * visits).max())
 
 
 def lines(quick: bool) -> Iterator[str]:

@@ -68,16 +68,18 @@ def propose_layout(
     scan: Scan = "auto",
     kind: str | None = None,
     cools: bool = False,
+    beta: float = 1.0,
     max_memory: Size | None = None,
 ) -> Proposal:
     """The layout for `model` and `draw`, of the kind that was asked for if any, not built yet.
 
-    `cools` asks for one whose conditionals can change with the temperature.
+    `cools` asks for one whose conditionals can change with the temperature; `beta` is the inverse
+    temperature of a schedule that keeps it.
     """
     if kind is not None and (not isinstance(kind, str) or kind not in KINDS):
         hint = did_you_mean(kind, KINDS)
         raise MethodError(f"expected a layout out of {', '.join(KINDS)}, got {kind!r}{hint}")
-    task, reason, herd = Task(model, draw, scan, max_memory), "", draw.members > 1
+    task, reason, herd = Task(model, draw, scan, max_memory, beta), "", draw.members > 1
     able = [c for c in LAYOUTS if c.is_herd == herd and c.cools >= cools]
     candidates = [layout for layout in able if kind in (None, layout.kind)]
     if not candidates:

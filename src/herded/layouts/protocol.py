@@ -289,10 +289,13 @@ class Proposal:
 class Task:
     """What is to be laid out, and what several kinds of layout want to know of it, found once."""
 
-    def __init__(self, model: Model, draw: Draw, scan: Scan, max_memory: Size | None) -> None:
+    def __init__(
+        self, model: Model, draw: Draw, scan: Scan, max_memory: Size | None, beta: float = 1.0
+    ) -> None:
         if isinstance(scan, str) and scan == "auto":
             scan = getattr(model, "preferred_scan", "sequential")
         self.model, self.draw, self.scan, self.max_memory = model, draw, scan, max_memory
+        self.beta = beta  # a constant inverse temperature, at which conditionals must be right
 
     @cached_property
     def graph(self) -> FactorGraph:

@@ -5,6 +5,7 @@ The paper's section 4.3 uses a linear schedule.
 
 import sys
 from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 
@@ -52,6 +53,24 @@ def inverse_temperatures(schedule: Schedule, state: State, sweeps: int) -> np.nd
             for sweep in range(state.sweep, state.sweep + sweeps)
         ]
     )
+
+
+def constant_beta(schedule: Schedule | None) -> float:
+    """1 / T of a schedule that stays at one temperature, and 1 of any other.
+
+    Only then are draws from one distribution, which layouts of herds must know to judge whether
+    their rounding changes it.
+    """
+    if schedule is None or schedule == "linear":
+        return 1.0
+    try:
+        if hasattr(schedule, "betas"):
+            first, last = schedule.betas(np.arange(2), 2)
+        else:
+            first, last = (_beta(cast(Any, schedule), sweep, 2) for sweep in range(2))
+    except Exception:  # of a function that is not ours: the run reports it, with its sweep
+        return 1.0
+    return float(first) if first == last and np.isfinite(first) else 1.0
 
 
 def _beta(schedule: Callable[[int, int], float], sweep: int, total: int) -> float:

@@ -13,7 +13,7 @@ from herded.layouts.protocol import Proposal, SweptLayout
 from herded.layouts.scan import Scan
 from herded.layouts.state import State
 from herded.methods.options import Options
-from herded.methods.schedule import Schedule, inverse_temperatures
+from herded.methods.schedule import Schedule, constant_beta, inverse_temperatures
 from herded.models.checks import shown
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
@@ -70,7 +70,10 @@ class SiteSampler(Options):
         cools = self.schedule is not None
         if cools:
             self.check_annealed(model)
-        return self.move.propose(model, self.draw, kind=kind, cools=cools, max_memory=max_memory)
+        beta = constant_beta(self.schedule)
+        return self.move.propose(
+            model, self.draw, kind=kind, cools=cools, beta=beta, max_memory=max_memory
+        )
 
     def compile(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None

@@ -79,6 +79,7 @@ class Blocks:
         *,
         kind: str | None = None,
         cools: bool = False,
+        beta: float = 1.0,
         max_memory: Size | None = None,
     ) -> Proposal:
         if kind not in (None, KIND):

@@ -22,6 +22,10 @@ class Move(Protocol):
         *,
         kind: str | None = None,
         cools: bool = False,
+        beta: float = 1.0,
         max_memory: Size | None = None,
     ) -> Proposal:
-        """A layout for this move and this draw, not built yet; it `cools` if temperatures fall."""
+        """A layout for this move and this draw, not built yet.
+
+        It `cools` if there is a schedule; `beta` is its inverse temperature if that is constant.
+        """

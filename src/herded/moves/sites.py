@@ -23,8 +23,9 @@ class Sites:
         *,
         kind: str | None = None,
         cools: bool = False,
+        beta: float = 1.0,
         max_memory: Size | None = None,
     ) -> Proposal:
         return propose_layout(
-            model, draw, scan=self.scan, kind=kind, cools=cools, max_memory=max_memory
+            model, draw, scan=self.scan, kind=kind, cools=cools, beta=beta, max_memory=max_memory
         )

@@ -155,7 +155,7 @@ def trace_bytes(layout: Layout, with_pairs: bool) -> float:
     variables = _most_variables(members) + 2 * MAX_PAIRS * with_pairs
     looks = MAX_LONE_LOOKS if members < FEW_MEMBERS else MAX_LOOKS
     copies = 4.0 * size + (8.0 if members < FEW_MEMBERS else 0.0)
-    return (1 + looks) * copies * members * min(variables, layout.model.n_variables)
+    return float((1 + looks) * copies * members * min(variables, layout.model.n_variables))
 
 
 def _most_variables(members: int) -> int:
