@@ -9,6 +9,7 @@ most of those of herds are the same for any number of members. Only small layout
 one is worth its compilation, and not the memory after it.
 """
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from herded.draws.protocol import Draw
@@ -68,13 +69,13 @@ def propose_layout(
     scan: Scan = "auto",
     kind: str | None = None,
     cools: bool = False,
-    beta: float = 1.0,
+    beta: Callable[[], float] | None = None,
     max_memory: Size | None = None,
 ) -> Proposal:
     """The layout for `model` and `draw`, of the kind that was asked for if any, not built yet.
 
-    `cools` asks for one whose conditionals can change with the temperature; `beta` is the inverse
-    temperature of a schedule that keeps it.
+    `cools` asks for one whose conditionals can change with the temperature; `beta()` is the
+    inverse temperature of a schedule that keeps it.
     """
     if kind is not None and (not isinstance(kind, str) or kind not in KINDS):
         hint = did_you_mean(kind, KINDS)

@@ -80,7 +80,8 @@ class FieldHerdLayout(HerdLayout):
         bits = finest(couplings, FINEST, MOST, COARSE)
         if bits is None:
             return "its fields are too wide for 16 bits"
-        if law_error(couplings, bits) * max(1.0, task.beta) ** 2 > LARGEST_ERROR:
+        error = law_error(couplings, bits)
+        if error > 0 and error * max(1.0, task.beta) ** 2 > LARGEST_ERROR:
             return "its couplings would be rounded too coarsely to 16 bits"
         lanes = find_lanes(couplings, task.free)
         work = len(couplings.first) + VISIT * int(task.free.sum())

@@ -290,12 +290,17 @@ class Task:
     """What is to be laid out, and what several kinds of layout want to know of it, found once."""
 
     def __init__(
-        self, model: Model, draw: Draw, scan: Scan, max_memory: Size | None, beta: float = 1.0
+        self,
+        model: Model,
+        draw: Draw,
+        scan: Scan,
+        max_memory: Size | None,
+        beta: Callable[[], float] | None = None,
     ) -> None:
         if isinstance(scan, str) and scan == "auto":
             scan = getattr(model, "preferred_scan", "sequential")
         self.model, self.draw, self.scan, self.max_memory = model, draw, scan, max_memory
-        self.beta = beta  # a constant inverse temperature, at which conditionals must be right
+        self._beta = beta
 
     @cached_property
     def graph(self) -> FactorGraph:
@@ -304,6 +309,11 @@ class Task:
     @cached_property
     def free(self) -> np.ndarray:
         return self.graph.evidence < 0
+
+    @cached_property
+    def beta(self) -> float:
+        """The constant inverse temperature at which conditionals must be right, if there is one."""
+        return 1.0 if self._beta is None else self._beta()
 
     @cached_property
     def factors(self) -> FactorArrays:

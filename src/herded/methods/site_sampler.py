@@ -2,7 +2,7 @@
 
 from concurrent.futures import Executor
 from dataclasses import fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ class SiteSampler(Options):
         cools = self.schedule is not None
         if cools:
             self.check_annealed(model)
-        beta = constant_beta(self.schedule)
+        beta = partial(constant_beta, self.schedule)
         return self.move.propose(
             model, self.draw, kind=kind, cools=cools, beta=beta, max_memory=max_memory
         )

@@ -5,7 +5,7 @@ is found by elimination: its variables are summed out one after another, and dra
 order.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,7 +79,7 @@ class Blocks:
         *,
         kind: str | None = None,
         cools: bool = False,
-        beta: float = 1.0,
+        beta: Callable[[], float] | None = None,
         max_memory: Size | None = None,
     ) -> Proposal:
         if kind not in (None, KIND):

@@ -4,6 +4,7 @@ A move lays the model out for itself: the layout it gives knows the conditionals
 its `sweep` moves everything once, each time by a draw.
 """
 
+from collections.abc import Callable
 from typing import Protocol
 
 from herded.draws.protocol import Draw
@@ -22,10 +23,10 @@ class Move(Protocol):
         *,
         kind: str | None = None,
         cools: bool = False,
-        beta: float = 1.0,
+        beta: Callable[[], float] | None = None,
         max_memory: Size | None = None,
     ) -> Proposal:
         """A layout for this move and this draw, not built yet.
 
-        It `cools` if there is a schedule; `beta` is its inverse temperature if that is constant.
+        It `cools` if there is a schedule; `beta()` is its inverse temperature if that is constant.
         """

@@ -1,5 +1,6 @@
 """One variable at a time, in the order of a scan: the move of Algorithm 1."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ class Sites:
         *,
         kind: str | None = None,
         cools: bool = False,
-        beta: float = 1.0,
+        beta: Callable[[], float] | None = None,
         max_memory: Size | None = None,
     ) -> Proposal:
         return propose_layout(
