@@ -20,6 +20,7 @@ from herded.layouts.field_herd_arrays import (
     sigmoid_of_field,
 )
 from herded.layouts.field_herd_rounding import INCREMENT, MULTIPLIER
+from herded.layouts.potts_herd_choice import shares
 from herded.methods.schedule import constant_beta
 
 fields = st.floats(-40.0, 40.0)
@@ -136,3 +137,16 @@ def test_only_a_temperature_that_stays_is_one():
     assert [constant_beta(one) for one in (None, "linear", cold)] == [1.0, 1.0, 4.0]
     assert constant_beta(lambda sweep, total: 1.0 - sweep / total) == 1.0
     assert constant_beta(lambda sweep, total: 0.0) == 1.0
+
+
+weights = st.floats(2.0**-30, 2.0**30, width=32)
+
+
+@examples(200)
+@given(left=weights, right=weights)
+def test_shares_of_branches_keep_their_relative_precision(left, right):
+    """Herds of Potts models and pairs: a 31-bit number of the lighter branch, never cut to 24."""
+    few, many = shares(np.float32(left), np.float32(right), np.float32(2.0**31))
+    lighter = 2**31 - int(many) if right > left else int(few)
+    exact = min(left, right) / (left + right) * 2.0**31
+    assert abs(lighter - exact) <= 0.5 + 2.0**-22 * exact
