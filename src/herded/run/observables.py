@@ -31,6 +31,7 @@ STATES = np.int32  # what functions get: products and sums of states do not over
 AT_HAND = 2**23  # states: as words of bits they are in the cache
 MEMBER_STATES = 2**20  # that a function gets at once, if it is not one member's: 4 MiB
 MEMBER_NUMBERS = 2**21  # that it gives at once, if so: 16 MiB
+FIRST_MEMBERS = 2  # that it gets first, before it is known how much it gives
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,10 @@ class Observable:
         it gives a number, or an array of numbers, for each of them: (members,) or (members, ...).
         Members are those of a herd; of other chains there is one. A function with a parameter
         called `model` gets the model too. Ready are `energy`, `magnetisation` and
-        `Correlations(...)`. It is called once with starts, to learn the shape of what it gives, and
-        where chains run on threads, on these. Of a large herd it gets some members at a time (at
-        most 2^20 states of variables, or one member): its value of a member may not depend on the
-        others.
+        `Correlations(...)`. It is called once with one or two starts, to learn the shape of what it
+        gives, and where chains run on threads, on these. Of a large herd it gets some members at a
+        time (at most 2^20 states of variables, or one member): its value of a member may not depend
+        on the others.
     every
         Sweeps from one call to the next.
     name
@@ -135,10 +136,10 @@ class ObservableRecorder(Recorder):
         self.choices = choices
         self.functions = [choice.for_model(layout.model) for choice in choices]
         self.shapes: list[tuple[int, ...]] = []  # of a value
+        self.item_sizes: list[int] = []  # bytes of each number that the function itself gives
         self.on_bits: list[Measure | None] = []
         self.arrays = {"seen": np.zeros(1, np.int64)}
-        row = layout.members * layout.model.n_variables
-        self.at_once = max(1, AT_HAND // max(row, 1))  # rows whose states are looked at together
+        self.at_once = rows_at_once(layout, 1)
 
     def reservable(self) -> Iterator[tuple[str, int]]:
         for k, choice in enumerate(self.choices):
@@ -146,13 +147,19 @@ class ObservableRecorder(Recorder):
                 yield f"series {k}", choice.every
 
     def begin(self, state: State) -> None:
-        """Learn from the start of some members what shape values have."""
+        """Learn from the start of one or two members what shape values have.
+
+        Of no more: what a function gives for each member may be large, and is not yet checked.
+        """
         layout = self.layout
-        some = next(member_ranges(layout.members, self._members_at_once(1)))
+        first = min(FIRST_MEMBERS, self._members_at_once(1))
+        some = next(member_ranges(layout.members, first))
         states = self._shaped(layout.some_values(state, *some))
         for k, choice in enumerate(self.choices):
             ready = of_blocks(choice.f) if states[0].size > LARGE else None
-            value = np.zeros(len(states)) if ready else self._measured(k, states)
+            given = np.zeros(len(states)) if ready else self._given(k, states)
+            value = self._numbers_of(k, given)
+            self.item_sizes.append(given.dtype.itemsize)
             if value.shape[:1] != (len(states),):
                 raise MethodError(
                     f"expected numbers of shape ({len(states)},) or ({len(states)}, ...) from the "
@@ -165,7 +172,7 @@ class ObservableRecorder(Recorder):
             if choice.series:
                 self.arrays[f"series {k}"] = np.empty((0, layout.members, *value.shape[1:]))
         of_a_member = max((self._numbers(k) for k in range(len(self.choices))), default=1)
-        self.at_once = min(self.at_once, max(1, MEMBER_NUMBERS // (layout.members * of_a_member)))
+        self.at_once = rows_at_once(layout, of_a_member)
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         seen = int(self.arrays["seen"][0])
@@ -227,9 +234,11 @@ class ObservableRecorder(Recorder):
             for k in ks:
                 found = self._values(k, states, wanted[k])
                 if self._is_summed(k):
-                    so_far = values[k] if first else values[k][:, :0]
-                    parts = np.concatenate([so_far, np.ascontiguousarray(np.stack(list(found)))], 1)
-                    parts.sum(axis=1, keepdims=True, out=values[k])
+                    for total, value in zip(values[k], found, strict=True):
+                        parts = np.ascontiguousarray(value)  # else NumPy adds in another order
+                        if first:
+                            parts[0] += total[0]
+                        parts.sum(axis=0, keepdims=True, out=total)
                 else:
                     for draw, value in zip(values[k], found, strict=True):
                         draw[first:last] = value
@@ -242,17 +251,10 @@ class ObservableRecorder(Recorder):
         Such values have several numbers each. Their sum adds one member after another, so that it
         is the same in blocks; that of single numbers adds them in pairs.
         """
-        numbers = self._numbers(k)
-        return (
-            not self.choices[k].series
-            and numbers > 1
-            and self.layout.members * numbers > MEMBER_NUMBERS
-        )
+        return sums_blocks(self.layout, self.choices[k], self._numbers(k))
 
     def _members_at_once(self, numbers: int) -> int:
-        """How many members a function gets that gives so many numbers for each."""
-        n = max(self.layout.model.n_variables, 1)
-        return max(1, min(MEMBER_STATES // n, MEMBER_NUMBERS // numbers))
+        return members_at_once(self.layout, numbers)
 
     def _numbers(self, k: int) -> int:
         """How many numbers an observable has for each member."""
@@ -282,8 +284,13 @@ class ObservableRecorder(Recorder):
 
     def _add_sums(self, k: int, sums: np.ndarray) -> None:
         """Add the sums (draws, ...) over members one after another."""
-        totals = np.concatenate([self.arrays[f"sums {k}"][None], sums])
-        self.arrays[f"sums {k}"] = np.add.accumulate(totals, axis=0)[-1]
+        before = self.arrays[f"sums {k}"]
+        if len(sums) == 1:  # of large arrays there is one draw at a time
+            self.arrays[f"sums {k}"] = before + sums[0]
+            return
+        totals = np.concatenate([before[None], sums])
+        # A copy, so that the sums of all draws are not kept for that of the last one.
+        self.arrays[f"sums {k}"] = np.add.accumulate(totals, axis=0)[-1].copy()
 
     # -- what functions get, and what they give ------------------------------------------------
 
@@ -292,7 +299,8 @@ class ObservableRecorder(Recorder):
 
     def _checked(self, k: int, states: np.ndarray) -> np.ndarray:
         """Values of the shape that the first had."""
-        value, shape = self._measured(k, states), (len(states), *self.shapes[k])
+        value = self._numbers_of(k, self._given(k, states))
+        shape = (len(states), *self.shapes[k])
         if value.shape != shape:
             raise MethodError(
                 f"expected numbers of shape {shape} from the observable {self.choices[k].name!r}, "
@@ -300,8 +308,8 @@ class ObservableRecorder(Recorder):
             )
         return value
 
-    def _measured(self, k: int, states: np.ndarray) -> np.ndarray:
-        """What a function gives, as finite numbers."""
+    def _given(self, k: int, states: np.ndarray) -> np.ndarray:
+        """What a function gives, as real numbers of its own type."""
         name = self.choices[k].name
         try:
             value = np.asarray(self.functions[k](states))
@@ -314,14 +322,36 @@ class ObservableRecorder(Recorder):
             raise MethodError(
                 f"expected real numbers from the observable {name!r}, got {value.dtype}"
             )
-        value = value.astype(np.float64)
+        return value
+
+    def _numbers_of(self, k: int, given: np.ndarray) -> np.ndarray:
+        """A copy of what a function gave, as finite numbers of 64 bits."""
+        value = given.astype(np.float64)
         if not np.isfinite(value).all():
             bad = value[~np.isfinite(value)].flat[0]
             raise MethodError(
-                f"expected finite numbers from the observable {name!r}, got {bad} in sweep "
+                f"expected finite numbers from the observable {self.choices[k].name!r}, got {bad} "
+                "in sweep "
                 f"{int(self.arrays['seen'][0])} or before"
             )
         return value
+
+
+def rows_at_once(layout: Layout, numbers: int) -> int:
+    """Sweeps that are looked at together where values have so many numbers for each member."""
+    states = max(1, layout.members * layout.model.n_variables)
+    return max(1, min(AT_HAND // states, MEMBER_NUMBERS // (layout.members * numbers)))
+
+
+def members_at_once(layout: Layout, numbers: int) -> int:
+    """How many members a function gets that gives so many numbers for each."""
+    n = max(layout.model.n_variables, 1)
+    return max(1, min(MEMBER_STATES // n, MEMBER_NUMBERS // numbers))
+
+
+def sums_blocks(layout: Layout, choice: Observable, numbers: int) -> bool:
+    """Whether values of all members are too many to hold, so that blocks of them are summed."""
+    return not choice.series and numbers > 1 and layout.members * numbers > MEMBER_NUMBERS
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:

@@ -10,12 +10,11 @@ reaches the limit. `python -m benchmarks --only memory` holds estimates against 
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from herded.errors import MemoryLimitError
-from herded.layouts.bits import WORD
 from herded.layouts.protocol import Layout
 from herded.methods.schedule import is_annealed
 from herded.models.checks import edge_array
@@ -23,7 +22,6 @@ from herded.models.factor_graph import as_graph, has_factors
 from herded.models.joint_states import count_joint_states
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
-from herded.run.block_measures import bytes_of_terms, of_blocks
 from herded.run.bridged import MOST as MOST_SCORES
 from herded.run.growing_arrays import reserve
 from herded.run.keep import (
@@ -36,22 +34,22 @@ from herded.run.keep import (
     Samples,
 )
 from herded.run.loop import ENDLESS
-from herded.run.observables import (
-    AT_HAND,
-    MEMBER_NUMBERS,
-    MEMBER_STATES,
-    Observable,
-    Observables,
+from herded.run.observable_memory import (
+    bytes_of_calls,
+    bytes_of_sums,
+    numbers_of,
+    observables_of,
+    states_at_once,
 )
+from herded.run.observables import Observables
 from herded.run.recorder import STATES_AT_ONCE
 from herded.run.result import Diagnostic, Result
-from herded.run.sampling import BLOCK, SPARE, Chain, SamplerRun, block_shape
+from herded.run.sampling import SPARE, Chain, SamplerRun, block_shape
 from herded.run.trace import trace_bytes
 from herded.system import cores, memory
 from herded.system.memory import Size, readable
 
 NUMBER = 8.0  # bytes of a number of 64 bits
-STATES_OF_CALLS = 16.0  # bytes of a state of a variable that a function gets, and works with
 OBJECT = 150.0  # bytes of a small view of an array
 UNASKED = 2.0**26  # bytes that a run may take without asking the system what is free
 MEMORY = "memory"  # the kind of the diagnostic of a run that ended at the limit
@@ -134,6 +132,7 @@ def estimate_run(
     needs = [Need("tables and states of chains", _tables(layout, length))]
     needs += [
         Need("blocks of samples", _blocks(layout, keep, length)),
+        Need("sums of observables", bytes_of_sums(keep, length.chains, chain)),
         *_records(layout, keep, length),
         *_growing(layout, keep, length, chain),
         max(
@@ -150,7 +149,7 @@ def estimate_run(
     rest = sum(need.bytes for need in needs[1:-1] if not need.grows)
     needs.append(Need("starting states", max(0.0, starts - rest), "use fewer chains"))
     if length.sends:
-        each = layout.chain_memory + sum(need.bytes for need in needs[2:3]) / length.chains
+        each = layout.chain_memory + sum(need.bytes for need in needs[3:4]) / length.chains
         copies = layout.memory + length.chains * each
         needs.append(Need("copies for workers", copies, "run it without executor="))
     return Estimate(tuple(needs))
@@ -223,7 +222,7 @@ def _fitting(
 def _every(keep: dict[type, Any]) -> list[Any]:
     """What is kept of every so many sweeps."""
     return [keep[kind] for kind in (Samples,) if kind in keep] + [
-        choice for choice in _observables(keep) if choice.series
+        choice for choice in observables_of(keep) if choice.series
     ]
 
 
@@ -306,23 +305,12 @@ def _growing(
         each = layout.model.n_variables * np.dtype(layout.state_type).itemsize
         draws = length.sweeps // keep[Samples].every
         yield Need("samples", everyone * draws * each, "keep fewer with Samples(every=)", True)
-    for k, choice in enumerate(_observables(keep)):
+    for k, choice in enumerate(observables_of(keep)):
         if choice.series:
             draws = length.sweeps // choice.every
-            size = NUMBER * _numbers(chain, k)
+            size = NUMBER * numbers_of(chain, k)
             remedy = "measure less often with every=, or keep no series with series=False"
             yield Need("the series of observables", everyone * draws * size, remedy, True)
-
-
-def _observables(keep: dict[type, Any]) -> tuple[Observable, ...]:
-    return keep[Observables].choices if Observables in keep else ()
-
-
-def _numbers(chain: Chain | None, k: int) -> int:
-    """How many numbers an observable has for each member."""
-    if chain is None:
-        return 1
-    return math.prod(cast(Any, chain.recorders[Observables]).shapes[k])
 
 
 def _unpacked(layout: Layout, keep: dict[type, Any]) -> float:
@@ -330,36 +318,14 @@ def _unpacked(layout: Layout, keep: dict[type, Any]) -> float:
     if keep.keys() <= {Marginals, ErrorCurve, Observables}:
         return 0.0
     copies = 1 if keep.keys() <= {Marginals, ErrorCurve, Observables, Samples} else 2
-    return copies * _states_at_once(layout, STATES_AT_ONCE, Samples in keep)
-
-
-def _states_at_once(layout: Layout, most: int, whole: bool = False) -> float:
-    """Bytes of a block of states, and of the words that they are unpacked from."""
-    n, size = layout.model.n_variables, np.dtype(layout.state_type).itemsize
-    of_a_sweep = max(layout.n_replicas * n, 1)
-    rows = min(max(1, BLOCK // max(layout.sample_size, 1)), max(1, most // of_a_sweep))
-    one = n * (layout.members if whole else 1)
-    found = float(size * min(rows * of_a_sweep, max(most, one)))
-    if layout.bit_places is not None:  # twice: as the layout has them, and in the model's order
-        words = -(-layout.members // WORD) if whole or rows > 1 else 1
-        found += 2 * NUMBER * n * float(rows * words * layout.bit_places.planes)
-    return found
+    return copies * states_at_once(layout, STATES_AT_ONCE, Samples in keep)
 
 
 def _calls(layout: Layout, keep: dict[type, Any], length: Length, chain: Chain | None) -> Need:
-    """What functions of states get, and what they give for one draw."""
-    most, n = 0.0, layout.model.n_variables
-    states = STATES_OF_CALLS * min(layout.members * n, max(MEMBER_STATES, n))
-    for k, choice in enumerate(_observables(keep)):
-        numbers = max(1, _numbers(chain, k))
-        whole = layout.members * numbers
-        whole = whole if choice.series else min(whole, max(MEMBER_NUMBERS, numbers))
-        counts_bits = layout.bit_places is not None and of_blocks(choice.f) is not None
-        unpacked = _states_at_once(layout, AT_HAND if counts_bits else MEMBER_STATES)
-        each = 3 * NUMBER * whole + unpacked + (0.0 if counts_bits else states)
-        terms = bytes_of_terms(choice.f, layout.model)
-        most = max(most, terms + max(length.parallel * each, states))  # which the start takes
-    return Need("calls of observables", most, "leave some out of keep=")
+    """What functions of states get, and what they give."""
+    rows = block_shape(layout, keep, length.chains, length.burn_in + length.sweeps)[1]
+    need = bytes_of_calls(layout, keep, rows, length.parallel, chain)
+    return Need("calls of observables", need, "leave some out of keep=")
 
 
 def _result(layout: Layout, keep: dict[type, Any], length: Length) -> float:

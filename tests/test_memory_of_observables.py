@@ -1,0 +1,77 @@
+"""Observables within `max_memory=`: from their first call to what is computed of their series."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import herded as hd
+from herded.run import infer as infer_module
+
+GRID = hd.ising_grid(np.full((16, 16), 0.1), 0.3)
+
+
+def outer(states):
+    """Many numbers of each member, of a type of their own."""
+    flat = states.reshape(len(states), -1).astype(np.int8)
+    return flat[:, :, None] * flat[:, None, :]
+
+
+def peak_of(work):
+    """Bytes that Python and NumPy had at most beyond what they had before, and what it gave."""
+    work()  # kernels are compiled, and models prepared
+    tracemalloc.start()
+    try:
+        found = work()
+        return tracemalloc.get_traced_memory()[1], found
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_first_call_gets_two_members():
+    seen = []
+
+    def watched(states):
+        seen.append(len(states))
+        return states[:, 0, 0]
+
+    for method, first in ((hd.Gibbs(herd=128), 2), (hd.Gibbs(), 1)):
+        seen.clear()
+        hd.infer(GRID, method, sweeps=3, keep=[hd.Observable(watched)])
+        assert seen[0] == first
+
+
+def test_a_function_that_gives_much_is_refused_after_its_first_call(monkeypatch):
+    monkeypatch.setattr(infer_module, "run_all", None)  # not called
+    seen = []
+
+    def watched(states):
+        seen.append(len(states))
+        return outer(states)
+
+    with pytest.raises(hd.MemoryLimitError, match="expected a run of at most"):
+        hd.infer(
+            GRID, hd.Gibbs(herd=256), sweeps=3, keep=[hd.Observable(watched)], max_memory="30M"
+        )
+    assert seen == [2]
+
+
+@pytest.mark.parametrize("series", [False, True])
+@pytest.mark.parametrize("members", [1, 100])
+def test_the_estimate_covers_calls_that_give_much(members, series):
+    keep = [hd.Observable(outer, series=series), hd.Observable(hd.energy)]
+    options = {"sweeps": 3, "keep": keep, "progress": False, "max_memory": "300M"}
+    peak, result = peak_of(lambda: hd.infer(GRID, hd.Gibbs(herd=members), **options))
+    estimate = result.provenance["memory_at_most"]
+    assert peak < estimate <= 300 * 2**20
+
+
+def test_sums_of_large_values_are_kept_once():
+    keep = [hd.Observable(outer, series=False)]
+    for members in (1, 100):
+        result = hd.infer(GRID, hd.Gibbs(herd=members), sweeps=6, keep=keep)
+        means = result.observables["outer"].chain_means
+        assert means.shape == (1, 256, 256)
+        spins = hd.infer(GRID, hd.Gibbs(herd=members), sweeps=6, keep=[hd.Samples()]).samples
+        flat = spins.reshape(-1, 256).astype(float)
+        assert np.allclose(means[0], flat.T @ flat / len(flat))
