@@ -7,8 +7,23 @@ import pytest
 
 import herded as hd
 from herded.run import infer as infer_module
+from herded.run import run_length
+from herded.run.observed import Observed
+from herded.system import memory
 
 GRID = hd.ising_grid(np.full((16, 16), 0.1), 0.3)
+
+
+SMALL = hd.ising_grid(np.full((4, 4), 0.1), 0.3)
+RNG = np.random.default_rng(0)
+
+
+def energy(states):
+    return 1.0 * states.reshape(len(states), -1).sum(axis=1)
+
+
+def vector(states):
+    return 1.0 * states.reshape(len(states), -1)[:, :10]
 
 
 def outer(states):
@@ -64,6 +79,36 @@ def test_the_estimate_covers_calls_that_give_much(members, series):
     peak, result = peak_of(lambda: hd.infer(GRID, hd.Gibbs(herd=members), **options))
     estimate = result.provenance["memory_at_most"]
     assert peak < estimate <= 300 * 2**20
+
+
+SHAPES = {"chains": (4, 200_000), "a herd": (512, 2000), "vectors": (4, 10_000, 10)}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_series_is_judged_without_a_copy_of_it(name):
+    values = RNG.normal(size=SHAPES[name][1::-1] + SHAPES[name][2:]).swapaxes(0, 1)
+    one = Observed("one", 1, values.mean(axis=1), 1, values=values)
+    peak, found = peak_of(lambda: list(run_length._observed({"one": one})))
+    assert len(found) == 1 and found[0].noise is not None
+    assert peak < values.nbytes / 5
+    rows, draws = values.shape[:2]
+    assert peak < run_length.bytes_of_bins(draws, rows, values[0, 0].size) + 2**15
+
+
+@pytest.mark.parametrize("f", [energy, vector])
+@pytest.mark.parametrize("members", [1, 64])
+def test_the_estimate_covers_the_judgement_of_series(f, members):
+    options = {"sweeps": 60_000 // members, "chains": 4, "keep": [hd.Observable(f)]}
+    run = lambda: hd.infer(SMALL, hd.Gibbs(herd=members), progress=False, **options)  # noqa: E731
+    peak, result = peak_of(run)
+    assert peak < result.provenance["memory_at_most"] + memory.LITTLE
+
+
+@pytest.mark.parametrize("draws", [64, 127, 128, 1000, 5000])
+def test_the_variance_of_bins_is_that_of_all_values(draws):
+    values = 3 + RNG.normal(size=(64, draws // 64, 5, 7))
+    flat = values.reshape(-1, 7)
+    assert np.allclose(run_length._variance(values), flat.var(axis=0), rtol=1e-12)
 
 
 def test_sums_of_large_values_are_kept_once():

@@ -208,6 +208,25 @@ def compare_halves(series: Series, times: np.ndarray) -> tuple[np.ndarray, np.nd
     return means, np.where(known, apart / np.where(known, error, 1.0), 0.0)
 
 
+def _variance(bins: np.ndarray) -> np.ndarray:
+    """The variance of values (bins, looks, rows, entries) of each entry.
+
+    Bin by bin: NumPy's `var` copies all values, which may fill the memory that is left.
+    """
+    mean = sum(part.mean(axis=(0, 1)) for part in bins) / len(bins)
+    squares = sum(np.square(part - mean).mean(axis=(0, 1)) for part in bins)
+    return np.asarray(squares / len(bins))
+
+
+def bytes_of_bins(draws: int, rows: int, entries: int) -> float:
+    """What it takes to judge a run by the series of an observable: bins, and copies of some."""
+    entries = min(entries, MAX_ENTRIES)
+    cells, length = float(rows * entries), max(1, draws // BINS)
+    if cells * BINS > MAX_CELLS:
+        return 0.0
+    return 3 * 8.0 * cells * (draws // length + length)
+
+
 # -- what there is to look at ----------------------------------------------------------------------
 
 
@@ -254,7 +273,7 @@ def _observed(observables: Any) -> Iterator[Series]:
         binned = kept.reshape(bins, length, rows, -1).mean(axis=1)
         noise = None
         if length > 1:
-            total = kept.var(axis=(0, 1))
+            total = _variance(kept.reshape(bins, length, rows, -1))
             noise = np.where(total > 0, binned.var(axis=(0, 1)) / np.where(total > 0, total, 1), 1)
         step = -(-entries // MAX_ENTRIES)
         names = tuple(

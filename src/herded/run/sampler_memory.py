@@ -44,6 +44,7 @@ from herded.run.observable_memory import (
 from herded.run.observables import Observables
 from herded.run.recorder import STATES_AT_ONCE
 from herded.run.result import Diagnostic, Result
+from herded.run.run_length import bytes_of_bins
 from herded.run.sampling import SPARE, Chain, SamplerRun, block_shape
 from herded.run.trace import trace_bytes
 from herded.system import cores, memory
@@ -138,7 +139,7 @@ def estimate_run(
         max(
             Need("unpacked states", _unpacked(layout, keep) * length.parallel),
             _calls(layout, keep, length, chain),
-            Need("the result", _result(layout, keep, length), "use fewer chains"),
+            Need("the result", _result(layout, keep, length, chain), "use fewer chains"),
             key=lambda need: need.bytes,
         ),
     ]
@@ -328,15 +329,24 @@ def _calls(layout: Layout, keep: dict[type, Any], length: Length, chain: Chain |
     return Need("calls of observables", need, "leave some out of keep=")
 
 
-def _result(layout: Layout, keep: dict[type, Any], length: Length) -> float:
-    """Tables of marginals of all chains, and what is compared in them."""
+def _result(layout: Layout, keep: dict[type, Any], length: Length, chain: Chain | None) -> float:
+    """Tables of marginals of all chains, and what is compared in them or in series."""
     table: float = NUMBER * layout.model.n_variables * layout.width
     kept: float = 0.0
     if Marginals in keep:
         kept = length.chains * (2 if keep[Marginals].rao_blackwell else 1) * table
     compared = (2 * length.chains + 5) * table if length.chains > 1 else 0.0
     walls = WALLED * 2 * NUMBER * layout.model.n_variables if layout.model.has_hard_zeros else 0.0
-    return kept + max(compared, 2 * table * (Marginals in keep)) + walls
+    rows, sweeps = length.chains * layout.members, length.sweeps % ENDLESS
+    bins = max(
+        (
+            bytes_of_bins(sweeps // choice.every, rows, numbers_of(chain, k))
+            for k, choice in enumerate(observables_of(keep))
+            if choice.series
+        ),
+        default=0.0,
+    )
+    return kept + max(compared, 2 * table * (Marginals in keep), bins) + walls
 
 
 def _count_pairs(model: Model, choice: PairMarginals) -> int:
