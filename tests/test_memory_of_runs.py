@@ -1,6 +1,8 @@
 """`max_memory=` holds for all that grows: refused with numbers before the run, or within it."""
 
 import re
+import shutil
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -9,7 +11,9 @@ import herded as hd
 from herded.errors import HerdedWarning, MemoryLimitError
 from herded.run import infer as infer_module
 from herded.run import results
+from herded.run.begun import read_begun
 from herded.system.arrays import arrays_in
+from herded.system.memory import LITTLE
 
 GRID = hd.ising_grid(np.zeros((32, 32)), 0.3)
 POTTS = hd.potts_grid(np.zeros((20, 20, 5)), 0.4)
@@ -236,14 +240,54 @@ def test_a_resumed_run_is_held_to_the_limit(tmp_path):
     with pytest.raises(MemoryLimitError, match=r"expected a run of at most 10\.0 MiB"):
         hd.infer(GRID, hd.Gibbs(), sweeps=20_000, keep=keep, checkpoint=path, max_memory="10M")
     more = hd.infer(GRID, hd.Gibbs(), sweeps=1100, keep=keep).provenance["memory_at_most"]
-    with pytest.raises(MemoryLimitError, match="expected the arrays of the checkpoint at"):
-        hd.infer(GRID, hd.Gibbs(), sweeps=1100, keep=keep, checkpoint=path, max_memory=more)
+    shutil.copy(path, tmp_path / "other.ckpt")
+    other = {"checkpoint": tmp_path / "other.ckpt", "max_memory": more, "keep": keep}
+    assert hd.infer(GRID, hd.Gibbs(), sweeps=1100, **other).samples.shape == (1, 1100, 1024)
     resumed = hd.infer(GRID, hd.Gibbs(), sweeps=2000, keep=keep, checkpoint=path, max_memory="10M")
     whole = hd.infer(GRID, hd.Gibbs(), sweeps=2000, keep=keep)
     assert (resumed.samples == whole.samples).all()
     energies = [result.observables["energy"] for result in (resumed, whole)]
     assert (energies[0].series == energies[1].series).all()
     assert energies[0].mean == energies[1].mean
+
+
+RESUMED = {
+    "chains": (GRID, hd.Gibbs(), {"chains": 3, "sweeps": 2500}),
+    "herds": (GRID, HERD, {"chains": 2, "sweeps": 60}),
+    "herded": (GRID, hd.HerdedGibbs(), {"chains": 2, "sweeps": 3000}),
+}
+
+
+@pytest.mark.parametrize("case", RESUMED)
+@pytest.mark.parametrize("part", [0.7, 1.0])
+def test_a_run_is_resumed_within_the_limit_that_it_began_with(case, part, tmp_path):
+    model, method, options = RESUMED[case]
+    keep = [hd.Marginals(True), hd.Samples(), hd.Observable(hd.energy)]
+    options = {**options, "keep": keep, "progress": False}
+    whole = hd.infer(model, method, **options)
+    limit = whole.provenance["memory_at_most"]
+    first = {**options, "sweeps": int(part * options["sweeps"])}
+    options |= {"checkpoint": tmp_path / "run.ckpt", "max_memory": limit}
+    hd.infer(model, method, **{**options, **first})
+    tracemalloc.start()
+    try:
+        resumed = hd.infer(model, method, **options)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (resumed.samples == whole.samples).all()
+    assert (resumed.chain_marginals == whole.chain_marginals).all()
+    energies = [result.observables["energy"] for result in (resumed, whole)]
+    assert (energies[0].series == energies[1].series).all()
+    assert resumed.samples.nbytes > 4 * 2**20 and peak < limit + LITTLE
+
+
+def test_the_plan_of_a_resumed_run_reads_no_samples(tmp_path, monkeypatch):
+    path = tmp_path / "run.ckpt"
+    hd.infer(GRID, hd.Gibbs(), sweeps=100, keep=[hd.Samples()], checkpoint=path)
+    monkeypatch.setattr("herded.run.checkpoint_file.read", None)  # not called
+    begun = read_begun(path)
+    assert (begun.done, begun.chains) == (100, 1)
 
 
 def test_a_checkpoint_with_more_samples_than_the_run_has_is_refused(tmp_path):

@@ -63,7 +63,7 @@ class State:
         return {"numbers": numbers, "x": self.x, "tally": self.tally, **own}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Become the state that `arrays` was taken from."""
+        """Become the state that `arrays` was taken from; those that are its own are not copied."""
         mine = {"x": self.x, "tally": self.tally, **self.own}
         hashed = are_in(self.own)
         unknown = sorted(arrays.keys() - mine.keys() - {"numbers"})
@@ -90,5 +90,11 @@ class State:
                 "the state is of another run"
             )
         self.sweep, self.chain, self.total = (int(n) for n in arrays["numbers"])
-        self.x, self.tally = np.array(arrays["x"]), np.array(arrays["tally"])
-        self.own = {name: aligned_copy(arrays[name]) for name in self.own}
+        if arrays["x"] is not self.x:
+            self.x = np.array(arrays["x"])
+        if arrays["tally"] is not self.tally:
+            self.tally = np.array(arrays["tally"])
+        self.own = {
+            name: old if arrays[name] is old else aligned_copy(arrays[name])
+            for name, old in self.own.items()
+        }

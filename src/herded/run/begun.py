@@ -12,7 +12,6 @@ from herded.methods.herded_gibbs import HerdedGibbs
 from herded.moves.blocks import Blocks
 from herded.run import checkpoint_file
 from herded.system.atomic import FilePath
-from herded.system.memory import Size
 
 MOST = 10**15  # sweeps that a checkpoint may claim
 LONGEST = 1000  # characters of a method
@@ -34,12 +33,11 @@ class Begun(NamedTuple):
         return max(0, self.done - self.burn_in)
 
 
-def read_begun(path: FilePath, max_memory: Size | None = None) -> Begun | None:
+def read_begun(path: FilePath) -> Begun | None:
     """The run that a checkpoint holds: one that goes on keeps its burn-in, and what it has done."""
     if not os.path.exists(path):
         return None
-    found = checkpoint_file.read(path, max_memory)
-    header: dict[str, Any] = found[0] if found else {}
+    header: dict[str, Any] = checkpoint_file.read_header(path) or {}
     method = str(header.get("method"))[:LONGEST]
     members = re.search(r"herd=(\d{1,5})\b", method)
     begun = Begun(

@@ -12,9 +12,11 @@ import numpy as np
 
 from herded.errors import CheckpointError, MethodError
 from herded.layouts.bits import member_ranges
+from herded.layouts.hash_tables import are_in
 from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.schedule import is_annealed
+from herded.models.protocol import Model
 from herded.run import checkpoint_file as checkpoints
 from herded.run.loop import ENDLESS
 from herded.run.observables import Observables
@@ -25,6 +27,7 @@ from herded.run.solving import SolverRun
 from herded.run.trace import TraceRecorder
 from herded.system.atomic import FilePath
 from herded.system.memory import Size
+from herded.system.npz import Place
 
 
 def identity(run: SamplerRun) -> dict[str, Any]:
@@ -74,8 +77,16 @@ def _arrays(run: SamplerRun) -> dict[str, np.ndarray]:
 
 
 def resume(run: SamplerRun, path: FilePath, max_memory: Size | None = None) -> None:
-    """Let a run that is about to start resume where its checkpoint, if there is one, stopped."""
-    found = checkpoints.read(path, max_memory, run.fixed_memory)
+    """Let a run that is about to start resume where its checkpoint, if there is one, stopped.
+
+    Samples and series are read into the rooms that the run has reserved for them, and other arrays
+    into those of the run, so that a run that fits within a limit can also be resumed within it.
+    """
+    header = checkpoints.read_header(path)
+    if header is None:
+        return
+    checkpoints.check_same_run(path, header, identity(run))
+    found = checkpoints.read(path, max_memory, run.fixed_memory, _places(run))
     if found is None:
         return
     header, arrays = found
@@ -109,6 +120,32 @@ def resume(run: SamplerRun, path: FilePath, max_memory: Size | None = None) -> N
             if isinstance(recorder, TraceRecorder) and run.sweeps < ENDLESS:
                 recorder.expect(run.sweeps)
         run.layout.fill(chain.block, chain.state)
+
+
+def _places(run: SamplerRun) -> Place:
+    """Where arrays of a checkpoint are read to: rooms, and arrays of the run of the same shape."""
+    rooms, others = dict[str, np.ndarray](), dict[str, np.ndarray]()
+    for c, chain in enumerate(run.chains):
+        state = chain.state
+        own = {} if are_in(state.own) else state.own  # hashed tables are compared with what is read
+        for name, array in {"x": state.x, "tally": state.tally, **own}.items():
+            others[f"{c}/state/{name}"] = array
+        for kind, recorder in chain.recorders.items():
+            for name, array in recorder.arrays.items():
+                if name in recorder.rooms:
+                    rooms[f"{c}/{kind.__name__}/{name}"] = recorder.rooms[name]
+                else:
+                    others[f"{c}/{kind.__name__}/{name}"] = array
+
+    def place(name: str, shape: tuple[int, ...], kind: "np.dtype[Any]") -> np.ndarray | None:
+        room, other = rooms.get(name), others.get(name)
+        if room is not None and (room.dtype, room.shape[1:]) == (kind, shape[1:]):
+            return room[: shape[0]] if shape and shape[0] <= len(room) else None
+        if other is not None and (other.dtype, other.shape) == (kind, shape) and shape:
+            return other if other.flags.writeable else None
+        return None
+
+    return place
 
 
 # -- of a solver that takes long -------------------------------------------------------------------
@@ -221,8 +258,17 @@ def _check_record(run: SamplerRun, path: FilePath, recorder: Recorder) -> None:
             raise _broken(path, "how often it was looked at")
         if name == "series sweeps" and len(array) != len(_looks(recorder)):
             raise _broken(path, "what was looked at")
-        if name in ("samples", "state") and (array >= run.layout.model.cardinalities).any():
+        if name in ("samples", "state") and _has_unknown_states(array, run.layout.model):
             raise _broken(path, "recorded states")
+
+
+def _has_unknown_states(array: np.ndarray, model: Model) -> bool:
+    """Whether a state (..., N) is none of its variable; compared some rows at a time."""
+    if array.ndim == 1:
+        return bool((array >= model.cardinalities).any())
+    rows = max(1, STATES_AT_ONCE // max(array[:1].size, 1))
+    parts = (array[first : first + rows] for first in range(0, len(array), rows))
+    return any(bool((part >= model.cardinalities).any()) for part in parts)
 
 
 def _looks(recorder: Recorder) -> np.ndarray:

@@ -79,7 +79,7 @@ class Plan:
 
 def plan_run(model: Model, name: str, asked: Request) -> Plan:
     """The run that `name` ("auto", "exact", "herded", ...) stands for on this model."""
-    begun = None if asked.checkpoint is None else read_begun(asked.checkpoint, asked.max_memory)
+    begun = None if asked.checkpoint is None else read_begun(asked.checkpoint)
     choice = _choice(model, name, asked, begun)
     samples = isinstance(choice.method, Sampler)
     begun = begun if samples else None

@@ -52,8 +52,8 @@ class Recorder:
         self.arrays[name] = room[: done + len(more)]
 
     def restore(self, name: str, array: np.ndarray) -> None:
-        """Take an array from a checkpoint."""
-        if name in self.rooms:
+        """Take an array from a checkpoint, which may lie in the room for it already."""
+        if name in self.rooms and not np.may_share_memory(array, self.rooms[name]):
             self.arrays[name] = self.rooms[name][:0]
             self.pile(name, array)
         else:

@@ -10,11 +10,14 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from os import PathLike
-from typing import BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
+Place = Callable[[str, tuple[int, ...], "np.dtype[Any]"], np.ndarray | None]
+
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+AT_ONCE = 2**20  # bytes that are read into a place that is there already
 
 
 def read_arrays(
@@ -22,17 +25,46 @@ def read_arrays(
     check_size: Callable[[int], None],
     *,
     kinds: tuple[int, ...] = PACKED,
+    place: Place | None = None,
+    only: str | None = None,
 ) -> dict[str, np.ndarray]:
-    """The arrays of a file, by name; `check_size` is called with their bytes before any is read.
+    """The arrays of a file, by name.
 
     Raises errors of many kinds where it is no such file.
+
+    Parameters
+    ----------
+    source
+    check_size
+        Called before any array is read, with the bytes of those that have no place.
+    kinds
+        How arrays may be packed.
+    place
+        Gives the array that values of a name, a shape and a type are read into; None where there
+        is none.
+    only
+        The one array that is read.
     """
     with zipfile.ZipFile(source) as file:
-        members = file.infolist()
-        if any(member.compress_type not in kinds for member in members):
+        members = {member.filename.removesuffix(".npy"): member for member in file.infolist()}
+        if any(member.compress_type not in kinds for member in members.values()):
             raise ValueError("packed in another way, which may have no bounds")
-        check_size(sum(member.file_size for member in members))
-        return {member.filename.removesuffix(".npy"): _array(file, member) for member in members}
+        if only is not None:
+            members = {only: members[only]}
+        places = {}
+        if place is not None:
+            for name, member in members.items():
+                with file.open(member) as stream:
+                    found = place(name, *_read_header(stream, member.file_size))
+                if found is not None:
+                    places[name] = found
+        check_size(sum(one.file_size for name, one in members.items() if name not in places))
+        for name, room in places.items():
+            _read_into(room, file, members[name])
+        return {
+            name: places[name] if name in places else _array(file, member)
+            for name, member in members.items()
+        }
 
 
 def _array(file: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
@@ -40,12 +72,30 @@ def _array(file: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
     with file.open(member) as source:
         data = source.read(member.file_size + 1)  # at most that, whatever the real size is
     stream = io.BytesIO(data)
+    shape, kind = _read_header(stream, len(data))
+    return np.frombuffer(data, kind, offset=stream.tell()).reshape(shape)
+
+
+def _read_into(room: np.ndarray, file: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+    """Read the values of an array into one of its shape and type, some rows at a time."""
+    with file.open(member) as stream:
+        _read_header(stream, member.file_size)
+        row = room[:1].nbytes
+        rows = max(1, AT_ONCE // max(row, 1))
+        for first in range(0, len(room), rows):
+            some = room[first : first + rows]
+            some[...] = np.frombuffer(stream.read(some.nbytes), room.dtype).reshape(some.shape)
+        if stream.read(1):  # which also compares the checksum
+            raise ValueError("more than the array it says")
+
+
+def _read_header(stream: IO[bytes], size: int) -> tuple[tuple[int, ...], "np.dtype[Any]"]:
+    """The shape and the type of an array that is all that is left of so many bytes."""
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError("arrays of numbers have headers of version 1")
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # numpy warns of headers that it should not read
         shape, fortran, kind = np.lib.format.read_array_header_1_0(stream)
-    begin = stream.tell()
-    if kind.hasobject or fortran or len(data) - begin != math.prod(shape) * kind.itemsize:
+    if kind.hasobject or fortran or size - stream.tell() != math.prod(shape) * kind.itemsize:
         raise ValueError("not the array it says")
-    return np.frombuffer(data, kind, offset=begin).reshape(shape)
+    return shape, kind
