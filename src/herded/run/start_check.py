@@ -12,6 +12,7 @@ from herded.errors import HerdedError
 from herded.models.evidence import called
 from herded.run.control import different_entry, run_herds
 from herded.run.diagnostics import and_others, state_name
+from herded.run.interruption import flag_interrupted
 from herded.run.length_diagnostics import EQUAL_STARTS, SAME_START, START_MATTERS, sentences
 from herded.run.observed import with_doubt
 from herded.run.result import Diagnostic, Result
@@ -51,6 +52,8 @@ def with_other_starts(result: Result, max_memory: Size | None) -> Result:
         herds = run_herds(result.model, MEMBERS, HERDS, sweeps, max_memory, moves=moves)
     except HerdedError:
         return result
+    if herds.provenance["interrupted"]:
+        return flag_interrupted(result, "a comparison with random starts")
     if not herds.sweeps:
         return result
     worst = different_entry(result.chain_marginals.mean(axis=0), herds.chain_marginals)
