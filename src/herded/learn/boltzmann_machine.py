@@ -15,6 +15,7 @@ from herded.models.checks import edge_array, shown
 from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import pairwise_model
 from herded.models.support import member_starts
+from herded.run.loop import raises_interrupted
 from herded.system import memory
 from herded.system.exp import exp_array
 from herded.system.stream import stream_key
@@ -103,6 +104,7 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         self.seed = seed
         self.progress = progress
 
+    @raises_interrupted
     def fit(self, X: ArrayLike, y: object = None) -> "BoltzmannMachine":
         """Learn from rows of features.
 

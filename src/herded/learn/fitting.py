@@ -19,7 +19,7 @@ from herded.models.checks import number_array, shown
 from herded.models.evidence import called
 from herded.models.protocol import Model
 from herded.run.infer import users_level
-from herded.run.loop import interruptible
+from herded.run.loop import interruptible, raises_interrupted
 from herded.run.training import shuffled
 from herded.system import memory
 from herded.system.memory import Size
@@ -28,6 +28,7 @@ HELD = 13  # purpose of a stream
 FAR = 10.0  # beyond log(rows): log-odds that no rows of data speak for
 
 
+@raises_interrupted
 def fit(
     model: Model,
     data: ArrayLike,

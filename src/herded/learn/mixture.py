@@ -22,6 +22,7 @@ from herded.learn.mixture_sweeps import Kept, empty_kept, start_members, sweep_p
 from herded.methods.options import check_herd, check_seed, is_whole
 from herded.models.checks import shown
 from herded.run.intervals import t_quantile
+from herded.run.loop import raises_interrupted
 from herded.system import memory
 from herded.system.atomic import FilePath
 from herded.system.exp import log
@@ -149,6 +150,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         self.progress = progress
         self.max_memory = max_memory
 
+    @raises_interrupted
     def fit(self, X: ArrayLike, y: object = None) -> "DirichletMixture":
         """Sample partitions of the rows of X.
 

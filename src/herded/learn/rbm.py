@@ -15,6 +15,7 @@ from herded.methods.options import check_herd, check_seed, is_between, is_whole
 from herded.models.checks import shown, whole_array
 from herded.models.factor_graph import FactorGraph
 from herded.run.infer import users_level
+from herded.run.loop import raises_interrupted
 from herded.run.training import diverged, shuffled, watched
 from herded.system.stream import draws, stream_key
 
@@ -118,6 +119,7 @@ class RBM(TransformerMixin, BaseEstimator):
         tags.input_tags.positive_only = True
         return tags
 
+    @raises_interrupted
     def fit(self, X: ArrayLike, y: object = None) -> "RBM":
         """Learn from rows of states.
 

@@ -10,6 +10,7 @@ from herded.learn.selection import select_variables
 from herded.learn.selection_result import Selection
 from herded.methods.options import is_between
 from herded.models.checks import shown
+from herded.run.loop import raises_interrupted
 
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
@@ -82,6 +83,7 @@ class VariableSelector(SelectorMixin, RegressorMixin, BaseEstimator):
         self.threshold = threshold
         self.seed = seed
 
+    @raises_interrupted
     def fit(self, X: ArrayLike, y: ArrayLike) -> "VariableSelector":
         """Find the posterior probabilities of columns, and average coefficients."""
         if not is_between(self.threshold, 0, 1):

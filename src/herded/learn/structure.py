@@ -22,6 +22,7 @@ from herded.methods.options import check_seed, is_between, is_whole
 from herded.models.checks import number_array, shown
 from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import pairwise_model
+from herded.run.loop import raises_interrupted
 from herded.run.training import shuffled, watched
 from herded.system.exp import exp_array, log_array
 
@@ -79,6 +80,7 @@ class Structure:
         return f"Structure({len(self.edges)} edges between {n} spins, penalty {self.penalty:.3g})"
 
 
+@raises_interrupted
 def find_structure(
     data: ArrayLike,
     *,

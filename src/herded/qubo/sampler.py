@@ -19,9 +19,10 @@ from herded.methods.options import is_between, is_whole
 from herded.models.convert.bqm import VALUES, without_names
 from herded.qubo.biases import Biases, read_biases
 from herded.qubo.cooling import KINDS, Cooling, cooling
-from herded.run.loop import NO_PART, interruptible, run_all, without_part
+from herded.run.loop import interruptible, run_all, without_part
 from herded.run.results import in_full
 from herded.run.sampling import SamplerRun
+from herded.system.interrupts import NO_PART
 
 try:
     import dimod

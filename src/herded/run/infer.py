@@ -34,7 +34,7 @@ from herded.run.diagnostics import Note
 from herded.run.interruption import INTERRUPTED, check_on_interrupt, flag_interrupted, settle
 from herded.run.keep import Keep
 from herded.run.length_diagnostics import EQUAL_STARTS
-from herded.run.loop import ENDLESS, NO_PART, interruptible, run_all, without_part
+from herded.run.loop import ENDLESS, interruptible, run_all, without_part
 from herded.run.observables import Observable
 from herded.run.progress import Callback
 from herded.run.recommend import Recommendation
@@ -45,6 +45,7 @@ from herded.run.sampler_memory import check_run, flag_full, limit_run, run_lengt
 from herded.run.sampling import BRIEF, MOST_UPDATES, SamplerRun, first_states
 from herded.run.solving import SolverRun, refuse_for_solver
 from herded.system import atomic, memory
+from herded.system.interrupts import NO_PART
 from herded.system.memory import Size
 
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")

@@ -5,8 +5,8 @@ from dataclasses import replace
 from herded.errors import Interrupted, MethodError
 from herded.models.checks import shown
 from herded.models.summary import count
-from herded.run.loop import NO_PART
 from herded.run.result import Diagnostic, Result
+from herded.system.interrupts import NO_PART
 
 INTERRUPTED = "interrupted"  # the kind of the diagnostic
 CHOICES = ("raise", "return")

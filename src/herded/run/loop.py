@@ -7,6 +7,7 @@ KeyboardInterrupt. Whoever runs the loop then raises `Interrupted` with what was
 """
 
 import contextlib
+import functools
 import math
 import signal
 import sys
@@ -14,19 +15,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, cast
 
 from herded.errors import Interrupted
 from herded.run.progress import Callback, Progress, Snapshot
+from herded.system.interrupts import NO_PART, SAME_PRESS
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 ENDLESS = 2**60  # sweeps of a run that only the clock ends
 LONGEST = 0.1  # seconds of a block of a run with a time limit
 SHARE = 0.5  # of the time so far: early blocks are short, for callbacks
 PROMPT = 0.5  # seconds of a block of any other run: Ctrl-C, checkpoints and bars wait for its end
-
-
-SAME_PRESS = 1.0  # seconds: wrappers such as `uv run` pass on a signal that came already
-NO_PART = "interrupted before the end: there is no partial result"
 
 
 class BlockDropped(KeyboardInterrupt):
@@ -206,6 +206,17 @@ def without_part() -> Iterator[None]:
         raise
     except KeyboardInterrupt as error:
         raise Interrupted(NO_PART) from error
+
+
+def raises_interrupted(function: Function) -> Function:
+    """The function, whose `KeyboardInterrupt` is an `Interrupted` wherever Ctrl-C comes in it."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        with without_part():
+            return function(*args, **options)
+
+    return cast(Function, call)
 
 
 def interruptible(*, brief: bool = False) -> contextlib.AbstractContextManager[threading.Event]:

@@ -27,11 +27,12 @@ from herded.models.protocol import Model
 from herded.models.summary import count
 from herded.run.executors import Workers
 from herded.run.infer import infer
-from herded.run.loop import NO_PART, interrupted_together
+from herded.run.loop import interrupted_together
 from herded.run.progress import Progress
 from herded.run.recommend import Recommendation
 from herded.run.result import Result
 from herded.system.atomic import FilePath
+from herded.system.interrupts import NO_PART
 
 BATCH = 0.05  # seconds
 LARGEST = 256  # models

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from herded.system.interrupts import HeldInterrupts, held_interrupts
 from herded.system.kernel_cache import folder_of
 
 CACHE = os.environ.get("HERDED_CACHE", "1") != "0"
@@ -62,7 +63,9 @@ class Kernel:
         return self._inner._numba_type_
 
     def _first_call(self, *arguments: Any) -> Any:
-        return self.dispatcher(*arguments)
+        """Import, wrap, load or compile, and run; Ctrl-C comes afterwards."""
+        with held_interrupts():
+            return self.dispatcher(*arguments)
 
 
 _WRAPPING = threading.RLock()
@@ -172,17 +175,21 @@ class _Compilers:
     def __init__(self) -> None:
         self.working = 0
         self.collecting = False
+        self.held = HeldInterrupts()
 
     def on_start(self, event: Any) -> None:
         if self.working == 0:  # Numba compiles one at a time, and those within it
             self.collecting = gc.isenabled()
             gc.disable()
+            self.held.begin()
         self.working += 1
 
     def on_end(self, event: Any) -> None:
         self.working -= 1
-        if self.working == 0 and self.collecting:
-            gc.enable()
+        if self.working == 0:
+            if self.collecting:
+                gc.enable()
+            self.held.end()
 
 
 _COMPILERS = _Compilers()
@@ -199,8 +206,9 @@ def _numba() -> Any:
     collecting = gc.isenabled()
     gc.disable()  # an import makes much and drops little: to look for what it drops takes 0.04 s
     try:
-        import numba
-        from numba.core import event
+        with held_interrupts():  # what is imported in part cannot be imported again
+            import numba
+            from numba.core import event
     finally:
         if collecting:
             gc.enable()

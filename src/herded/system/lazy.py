@@ -30,11 +30,14 @@ def attach(package: str, extras: Sequence[str] = ()) -> Lazy:
             # Python looks for a close spelling in what an error is about.
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=sys.modules[package])
-        value = importlib.import_module(home_of[name])
-        if hasattr(value, "__path__"):  # a package, whose names are modules
-            value = importlib.import_module(f"{value.__name__}.{name}")
-        else:
-            value = getattr(value, name)
+        from herded.system.interrupts import held_interrupts  # wanted by no bare `import herded`
+
+        with held_interrupts():
+            value = importlib.import_module(home_of[name])
+            if hasattr(value, "__path__"):  # a package, whose names are modules
+                value = importlib.import_module(f"{value.__name__}.{name}")
+            else:
+                value = getattr(value, name)
         # Stored, so that it is found at once, also where a module of that name was imported since.
         setattr(sys.modules[package], name, value)
         return value

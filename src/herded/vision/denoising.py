@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from herded.errors import HerdedWarning
 from herded.methods.protocol import Method
-from herded.run.loop import interrupted_together
+from herded.run.loop import interrupted_together, raises_interrupted
 from herded.vision.choices import checked
 from herded.vision.restoration import Denoised, Runs, restore_grey, restore_two_levels
 from herded.vision.selection import restore_by_evidence
@@ -23,6 +23,7 @@ from herded.vision.selection import restore_by_evidence
 __all__ = ["Denoised", "denoise", "restore"]
 
 
+@raises_interrupted
 def denoise(
     image: ArrayLike,
     sigma: float | None = None,
@@ -98,7 +99,7 @@ def denoise(
     """
     found = _restored(image, sigma, coupling, levels, noise, Runs(method, sweeps))
     if found.misfit is not None:
-        warnings.warn(str(found.misfit), HerdedWarning, stacklevel=2)
+        warnings.warn(str(found.misfit), HerdedWarning, stacklevel=3)
     return found.image
 
 

@@ -1,0 +1,69 @@
+"""Hold Ctrl-C back while something runs that an exception would leave half-done.
+
+An import that is interrupted leaves modules that are never whole again in this process: Numba and
+the libraries it loads fail at every later use. Compilers may lose an exception, too.
+"""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from herded.errors import Interrupted
+
+NO_PART = "interrupted before the end: there is no partial result"
+SAME_PRESS = 1.0  # seconds: wrappers such as `uv run` pass on a signal that came already
+
+
+class HeldInterrupts:
+    """Ctrl-C held back from `begin` to `end`, by the main thread; elsewhere nothing happens."""
+
+    def __init__(self) -> None:
+        self.before: Any = None
+        self.pressed: float | None = None
+
+    def begin(self) -> None:
+        """Note signals from now on, where the program has a handler for them."""
+        self.before = self.pressed = None
+        if threading.current_thread() is not threading.main_thread():
+            return
+        before = signal.getsignal(signal.SIGINT)
+        if callable(before):
+            self.before = before
+            signal.signal(signal.SIGINT, self._note)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        """Note the first signal; one that comes a second later or more is delivered at once."""
+        if self.pressed is None:
+            self.pressed = time.monotonic()
+        elif time.monotonic() - self.pressed > SAME_PRESS:
+            self.end()
+
+    def end(self) -> None:
+        """Restore the handler, and deliver the signal to it if it came."""
+        before, self.before = self.before, None
+        if before is None:
+            return
+        signal.signal(signal.SIGINT, before)
+        if self.pressed is not None:
+            self.pressed = None
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except Interrupted:
+                raise
+            except KeyboardInterrupt as error:
+                raise Interrupted(NO_PART) from error
+
+
+@contextmanager
+def held_interrupts() -> Iterator[None]:
+    """Deliver Ctrl-C at the end of the block, as `Interrupted`, not within it."""
+    held = HeldInterrupts()
+    held.begin()
+    try:
+        yield
+    finally:
+        held.end()
