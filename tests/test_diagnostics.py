@@ -13,7 +13,15 @@ from strategies import models
 
 import herded as hd
 from herded.models.support import dispersed_starts, start_state
-from herded.run.diagnostics import ALONE, DRAWS, TOLERANCE, confinement, disagreement
+from herded.run.diagnostics import (
+    ALONE,
+    FALSE_ALARMS,
+    TOLERANCE,
+    confinement,
+    disagreement,
+    most_spread,
+)
+from herded.run.variable_times import VariableTimes
 from herded.system.stream import stream_key
 
 ZERO = -np.inf
@@ -74,9 +82,24 @@ def test_the_rule(ones, sweeps):
     """Beyond a tolerance of the mean, and beyond what independent draws explain."""
     p = np.array(ones)
     mean, spread = p.mean(), p.std(ddof=1)
-    bound = max(TOLERANCE * np.sqrt(len(p)), DRAWS * np.sqrt(mean * (1 - mean) / sweeps))
+    drawn = np.sqrt(mean * (1 - mean) / sweeps)
+    bound = max(TOLERANCE * np.sqrt(len(p)), most_spread(len(p), 1) * drawn)
     if abs(spread - bound) > 1e-9:
         assert bool(disagreement(ONE, *frequencies(*ones, sweeps=sweeps))) == (spread > bound)
+
+
+def test_chains_that_remember_their_states_may_differ_by_more():
+    slow = VariableTimes(np.array([0]), np.array([50.0]), np.array([50.0]))
+    found = frequencies(0.4, 0.6, 0.5, sweeps=1000)
+    assert "disagree" in disagreement(ONE, *found)
+    assert disagreement(ONE, *found, times=slow) == ""
+
+
+@pytest.mark.parametrize("chains", [2, 3, 4])
+def test_the_spread_of_many_variables_is_rarely_beyond_the_most(chains):
+    rng = np.random.default_rng(chains)
+    spreads = rng.normal(size=(chains, 2000, 1000)).std(axis=0, ddof=1).max(axis=1)
+    assert (spreads > most_spread(chains, 1000)).mean() <= 2 * FALSE_ALARMS
 
 
 @pytest.mark.parametrize("method", [hd.Gibbs(), hd.HerdedGibbs(weights="pooled", slack=4.0)])

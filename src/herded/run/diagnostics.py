@@ -17,13 +17,17 @@ from herded.models.protocol import Model
 from herded.models.reach import reach, reach_in_blocks
 from herded.models.split import Split, find_split
 from herded.models.support import FEW_TRIES, possible_states, start_state
+from herded.run.variable_times import NO_TIMES, VariableTimes, noise_of_frequencies
 from herded.system.stream import stream_key
 
 # Chains disagree when their standard error is above TOLERANCE, and each strays DRAWS times further
-# than that many independent draws would. `python -m benchmarks --only caution` prints how often
-# they do, and are right.
+# than draws with the autocorrelation times of the run would. Of two or three chains the spread is
+# known badly, so that some of many variables stray further by chance: FALSE_ALARMS is the share of
+# runs in which one of them does. `python -m benchmarks --only caution` prints how often chains
+# disagree, and are right.
 TOLERANCE = 0.025
 DRAWS = 4.0
+FALSE_ALARMS = 1e-3
 
 # Members of a herd have not moved on when more of them are as they were than chance explains: by
 # STUCK, and by so many standard deviations.
@@ -66,17 +70,28 @@ SHOWN = 3  # names in a sentence
 # -- chains that disagree -------------------------------------------------------------------------
 
 
-def disagreement(model: Model, frequencies: np.ndarray, sweeps: int, members: int = 1) -> str:
+def disagreement(
+    model: Model,
+    frequencies: np.ndarray,
+    sweeps: int,
+    members: int = 1,
+    times: VariableTimes | None = None,
+) -> str:
     """A sentence about the variable that chains disagree on most, or nothing if they agree.
 
-    Chains may be herds of so many members.
+    Chains may be herds of so many members. Without `times` draws count as independent.
     """
     chains = len(frequencies)
     if chains < 2 or sweeps < 1:
         return ""
     mean, spread = frequencies.mean(axis=0), frequencies.std(axis=0, ddof=1)
-    drawn = np.sqrt(mean * (1 - mean) / (sweeps * members))
-    excess = spread / np.maximum(TOLERANCE * np.sqrt(chains), DRAWS * drawn)
+    if times is None:
+        times = NO_TIMES
+    others = times.longest_around_own
+    drawn = noise_of_frequencies(mean, sweeps * members, times.variables, times.around_own, others)
+    excess = spread / np.maximum(
+        TOLERANCE * np.sqrt(chains), most_spread(chains, len(mean)) * drawn
+    )
     if excess.max(initial=0.0) <= 1:
         return ""
     i, k = np.unravel_index(int(excess.argmax()), excess.shape)
@@ -90,6 +105,22 @@ def disagreement(model: Model, frequencies: np.ndarray, sweeps: int, members: in
         f"{sweeps} sweeps: the model has several modes or mixes slowly, so do not trust these "
         "averages; use exact inference where it fits, or more sweeps until the chains agree"
     )
+
+
+def most_spread(chains: int, variables: int) -> float:
+    """How many times its expectation the spread of any of some variables may be by chance.
+
+    The square of a spread follows chi-squared with chains - 1 degrees of freedom, whose tail is at
+    most exp(-x / 2) for one or two of them. `DRAWS` is enough for more.
+
+    Examples
+    --------
+    >>> from herded.run.diagnostics import most_spread
+    >>> [round(most_spread(chains, 1000), 2) for chains in (2, 3, 4)]
+    [5.26, 4.0, 4.0]
+    """
+    tail = 2.0 * np.log(max(variables, 1) / FALSE_ALARMS) / (chains - 1)
+    return max(DRAWS, float(np.sqrt(tail))) if chains < 4 else DRAWS
 
 
 # -- members that have not moved ------------------------------------------------------------------

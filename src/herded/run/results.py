@@ -25,7 +25,7 @@ from herded.run.loop import ENDLESS
 from herded.run.observables import Observables
 from herded.run.observed import observed, with_doubt
 from herded.run.result import Best, Curve, Diagnostic, Pairs, Result, curve_of
-from herded.run.run_length import assess
+from herded.run.run_length import RunLength, assess
 from herded.run.sampling import SamplerRun
 from herded.run.solving import SolverRun
 from herded.run.trace import Trace, TraceRecorder, start_is_shared
@@ -61,7 +61,10 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
         facts["saved"] = run.saved
     bridged = _bridged(run) if run.layout.bridges and recorded else {}
     kept = _recorded(run, recorded) | bridged if recorded else {}
-    findings = _findings(run, doubt, kept) if recorded else ()
+    length = _run_length(run, kept) if recorded else None
+    if length is not None and length.times is not None:
+        kept["times"] = length.times
+    findings = _findings(run, doubt, kept, length) if recorded else ()
     if "observables" in kept:
         serious = "; ".join(one.message for one in findings if one.severity == "warning")
         kept["observables"] = with_doubt(kept["observables"], serious)
@@ -195,7 +198,19 @@ def _bridged(run: SamplerRun) -> dict[str, Any]:
     return {} if found is None else {"log_z": found.log_z, "bridged": found}
 
 
-def _findings(run: SamplerRun, doubt: str, kept: dict[str, Any]) -> tuple[Diagnostic, ...]:
+def _run_length(run: SamplerRun, kept: dict[str, Any]) -> RunLength | None:
+    """What the traces tell; nothing of annealing, nor where nothing is averaged over the run."""
+    if getattr(run.method, "schedule", None) is not None:
+        return None
+    if len(run.chains) == 1 and run.keep.keys() <= WITHOUT_MEANS:
+        return None
+    traces = [cast(TraceRecorder, chain.recorders[Trace]) for chain in run.chains]
+    return assess(traces, kept.get("observables"), run.layout.model)
+
+
+def _findings(
+    run: SamplerRun, doubt: str, kept: dict[str, Any], length: RunLength | None
+) -> tuple[Diagnostic, ...]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
     model, chains, found = run.layout.model, run.chains, list[Diagnostic]()
 
@@ -221,16 +236,16 @@ def _findings(run: SamplerRun, doubt: str, kept: dict[str, Any]) -> tuple[Diagno
         return tuple(found)
     if len(chains) > 1:
         frequencies = _estimates(run, False)
-        warn("disagreement", disagreement(model, frequencies, run.recorded, run.layout.members))
+        times = None if length is None else length.times
+        members = run.layout.members
+        warn("disagreement", disagreement(model, frequencies, run.recorded, members, times))
     if run.layout.is_herd:
         warn("immobility", _moves(run))
     is_confined = any(one.kind == "confinement" for one in found)  # more sweeps are no remedy
-    if not is_confined and (len(chains) > 1 or not run.keep.keys() <= WITHOUT_MEANS):
-        traces = [cast(TraceRecorder, chain.recorders[Trace]) for chain in chains]
-        length = assess(traces, kept.get("observables"), model)
-        found += length_diagnostics(
-            length, run.recorded, run.burn_in, start_is_shared(iter(traces)), len(chains) > 1
-        )
+    if length is not None and not is_confined:
+        traces = (cast(TraceRecorder, chain.recorders[Trace]) for chain in chains)
+        is_shared = start_is_shared(traces)
+        found += length_diagnostics(length, run.recorded, run.burn_in, is_shared, len(chains) > 1)
     if run.layout.reports and not any(one.kind == SHORT_RUN for one in found):
         trips = run.layout.report([chain.state for chain in chains]).get("round_trips", [])
         few = few_round_trips(trips, run.recorded)

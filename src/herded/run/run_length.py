@@ -19,13 +19,20 @@ from herded.models.evidence import called
 from herded.models.protocol import Model
 from herded.run.autocorrelation import WINDOW, autocorrelation_times
 from herded.run.trace import TraceRecorder
+from herded.run.variable_times import (
+    RESOLVED,
+    VariableTimes,
+    in_sweeps,
+    times_around_own_means,
+)
 
 MIN_TIMES = 10.0  # autocorrelation times that a run should last
+FEW_ROWS = 4  # chains, below which a run should last longer: they tell a time less well
 MANY_ROWS = 16  # members of all herds, from whose own averages times are told
 ERRORS = 1.5  # standard errors that make a lower bound of an estimate,
 LONG_ERRORS, LONG = 0.5, 64  # and of few chains, whose are large, of so many looks
 MIN_SHOWN = 1.6  # looks: a shorter time cannot be told from none
-RESOLVED, UNRESOLVED = 1.3, 0.25  # looks, from which a time is told; what is taken of a shorter one
+UNRESOLVED = 0.25  # looks: what is taken of a time that is shorter than can be told
 HALVES_ERRORS = 5.0  # standard errors between two halves that chance does not explain
 BINS = 64  # into which the series of an observable is averaged
 MAX_ENTRIES = 32  # of an array-valued observable, and rows times entries at most
@@ -42,6 +49,7 @@ class Series(NamedTuple):
     names: tuple[str, ...]
     variables: tuple[tuple[int, ...], ...]  # that each quantity is about
     noise: np.ndarray | None = None  # variance of values that are averages over that of single ones
+    is_of_variables: bool = False  # one quantity for each traced variable
 
 
 class Finding(NamedTuple):
@@ -59,6 +67,8 @@ class Finding(NamedTuple):
         How many standard errors these are apart.
     others : int
         How many other quantities are above the limit, too.
+    wanted_times : float
+        Autocorrelation times that the run should last.
     """
 
     name: str
@@ -67,6 +77,7 @@ class Finding(NamedTuple):
     halves: tuple[float, float]
     errors: float
     others: int
+    wanted_times: float = MIN_TIMES
 
 
 class RunLength(NamedTuple):
@@ -75,22 +86,26 @@ class RunLength(NamedTuple):
     slow: Finding | None
     drift: Finding | None
     time: float  # typical autocorrelation time in sweeps, of the slowest kind of quantity
+    times: VariableTimes | None = None  # of traced variables; None of a run of a few sweeps
 
 
 def assess(recorders: Sequence[TraceRecorder], observables: Any, model: Model) -> RunLength:
     """Judge a run by the traces of its chains and by what was kept of observables."""
     found: list[tuple[Finding, bool, bool]] = []
-    longest = 0.0
+    longest, variable_times = 0.0, None
     for series in (*_traced(recorders, model), *_observed(observables)):
         times, bounds = series_times(series)
+        if variable_times is None and series.is_of_variables:
+            variable_times = _variable_times(series, times, bounds, recorders)
         halves, errors = compare_halves(series, times)
         own = 1.0 if series.noise is None else series.noise
         bounds = bounds * own
         typical = float(np.median(times * own)) if len(times) else 0.0
         typical = typical if typical > RESOLVED else UNRESOLVED * typical
         longest = max(longest, typical * series.spacing)
-        looks = len(series.values)
-        slow = bounds >= max(looks / MIN_TIMES, MIN_SHOWN)
+        looks, rows = series.values.shape[:2]
+        least_times = MIN_TIMES * max(FEW_ROWS / rows, 1.0) if rows > 1 else MIN_TIMES
+        slow = bounds >= max(looks / least_times, MIN_SHOWN)
         drifts = np.abs(errors) > HALVES_ERRORS
         for q in np.flatnonzero(slow | drifts):
             finding = Finding(
@@ -100,6 +115,7 @@ def assess(recorders: Sequence[TraceRecorder], observables: Any, model: Model) -
                 (float(halves[0, q]), float(halves[1, q])),
                 float(abs(errors[q])),
                 0,
+                least_times,
             )
             found.append((finding, bool(slow[q]), bool(drifts[q])))
     slow_ones = [finding for finding, is_slow, _ in found if is_slow]
@@ -108,7 +124,19 @@ def assess(recorders: Sequence[TraceRecorder], observables: Any, model: Model) -
         _worst(slow_ones, key=lambda one: one.time),
         _worst(drifting, key=lambda one: one.errors),
         longest,
+        variable_times,
     )
+
+
+def _variable_times(
+    series: Series, times: np.ndarray, bounds: np.ndarray, recorders: Sequence[TraceRecorder]
+) -> VariableTimes:
+    """What `series_times` found of each variable, and times around the means of chains."""
+    upper = np.where(bounds > 0, times * times / np.where(bounds > 0, bounds, 1.0), 0.0)
+    upper = np.where(times >= RESOLVED, upper, 0.0)  # else nothing is known but that it is short
+    variables = recorders[0].variables
+    own = times_around_own_means(series.values, len(recorders), series.spacing)
+    return VariableTimes(variables, in_sweeps(upper, series.spacing, 0.0), own)
 
 
 def _worst(found: list[Finding], key: Any) -> Finding | None:
@@ -242,6 +270,7 @@ def _traced(recorders: Sequence[TraceRecorder], model: Model) -> Iterator[Series
         spacing,
         tuple(f"variable {called(model, int(i))}" for i in variables),
         tuple((int(i),) for i in variables),
+        is_of_variables=True,
     )
     if len(pairs):
         alike = (looks[:, :, pairs[:, 0]] == looks[:, :, pairs[:, 1]]).view(np.uint8)

@@ -28,6 +28,7 @@ MIN_VARIABLES, MAX_VARIABLES = 16, 128
 MAX_LONE_VARIABLES = 64  # of a chain that is no herd: their autocorrelations take longer
 MAX_LOOKS = 32  # moments that a herd's trace holds
 MAX_LONE_LOOKS = 128  # of a single chain whose samples lie in a block anyway, or of a ladder:
+FEWEST_LOOKS = 8  # of a run that would be quicker without a stop for each
 FEW_MEMBERS = 4  # so few that only autocorrelations tell a time
 MAX_PAIRS = 64
 PURPOSE = 11  # of the random numbers that choose the variables
@@ -73,13 +74,16 @@ class TraceRecorder(Recorder):
             "series looks": np.empty((0, *shape), layout.state_type),
             "series sweeps": np.empty(0, np.int64),
             "seen": np.zeros(1, np.int64),
-            "every": np.full(1, 1 if reads else layout.least_block, np.int64),
+            "every": np.ones(1, np.int64),
         }
 
     def expect(self, sweeps: int) -> None:
         """Space the looks as they will be after `sweeps` sweeps, to make none that is dropped."""
         every = self.arrays["every"]
-        while sweeps > self.most * every[0]:
+        cheap = 1 if self.reads else self.layout.least_block  # sweeps at once
+        while sweeps > self.most * every[0] or (
+            every[0] < cheap and sweeps >= 2 * FEWEST_LOOKS * every[0]
+        ):
             every *= 2
 
     def begin(self, state: State) -> None:
