@@ -41,6 +41,7 @@ MOST_UPDATES = 2**25  # of all variables in it
 BURN_IN = 4  # a part in so many
 DIFFERENT = 0.05  # of two probabilities, beyond
 SIGMAS = 6.0  # standard errors of the herds
+ANSWER_SIGMAS = 4.0  # of the answer, where it has a noise of its own, which is an upper bound
 LONG = 8_000  # updates of a variable in a run that herds in time, from which on it has a control
 CONTROLLED = 2  # which has one part in so many of them,
 CONTROLLED_IN_BLOCKS = 8  # or in blocks, where an update of a herd takes no less time
@@ -206,13 +207,20 @@ def _compared(result: Result, name: str, max_memory: Size | None) -> str | None:
     return ""
 
 
-def different_entry(answer: np.ndarray, chains: np.ndarray) -> tuple[int, int, int] | None:
-    """Where an answer (N, K) is furthest from chains (C, N, K), beyond their noise.
+def different_entry(
+    answer: np.ndarray,
+    chains: np.ndarray,
+    answer_noise: np.ndarray | float = 0.0,
+    least_noise: np.ndarray | float = 0.0,
+) -> tuple[int, int, int] | None:
+    """Where an answer (N, K) is furthest from chains (C, N, K), beyond the noise of both.
 
-    The variable, the state, and how many other variables differ too; None where they agree.
+    The noise of the chains' mean follows from their spread, and is at least `least_noise`. Returns
+    the variable, the state, and how many other variables differ too; None where they agree.
     """
     gap, noise = _gaps(answer, chains)
-    excess = gap - SIGMAS * noise
+    noise = np.maximum(noise, least_noise)
+    excess = gap - np.hypot(SIGMAS * noise, ANSWER_SIGMAS * answer_noise)
     if excess.max(initial=0.0) <= DIFFERENT:
         return None
     i, k = (int(place) for place in np.unravel_index(int(excess.argmax()), excess.shape))

@@ -33,7 +33,7 @@ from herded.run.checkpoint import resume, resume_solver, save, save_solver
 from herded.run.diagnostics import Note
 from herded.run.interruption import INTERRUPTED, check_on_interrupt, flag_interrupted, settle
 from herded.run.keep import Keep
-from herded.run.length_diagnostics import EQUAL_STARTS
+from herded.run.length_diagnostics import needs_other_starts
 from herded.run.loop import ENDLESS, interruptible, run_all, without_part
 from herded.run.observables import Observable
 from herded.run.progress import Callback
@@ -334,10 +334,10 @@ def run_method(
 
             result = with_control(result, seconds, max_memory)
         asked_to_stop = stopped or stop.is_set()
-        if not asked_to_stop and any(d.kind == EQUAL_STARTS for d in result.diagnostics):
-            from herded.run.start_check import with_other_starts  # seldom wanted
+        if not asked_to_stop and needs_other_starts(result):
+            from herded.run.start_check import with_other_starts  # loads much else
 
-            result = with_other_starts(result, max_memory)
+            result = with_other_starts(result, max_memory, seconds)
         if run.is_full:
             result = flag_full(result)
         issue(result)

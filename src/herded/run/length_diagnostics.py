@@ -2,13 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 
+from herded.models.factor_graph import has_factors
+from herded.models.protocol import Model
 from herded.run.diagnostics import Note
-from herded.run.result import Diagnostic
+from herded.run.result import Diagnostic, Result
 from herded.run.run_length import MIN_TIMES, Finding, RunLength
 
 SHORT_RUN, HALVES_DIFFER, EQUAL_STARTS = "short run", "halves differ", "equal starts"
 START_MATTERS = "start matters"
+ROUND_TRIPS = "round trips"  # the quantity of a ladder's short run
 SAME_START = "all chains started from the same state, so that their agreement proves little"
+
+FEW_STARTS = 16  # chains and members of herds, of which all may begin in one of two modes by chance
 
 AT_LEAST_A_SWEEP = Finding("every variable", (), 1.0, (0.0, 0.0), 0.0, 0)
 
@@ -58,15 +63,44 @@ def few_round_trips(trips: Sequence[float], sweeps: int) -> Diagnostic | None:
         f"have missed modes: {remedy}"
     )
     figures = {"autocorrelation_time": time, "sweeps": float(sweeps), "times": float(least)}
-    return Diagnostic(SHORT_RUN, "warning", message, "round trips", (), figures, remedy)
+    return Diagnostic(SHORT_RUN, "warning", message, ROUND_TRIPS, (), figures, remedy)
+
+
+def needs_other_starts(result: Result) -> bool:
+    """Whether only chains from other starts can tell that a run has missed a mode.
+
+    So it is where nothing else speaks against the run, and all chains began at one state, or there
+    are a few of them. Ladders bring states from their hottest rung instead; where that happened
+    seldom, other starts may tell that the coldest rung needs no help.
+    """
+    if not {"chain_marginals", "times"} <= result.kept.keys():
+        return False
+    if hasattr(result.method, "rungs"):
+        return only_few_round_trips(result) is not None
+    kinds = {one.kind for one in result.diagnostics}
+    if kinds:
+        return EQUAL_STARTS in kinds
+    model, facts = result.model, result.provenance
+    is_few = facts["chains"] > 1 and facts["chains"] * facts["members"] < FEW_STARTS
+    is_plain = not hasattr(result.method, "weights")  # herding in time has a bias of its own
+    return is_few and is_plain and not _is_walled(model) and has_factors(model)
+
+
+def only_few_round_trips(result: Result) -> Diagnostic | None:
+    """What `few_round_trips` found of a ladder's run, if it is the only warning."""
+    found = [one for one in result.diagnostics if one.severity == "warning"]
+    is_only = len(found) == 1 and found[0].quantity == ROUND_TRIPS and len(result.state) > 1
+    return found[0] if is_only and not _is_walled(result.model) else None
+
+
+def _is_walled(model: Model) -> bool:
+    """Whether random starts may be hard to find."""
+    return bool(model.has_hard_zeros and model.zeros_tie_variables)
 
 
 def _short_run(slow: Finding, sweeps: int, is_start_shared: bool) -> Diagnostic:
-    times = sweeps / slow.time
-    remedy = (
-        f"use {_rounded_up(MIN_TIMES * slow.time)} sweeps or more, or moves that mix faster "
-        "(moves=Blocks(), Tempered())"
-    )
+    times, wanted = sweeps / slow.time, _rounded_up(slow.wanted_times * slow.time)
+    remedy = f"use {wanted} sweeps or more, or moves that mix faster (moves=Blocks(), Tempered())"
     message = (
         f"the run is short for this model: its {sweeps:,} sweeps are at most {times:.2g} "
         f"autocorrelation times of {slow.name}{_others(slow)}, which remembers its states for "
