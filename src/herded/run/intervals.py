@@ -12,6 +12,7 @@ import numpy as np
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
 from herded.models.support import possible_states
+from herded.run.variable_times import VariableTimes, noise_of_frequencies
 
 # 97.5 % quantiles of Student's t for 1, 2, .. 30 degrees of freedom (any book of tables).
 T_TABLE = (
@@ -22,6 +23,7 @@ T_TABLE = (
 NORMAL, WIDE = 1.959964, 2.575829  # 97.5 % and 99.5 % quantiles of the normal distribution
 ROUNDING = 1e-5  # no interval of a variable that is not known is narrower
 FEW_VISITS = 50  # of a state, or of all others together: their spread over a few chains says little
+TINY = 1e-12  # sweeps, instead of no time at all
 PER_CLUSTER = 2.0  # visits that come together, since neighbouring sweeps are alike
 
 
@@ -81,6 +83,34 @@ def rare_margins(frequencies: np.ndarray, samples: float, is_open: np.ndarray) -
     reach = PER_CLUSTER * (NORMAL * np.sqrt(clusters + 1.0) + NORMAL**2 / 2) / max(samples, 1.0)
     found: np.ndarray = np.where(is_open & (visits <= FEW_VISITS), reach, 0.0)
     return found
+
+
+def correlated_margins(
+    frequencies: np.ndarray, samples: float, times: VariableTimes, is_averaged: bool
+) -> np.ndarray:
+    """How far intervals of independent chains reach at least, (N, K), by autocorrelation times.
+
+    A few chains may agree by chance, and their spread then says too little. The noise of a
+    frequency also follows from the variable's autocorrelation time.
+
+    Parameters
+    ----------
+    frequencies
+        The share of visits (N, K), over all chains.
+    samples
+        Sweeps of all chains together.
+    times
+        A time of 1 is one that is too short to be told, and others are upper bounds.
+    is_averaged
+        Whether conditional probabilities were averaged. Each is the expectation of the next visit,
+        so that their noise lacks what a visit adds to it: about two sweeps of the time.
+    """
+    known, others = times.around_mean, float(np.median(times.around_mean))
+    if is_averaged:
+        known, others = np.maximum(known - 2.0, TINY), max(others - 2.0, TINY)
+    noise = noise_of_frequencies(frequencies, samples, times.variables, known, others)
+    reach: np.ndarray = NORMAL * noise
+    return reach
 
 
 def open_states(model: Model) -> np.ndarray:

@@ -10,7 +10,7 @@ from herded.errors import MethodError, ModelError, NotKeptError
 from herded.models.checks import shown
 from herded.models.evidence import index_of
 from herded.models.labels import named_row, named_state
-from herded.run.intervals import margins, open_states, rare_margins
+from herded.run.intervals import correlated_margins, margins, open_states, rare_margins
 
 if TYPE_CHECKING:
     from herded.run.observed import Observed
@@ -251,7 +251,8 @@ class Result:
 
         Standard errors times Student's t for so many independent chains or herds (3.18 for four),
         within 0 and 1. Of states that were visited a few times, or never, they have room for what
-        chance may have missed (`[0, 0.0008]` of one never seen in 10,000 samples). They hold once
+        chance may have missed (`[0, 0.0008]` of one never seen in 10,000 samples). Those of single
+        chains are no narrower than their autocorrelation times allow. They hold once
         the burn-in is over. Long runs that herd in time are compared with a control, and their
         intervals reach as far as it is away; those of shorter ones exclude bias as `standard_error`
         does.
@@ -267,9 +268,16 @@ class Result:
         counted = self.kept.get("chain_frequencies")
         if counted is None:
             return found
-        samples = len(counted) * self.sweeps * self.provenance.get("members", 1)
-        rare = rare_margins(counted.mean(axis=0), samples, open_states(self.model))
+        members = self.provenance.get("members", 1)
+        samples = len(counted) * self.sweeps * members
+        frequencies = counted.mean(axis=0)
+        rare = rare_margins(frequencies, samples, open_states(self.model))
         wider: np.ndarray = np.maximum(found, rare)
+        times = self.kept.get("times")
+        if times is not None and members == 1 and not hasattr(self.method, "weights"):
+            is_averaged = counted is not self.chain_marginals
+            correlated = correlated_margins(frequencies, samples, times, is_averaged)
+            np.maximum(wider, correlated, out=wider)
         return wider
 
     @property
