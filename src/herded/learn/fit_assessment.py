@@ -6,7 +6,7 @@ pseudo-likelihood, where all states are known), and later parameters are returne
 whole interval of their gain is above zero. The gradient at the returned parameters is measured by
 the herd of the training and by a new one, half of which starts at rows of data and half at random:
 they show whether the gradient is zero, and whether the chains mix at all. Where they do not, gains
-are computed again by tempered ladders.
+are computed again by tempered ladders (`ladder_gain`).
 """
 
 import threading
@@ -20,8 +20,9 @@ from herded.errors import Interrupted
 from herded.learn.bennett_ratio import PathDraws, log_ratios
 from herded.learn.gradient_test import GradientTest, check_gradient, critical_value
 from herded.learn.herd_moments import Herd
+from herded.learn.ladder_gain import compare_by_ladders
 from herded.learn.lbfgs import dot
-from herded.learn.likelihood_gain import Gain, exact_value, gain_quantile, ladder_gains, path_gain
+from herded.learn.likelihood_gain import Gain, exact_value, gain_quantile, path_gain
 from herded.learn.mixing import MAX_SHARE, MAX_STUCK, MemberAverages, Mixing, variance_inflation
 from herded.learn.objectives import Likelihood, Objective, Rows
 
@@ -39,8 +40,9 @@ class Assessment(NamedTuple):
 
     parameters: np.ndarray
     chosen: str  # one of NAMES
-    criterion: str  # "exact", "bridge", "path" or "ladders"
+    criterion: str  # "exact", "bridge", "path" or "ladders"; "none" where nothing was decided
     gain: Gain
+    gains: dict[str, Gain]  # of all later candidates
     test: GradientTest
     mixing: Mixing | None  # None where no chains were needed
 
@@ -99,19 +101,33 @@ class Assessor:
             criterion, (gains, found) = "bridge", self._bridge_gains(start, average, end)
         else:
             criterion, gains = "path", self._path_gains(start, average, end)
-        chosen, gains = self._choose(candidates, gains)
+        gains = self._less_penalties(candidates, gains)
+        chosen = _best(gains, [gain.is_positive for gain in gains])
         test, mixing = self.test(candidates[chosen], found[chosen])
-        if mixing is not None and mixing.is_slow and criterion == "bridge":
-            criterion = "ladders"
-            known = self._likelihood.known
-            ladders = ladder_gains(self.rows.family, known, candidates, self.seed)
+        is_slow = mixing is not None and mixing.is_slow
+        if criterion == "bridge" and (is_slow or not np.isfinite(gains[1].half_width)):
             before = chosen
-            chosen, gains = self._choose(candidates, ladders)
+            criterion, chosen, gains = self._by_ladders(candidates, gains)
             if chosen != before:
                 test, mixing = self.test(candidates[chosen], found[chosen])
                 # The herds did not mix at parameters that the fit has passed through.
-                mixing = None if mixing is None else mixing._replace(is_slow=True)
-        return Assessment(candidates[chosen], NAMES[chosen], criterion, gains[chosen], test, mixing)
+                if mixing is not None and is_slow:
+                    mixing = mixing._replace(is_slow=True)
+        later = dict(zip(NAMES[1:], gains[1:], strict=True))
+        x, name = candidates[chosen], NAMES[chosen]
+        return Assessment(x, name, criterion, gains[chosen], later, test, mixing)
+
+    def _by_ladders(
+        self, candidates: list[np.ndarray], bridge_gains: list[Gain]
+    ) -> tuple[str, int, list[Gain]]:
+        """Return the criterion, the choice and the gains of tempered ladders."""
+        family, known = self.rows.family, self._likelihood.known
+        values = [known.of(family.tables(x))[0] - self._penalty(x) for x in candidates]
+        found = compare_by_ladders(
+            family, values, candidates, bridge_gains, self.seed, self._check_stop
+        )
+        criterion = "ladders" if found.is_decided else "none"
+        return criterion, _best(found.gains, found.is_acceptable), found.gains
 
     # -- which is best ------------------------------------------------------------------------
 
@@ -163,17 +179,16 @@ class Assessor:
         slopes = np.array([dot(g, direction) for g in found.gradients])
         return np.asarray(slopes.mean() + np.sqrt(found.inflation) * (slopes - slopes.mean()))
 
-    def _choose(self, candidates: list[np.ndarray], gains: list[Gain]) -> tuple[int, list[Gain]]:
-        """Return the best candidate that is certainly better than the first, and all gains."""
-        penalties = [
-            float((self.l1 * np.abs(x)).sum() + (self.l2 * x * x).sum() / 2.0) for x in candidates
+    def _penalty(self, x: np.ndarray) -> float:
+        return float((self.l1 * np.abs(x)).sum() + (self.l2 * x * x).sum() / 2.0)
+
+    def _less_penalties(self, candidates: list[np.ndarray], gains: list[Gain]) -> list[Gain]:
+        """Subtract from each gain by how much the penalty grows."""
+        first = self._penalty(candidates[0])
+        return [
+            Gain(gain.value - (self._penalty(x) - first), gain.half_width)
+            for gain, x in zip(gains, candidates, strict=True)
         ]
-        gains = [
-            Gain(gain.value - (penalty - penalties[0]), gain.half_width)
-            for gain, penalty in zip(gains, penalties, strict=True)
-        ]
-        better = [i for i, gain in enumerate(gains) if gain.is_positive]
-        return max(better, key=lambda i: gains[i].value, default=0), gains
 
     # -- is it a maximum ----------------------------------------------------------------------
 
@@ -267,3 +282,9 @@ class Assessor:
         inside = np.clip(slope, -self.l1, self.l1)
         found: np.ndarray = slope - np.where(x == 0.0, inside, self.l1 * np.sign(x))
         return found
+
+
+def _best(gains: list[Gain], is_acceptable: list[bool]) -> int:
+    """Return the number of the acceptable candidate with the largest gain, or 0 without any."""
+    acceptable = np.flatnonzero(is_acceptable).tolist()
+    return max(acceptable, key=lambda i: gains[i].value, default=0)

@@ -10,7 +10,7 @@ from herded.errors import Interrupted
 from herded.learn.fit_assessment import Assessor
 from herded.learn.gradient_test import GradientTest
 from herded.learn.lbfgs import QuasiNewton
-from herded.learn.likelihood_gain import Gain
+from herded.learn.likelihood_gain import NEGLIGIBLE_GAIN, Gain
 from herded.learn.mixing import Mixing
 from herded.learn.steps import Steps
 from herded.learn.stochastic import Averaged
@@ -29,6 +29,7 @@ class Outcome(NamedTuple):
     mixing: Mixing | None
     warnings: tuple[str, ...]
     interrupted: bool = False
+    gains: dict[str, Gain] | None = None  # of later candidates of noisy steps
 
 
 def judge(steps: Steps, stop: threading.Event) -> Outcome:
@@ -83,13 +84,14 @@ def _held_out_gain(steps: Steps) -> Gain:
 
 
 def _judge_noisy(steps: Steps, climber: Averaged, assessor: Assessor) -> Outcome:
+    gains: dict[str, Gain] = {}
     if steps.best is not None:
         parameters, chosen, criterion = steps.best, _held_out_choice(steps), "held-out"
         gain, (test, mixing) = _held_out_gain(steps), assessor.test(steps.best)
     else:
         found = assessor.assess(climber.start, climber.x, climber.last)
         parameters, chosen, criterion = found.parameters, found.chosen, found.criterion
-        gain, test, mixing = found.gain, found.test, found.mixing
+        gain, gains, test, mixing = found.gain, found.gains, found.test, found.mixing
     is_slow = mixing is not None and mixing.is_slow
     # With unknown states the start may be a saddle, where the gradient is nearly zero too.
     is_saddle = chosen == "start" and not assessor.rows.complete
@@ -97,45 +99,75 @@ def _judge_noisy(steps: Steps, climber: Averaged, assessor: Assessor) -> Outcome
     if steps.patience.is_over:
         convergence = steps.sentence()
     else:
-        convergence = _sentence(steps.done, converged, chosen, test, mixing)
-    warnings = (_slow_mixing(chosen, criterion, mixing),) if mixing and is_slow else ()
+        convergence = _sentence(steps.done, converged, chosen, gains, test, mixing)
+    warnings = (_slow_mixing(chosen, criterion, gains, mixing),) if mixing and is_slow else ()
     return Outcome(
-        parameters, converged, convergence, chosen, criterion, gain, test, mixing, warnings
-    )  # fmt: skip
+        parameters=parameters,
+        converged=converged,
+        convergence=convergence,
+        chosen=chosen,
+        criterion=criterion,
+        gain=gain,
+        test=test,
+        mixing=mixing,
+        warnings=warnings,
+        gains=gains,
+    )
 
 
 def _sentence(
-    done: int, converged: bool, chosen: str, test: GradientTest, mixing: Mixing | None
+    done: int,
+    converged: bool,
+    chosen: str,
+    gains: dict[str, Gain],
+    test: GradientTest,
+    mixing: Mixing | None,
 ) -> str:
     """Say whether the parameters are at a maximum, and how that was tested."""
+    if converged and chosen == "start":
+        return f"the start is a maximum as far as can be told: {test}"
     if converged:
         return f"converged in {done} steps: {test}"
     if mixing is not None and mixing.is_slow:
         return f"not converged in {done} steps: {mixing}, so the gradient is unreliable"
     if chosen == "start":
         return (
-            f"not converged in {done} steps: none was shown to be better than the start, where "
-            f"{test}; give more steps or a larger herd"
+            f"not converged in {done} steps: the start was returned, where {test}; "
+            f"{_comparison(gains)}; give more steps or a larger herd"
         )
     return f"not converged in {done} steps: {test}; give more steps or a larger herd"
 
 
-def _slow_mixing(chosen: str, criterion: str, mixing: Mixing) -> str:
+def _comparison(gains: dict[str, Gain]) -> str:
+    """Say why the start was returned."""
+    if all(gain.is_negligible for gain in gains.values()):
+        return f"no later parameters are better by {NEGLIGIBLE_GAIN} nats per row"
+    name, gain = max(gains.items(), key=lambda item: item[1].value + item[1].half_width)
+    if not math.isfinite(gain.half_width):
+        return f"fit could not tell whether the {name} is better"
+    return (
+        f"fit could not tell whether the {name} is better: the gain is {gain.value:.2g} \u00b1 "
+        f"{gain.half_width:.2g} nats per row"
+    )
+
+
+def _slow_mixing(chosen: str, criterion: str, gains: dict[str, Gain], mixing: Mixing) -> str:
     """Warn of chains that mix slowly, and say what was returned."""
     returned = {
-        "start": "the parameters that the steps started from, as none were shown to be better",
+        "start": "the parameters that the steps started from",
         "average": "the average of the steps",
         "end": "the last parameters",
         "held-out": "the parameters of the best held-out score",
     }[chosen]
-    reliable = {
+    reason = {
         "exact": "chosen by the exact likelihood",
         "bridge": "chosen by these chains, so they may be worse than the start",
         "ladders": "chosen by tempered ladders",
+        "none": _comparison(gains) if gains else "",
         "held-out": "chosen by held-out rows",
         "path": "chosen by these chains, so they may be worse than the start",
     }[criterion]
     return (
         f"the model mixes slowly: {mixing}, so gradients of the likelihood are unreliable; "
-        f'returned are {returned} ({reliable}). Give more sweeps=, or use objective="pseudo"'
+        f"returned are {returned} ({reason}). Give more sweeps=, or a penalty (l2=)"
     )

@@ -1,11 +1,12 @@
 """What `fit` gives back."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from herded.learn.gradient_test import GradientTest
+from herded.learn.likelihood_gain import Gain
 from herded.learn.mixing import Mixing
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
@@ -42,13 +43,17 @@ class Fitted:
     criterion : {"exact", "bridge", "path", "ladders", "held-out", "none"}
         What decided: the objective itself; ratios of log Z from draws of the herd; the slope along
         the line from the start, where unknown states are drawn too; log Z by tempered ladders,
-        where the herd mixes slowly; or held-out rows. "none" after an interruption of noisy steps.
+        where the herd mixes slowly; or held-out rows. "none": ladders could not tell either, so the
+        start was returned; or noisy steps were interrupted.
     gain : float
         By how much the penalised objective is higher than at the start, in nats per row; of
-        held-out rows without penalties. NaN where the criterion is "none".
+        held-out rows without penalties. NaN after an interruption of noisy steps.
     gain_half_width : float
         Half the width of the 99 % interval of `gain`: 0 where it is exact for the rows that decide.
         The interval holds for the average and the end together.
+    gains : dict of Gain
+        Of noisy steps, `value` and `half_width` of the gains of "average" and "end", also of those
+        that were not returned.
     gradient_test : GradientTest or None
         Of noisy steps: the largest gradient, and which one would have been found; None otherwise.
     mixing : Mixing or None
@@ -81,6 +86,7 @@ class Fitted:
     gradient_test: GradientTest | None = None
     mixing: Mixing | None = None
     warnings: tuple[str, ...] = ()
+    gains: dict[str, Gain] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Fitted({len(self.parameters)} parameters of {self.model!r}; {self.convergence})"

@@ -200,6 +200,7 @@ def fit(
         gradient_test=outcome.test,
         mixing=outcome.mixing,
         warnings=outcome.warnings,
+        gains=outcome.gains or {},
     )
     if run.stopped or outcome.interrupted:
         raise Interrupted(f"interrupted after {run.done} steps", fitted if run.done else None)

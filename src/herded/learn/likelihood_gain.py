@@ -8,29 +8,26 @@ A gain is a difference of penalised mean log-likelihoods in nats per row. Four w
   more precise than two values of log Z;
 - *path*: the integral of the slope along the line between both, by Simpson's rule, where unknown
   states of rows are drawn too;
-- *ladders*: log Z of both by tempering, for herds that mix slowly.
+- *ladders*: log Z of both by tempering, for herds that mix slowly (`ladder_gain`).
 """
 
-import warnings
 from collections.abc import Callable
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
-from herded.errors import HerdedWarning, MemoryLimitError
+from herded.errors import MemoryLimitError
 from herded.learn.exact_moments import ExactMoments
 from herded.learn.lbfgs import dot
-from herded.learn.log_z import ladder_run
-from herded.learn.objectives import Known, Likelihood
-from herded.learn.parameters import LogLinear
+from herded.learn.objectives import Likelihood
 from herded.run.intervals import expanded_t_quantile
 
 MAX_EXACT_BYTES = 2.0**27  # of elimination: a second or two for each set of parameters
 PATH_POINTS = 5  # of Simpson's rule between two sets of parameters
-LADDER_SWEEPS = 300  # 1,000 gave the same log Z within 0.02 where chains are slow, and took longer
 COMPARISONS = 2  # the average and the end are compared with the start: intervals hold for both
 ERROR_RATE = 0.01  # of both intervals together
+NEGLIGIBLE_GAIN = 0.01  # nats per row
 
 
 class Gain(NamedTuple):
@@ -48,10 +45,18 @@ class Gain(NamedTuple):
         """Whether the whole interval is above zero."""
         return self.value - self.half_width > 0.0
 
+    @property
+    def is_negligible(self) -> bool:
+        """Whether the whole interval is below `NEGLIGIBLE_GAIN`, also where it is negative."""
+        return self.value + self.half_width < NEGLIGIBLE_GAIN
 
-def gain_quantile(batches: int) -> float:
-    """Return how many standard errors an interval reaches to each side."""
-    tail = ERROR_RATE / (2.0 * COMPARISONS)
+
+def gain_quantile(batches: int, looks: int = 1) -> float:
+    """Return how many standard errors an interval reaches to each side.
+
+    `looks` is how often candidates may be compared again with more draws.
+    """
+    tail = ERROR_RATE / (2.0 * COMPARISONS * looks)
     return expanded_t_quantile(NormalDist().inv_cdf(1.0 - tail), batches - 1)
 
 
@@ -97,28 +102,3 @@ def path_gain(
     # A difference within the noise says nothing about the rule itself.
     discretisation = max(0.0, abs(value - dot(coarse, slopes)) - noise)
     return Gain(value, float(noise + discretisation))
-
-
-def ladder_gains(
-    family: LogLinear, known: Known, candidates: list[np.ndarray], seed: int
-) -> list[Gain]:
-    """Compare candidates with the first one by log Z of tempered ladders.
-
-    Ladders that have doubts of their own give an infinite half-width; where those of the first
-    candidate have, the others are not run.
-    """
-    values, half_widths = [], []
-    for x in candidates:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", HerdedWarning)
-            result = ladder_run(family.rebuilt(x), LADDER_SWEEPS, seed)
-        low, high = result.log_z_interval
-        values.append(known.of(family.tables(x))[0] - float(result.log_z))
-        half_widths.append(np.inf if result.warnings else float(high - low) / 2.0)
-        if half_widths[0] == np.inf:
-            return [Gain(0.0, 0.0), *[Gain(0.0, np.inf)] * (len(candidates) - 1)]
-    gains = [
-        Gain(v - values[0], float(np.hypot(w, half_widths[0])))
-        for v, w in zip(values, half_widths, strict=True)
-    ]
-    return [Gain(0.0, 0.0), *gains[1:]]

@@ -11,6 +11,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.models.protocol import Model
 from herded.run.infer import infer
 from herded.run.intervals import t_quantile
+from herded.run.keep import Samples
 from herded.run.loop import interrupted_together
 from herded.run.result import Result
 from herded.system.exp import exp_array, log_array
@@ -61,11 +62,14 @@ def _annealed_herd(layers: Layers, steps: int, seed: int, number: int) -> np.nda
 
 
 @interrupted_together()  # what its runs have found is of no use by itself
-def ladder_run(model: Model, sweeps: int, seed: int) -> Result:
-    """Run ladders of temperatures, several of which draw together."""
+def ladder_run(model: Model, sweeps: int, seed: int, every: int | None = None) -> Result:
+    """Run ladders of temperatures, several of which draw together; keep each `every`-th state."""
     method = Tempered(Gibbs(seed=seed, herd=LADDERS), rungs=RUNGS, hottest=0)
     burn_in = max(1, sweeps // 4)
-    return infer(model, method, sweeps=sweeps, burn_in=burn_in, chains=CHAINS, progress=False)
+    keep = [] if every is None else [Samples(every)]
+    return infer(
+        model, method, sweeps=sweeps, burn_in=burn_in, chains=CHAINS, keep=keep, progress=False
+    )
 
 
 def ladder_log_z(model: FactorGraph, sweeps: int, seed: int) -> LogZ:

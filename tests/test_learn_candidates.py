@@ -1,0 +1,126 @@
+"""Which parameters a stochastic fit returns where chains mix slowly, and from a warm start."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import herded as hd
+from benchmarks.fit_problems import DenseIsing, dense, dense_log_z
+from herded.learn import ladder_gain, likelihood_gain
+from herded.learn.ladder_gain import compare_by_ladders, ladder_draws
+from herded.learn.likelihood_gain import Gain
+from herded.learn.parameters import log_linear
+
+SHORT = {"method": "herd", "herd": 128, "steps": 40, "progress": False}
+
+
+def without_exact_criterion(monkeypatch):
+    monkeypatch.setattr(likelihood_gain, "MAX_EXACT_BYTES", 1.0)
+
+
+def spin_glass(n, strength, seed):
+    rng = np.random.default_rng(seed)
+    fields = rng.normal(0, 0.1, n)
+    couplings = np.triu(rng.normal(0, strength / np.sqrt(n), (n, n)), 1)
+    return DenseIsing(fields, couplings + couplings.T)
+
+
+def quiet_fit(*args, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hd.HerdedWarning)
+        return hd.learn.fit(*args, progress=False, **options)
+
+
+# -- ladders decide ----------------------------------------------------------------------------
+
+
+def test_ladders_find_a_gain_that_slow_chains_cannot_show(monkeypatch):
+    """The start is 10 nats per row below the end; ladders make a few round trips."""
+    problem = dense("", spin_glass(16, 3.0, 5), 200, 1)
+    without_exact_criterion(monkeypatch)
+    start = quiet_fit(problem.blank, problem.rows, groups="ising", objective="pseudo")
+    with pytest.warns(hd.HerdedWarning, match="chosen by tempered ladders") as caught:
+        fitted = hd.learn.fit(problem.blank, problem.rows, groups="ising", method="herd")
+    assert fitted.mixing.is_slow and fitted.criterion == "ladders" and fitted.chosen != "start"
+    gain = problem.log_likelihood(fitted.model) - problem.log_likelihood(start.model)
+    assert gain > 5.0
+    assert abs(fitted.gain - gain) <= fitted.gain_half_width < np.inf
+    assert fitted.gains[fitted.chosen] == (fitted.gain, fitted.gain_half_width)
+    assert not any("pseudo" in str(one.message) for one in caught)
+
+
+@pytest.fixture(scope="module")
+def pair_of_candidates():
+    """A family of 10 spins on all pairs, two sets of parameters, and the exact gain in log Z."""
+    family = log_linear(DenseIsing(np.zeros(10), np.zeros((10, 10))).model(), "ising")
+    rng = np.random.default_rng(0)
+    first = rng.normal(0, 0.4, family.count)
+    second = first + rng.normal(0, 0.05, family.count)
+    log_z = [dense_log_z(family.rebuilt(x)) for x in (first, second)]
+    return family, [first, second], log_z[0] - log_z[1]
+
+
+@pytest.mark.parametrize(("shift", "acceptable"), [(1.0, True), (-1.0, False)])
+def test_ladder_gains_cover_the_truth(pair_of_candidates, shift, acceptable):
+    family, candidates, exact = pair_of_candidates
+    bridge = [Gain(0.0, 0.0), Gain(exact + shift, np.inf)]
+    found = compare_by_ladders(family, [0.0, shift - exact], candidates, bridge, 0)
+    assert abs(found.gains[1].value - shift) <= found.gains[1].half_width < 0.1
+    assert found.is_decided and found.is_acceptable == [False, acceptable]
+
+
+def test_undecided_comparisons_take_longer_ladders(pair_of_candidates, monkeypatch):
+    family, candidates, exact = pair_of_candidates
+    sweeps, run = [], ladder_gain.ladder_draws
+
+    def counted(family, x, n, seed):
+        sweeps.append(n)
+        return run(family, x, n, seed)
+
+    monkeypatch.setattr(ladder_gain, "ladder_draws", counted)
+    monkeypatch.setattr(ladder_gain, "STAGES", (70, 100, 130))
+    bridge = [Gain(0.0, 0.0), Gain(0.0, np.inf)]
+    found = compare_by_ladders(family, [0.0, -exact], candidates, bridge, 0)
+    assert sweeps == [70, 70, 100, 100, 130, 130] and not found.is_decided
+    assert found.gains[1].half_width > 0.01 and found.is_acceptable == [False, False]
+    monkeypatch.setattr(ladder_gain, "MAX_VISITS", 0.0)
+    sweeps.clear()
+    compare_by_ladders(family, [0.0, -exact], candidates, bridge, 0)
+    assert sweeps == [70, 70]
+
+
+def test_few_round_trips_widen_intervals(pair_of_candidates, monkeypatch):
+    family, candidates, _ = pair_of_candidates
+    monkeypatch.setattr(ladder_gain, "FEW_TRIPS", 0.0)
+    enough = ladder_draws(family, candidates[0], 200, 0)
+    assert enough.inflation == 1.0
+    monkeypatch.setattr(ladder_gain, "FEW_TRIPS", 1e4)
+    few = ladder_draws(family, candidates[0], 200, 0)
+    assert few.half_width == pytest.approx(enough.half_width * np.sqrt(few.inflation), rel=1e-9)
+    assert few.inflation > 10.0
+    monkeypatch.setattr(ladder_gain, "MIN_TRIPS", 1e4)
+    none = ladder_draws(family, candidates[0], 200, 0)
+    assert none.half_width == none.inflation == np.inf
+
+
+def test_slow_chains_and_ladders_that_agree_are_believed():
+    """Only if the ladders exclude a loss of more than 0.01 nats per row."""
+    for ladders, bridge, expected in [
+        (Gain(0.02, 0.025), Gain(0.015, 0.005), True),
+        (Gain(0.02, 0.040), Gain(0.015, 0.005), False),
+        (Gain(0.02, 0.025), Gain(0.015, 0.020), False),
+        (Gain(0.02, 0.025), Gain(0.090, 0.005), False),
+        (Gain(np.nan, np.inf), Gain(0.015, 0.005), False),
+    ]:
+        assert bool(ladder_gain._agree(ladders, bridge)) is expected
+
+
+def test_fits_say_where_nothing_could_be_decided(monkeypatch):
+    problem = dense("", spin_glass(16, 3.0, 5), 200, 1)
+    without_exact_criterion(monkeypatch)
+    monkeypatch.setattr(ladder_gain, "MIN_TRIPS", np.inf)
+    with pytest.warns(hd.HerdedWarning, match="fit could not tell whether the average is better"):
+        fitted = hd.learn.fit(problem.blank, problem.rows, groups="ising", **SHORT)
+    assert (fitted.chosen, fitted.criterion, fitted.gain) == ("start", "none", 0.0)
+    assert fitted.gains["average"].half_width == np.inf and not fitted.converged
