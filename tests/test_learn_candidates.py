@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import herded as hd
-from benchmarks.fit_problems import DenseIsing, dense, dense_log_z
+from benchmarks.fit import penalised
+from benchmarks.fit_problems import DenseIsing, dense, dense_log_z, glass
 from herded.learn import ladder_gain, likelihood_gain
 from herded.learn.ladder_gain import compare_by_ladders, ladder_draws
 from herded.learn.likelihood_gain import Gain
@@ -29,7 +30,7 @@ def spin_glass(n, strength, seed):
 def quiet_fit(*args, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hd.HerdedWarning)
-        return hd.learn.fit(*args, progress=False, **options)
+        return hd.learn.fit(*args, **{"progress": False, **options})
 
 
 # -- ladders decide ----------------------------------------------------------------------------
@@ -124,3 +125,58 @@ def test_fits_say_where_nothing_could_be_decided(monkeypatch):
         fitted = hd.learn.fit(problem.blank, problem.rows, groups="ising", **SHORT)
     assert (fitted.chosen, fitted.criterion, fitted.gain) == ("start", "none", 0.0)
     assert fitted.gains["average"].half_width == np.inf and not fitted.converged
+
+
+# -- warm starts -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def penalised_glass():
+    """Few rows, so that the best pseudo-likelihood is 0.3 nats below the best likelihood."""
+    return glass(14, 0.7, 1, 100, l2=0.01)
+
+
+@pytest.mark.parametrize("use_exact", [True, False])
+def test_a_better_model_that_is_given_is_kept_or_improved(penalised_glass, use_exact, monkeypatch):
+    problem = penalised_glass
+    best = quiet_fit(problem.blank, problem.rows, **problem.options, method="exact")
+    if not use_exact:
+        without_exact_criterion(monkeypatch)
+    again = quiet_fit(best.model, problem.rows, **problem.options, method="herd", steps=20)
+    assert again.criterion == ("exact" if use_exact else "bridge")
+    assert penalised(problem, again) > penalised(problem, best) - 0.002
+    if again.chosen == "given":
+        np.testing.assert_array_equal(again.parameters, best.parameters)
+        assert again.gain == 0.0
+    else:
+        assert again.gain > again.gain_half_width
+
+
+def test_the_maximum_is_returned_as_given(penalised_glass):
+    best = quiet_fit(
+        penalised_glass.blank, penalised_glass.rows, **penalised_glass.options, method="exact"
+    )
+    again = quiet_fit(best.model, penalised_glass.rows, **penalised_glass.options, **SHORT)
+    assert again.chosen == "given" and again.criterion == "exact"
+    assert again.converged and again.convergence.startswith("the start is a maximum as far as")
+
+
+@pytest.mark.parametrize("use_exact", [True, False])
+def test_a_worse_model_that_is_given_is_replaced(penalised_glass, use_exact, monkeypatch):
+    problem = penalised_glass
+    if not use_exact:
+        without_exact_criterion(monkeypatch)
+    same = {**problem.options, **SHORT}
+    plain = quiet_fit(problem.blank, problem.rows, **same)
+    rng = np.random.default_rng(0)
+    wrong = DenseIsing(np.zeros(14), np.triu(rng.normal(0, 0.5, (14, 14)), 1)).model()
+    fitted = quiet_fit(wrong, problem.rows, **same)
+    assert fitted.chosen != "given"
+    assert penalised(problem, fitted) > penalised(problem, plain) - 0.01
+
+
+def test_exact_steps_start_at_the_better_parameters(penalised_glass):
+    problem = penalised_glass
+    best = quiet_fit(problem.blank, problem.rows, **problem.options, method="exact")
+    again = quiet_fit(best.model, problem.rows, **problem.options, method="exact")
+    assert again.steps <= 2 and again.gain < 1e-9 and again.converged

@@ -11,7 +11,7 @@ from herded.learn.curvature import largest_curvature
 from herded.learn.exact_moments import ExactMoments
 from herded.learn.fit_assessment import Assessor
 from herded.learn.herd_moments import Herd, UnknownParts
-from herded.learn.lbfgs import QuasiNewton, climb
+from herded.learn.lbfgs import QuasiNewton, climb, dot
 from herded.learn.objectives import Known, Likelihood, Objective, PseudoLikelihood, Rows
 from herded.learn.steps import Steps
 from herded.learn.stochastic import Averaged
@@ -115,38 +115,36 @@ def prepared(
     memory.check(need, options.max_memory, "the states of data and herd", "give fewer rows")
     parts: dict[str, Any] = {}
     objective: Objective = PseudoLikelihood(rows)
-    model = elimination(rows, options) if options.objective == "likelihood" else None
+    is_likelihood = options.objective == "likelihood"
+    model = elimination(rows, options) if is_likelihood else None
     is_exact = model is not None and options.batch is None
     start = first_parameters(rows, penalty, options, has_begun, is_exact)
-    if options.objective == "likelihood":
+    given = rows.family.start
+    # Steps of the likelihood begin at the better of both.
+    has_choice = is_likelihood and not has_begun and rows.complete and bool(given.any())
+    if is_likelihood:
         known = Known(rows, options.max_memory, options.sweeps, options.seed)
         if known.drawn is not None:
             parts["rows"] = known.drawn
         if model is None:
             herd = Herd(rows.family, rows.links, options.herd, options.sweeps, options.seed)
             for _ in range(0 if has_begun else WARM):
-                herd.of(start)
+                herd.of(given if has_choice else start)
             parts["herd"] = herd
         objective = Likelihood(known, model, parts.get("herd"))
     score = None if held is None else scoring(held, objective, options)
     if options.batch is None and not parts:
-        smooth = QuasiNewton(penalty.smooth(objective), start, penalty.l1)
+        function = penalty.smooth(objective)
+        if has_choice:
+            values = [function(x)[0] - dot(penalty.l1, np.abs(x)) for x in (start, given)]
+            start = given if values[1] > values[0] else start
+        smooth = QuasiNewton(function, start, penalty.l1)
         return Steps(smooth, options.steps, True, score, 1, Patience(options.patience), parts)
     batches = Batches(len(rows.states), options.batch, options.seed)
     states = known_states(rows, start, options)
     variance = rows.variances(states)
     curvature = largest_curvature(rows, variance + penalty.l2, states, options.seed)
-    noisy = Averaged(
-        lambda x, step: objective(x, batches.of(step))[1],
-        start,
-        variance,
-        l1=penalty.l1,
-        l2=penalty.l2,
-        rate=min(options.rate, 1.0 / max(curvature, 1e-9)),
-        steps=options.steps,
-    )
-    steps = Steps(noisy, options.steps, False, score, SCORED, Patience(options.patience), parts)
-    steps.assessor = Assessor(
+    assessor = Assessor(
         rows=rows,
         objective=objective,
         l1=penalty.l1,
@@ -157,7 +155,23 @@ def prepared(
         seed=options.seed,
         max_memory=options.max_memory,
     )
-    return steps
+    if has_choice:
+        start = assessor.better_start(start, given)
+        for _ in range(WARM if "herd" in parts else 0):
+            herd.of(start)
+    noisy = Averaged(
+        lambda x, step: objective(x, batches.of(step))[1],
+        start,
+        variance,
+        l1=penalty.l1,
+        l2=penalty.l2,
+        rate=min(options.rate, 1.0 / max(curvature, 1e-9)),
+        steps=options.steps,
+    )
+    return Steps(
+        noisy, options.steps, False, score, SCORED, Patience(options.patience), parts,
+        assessor=assessor,
+    )  # fmt: skip
 
 
 def first_parameters(

@@ -1,12 +1,12 @@
 """What a stochastic fit returns: the best of its start, average and end, and how sure that is.
 
 Steps along a noisy gradient may end below where they started. So the penalised likelihood of the
-average and of the last parameters is compared with that of the first ones (the best
-pseudo-likelihood, where all states are known), and later parameters are returned only where the
-whole interval of their gain is above zero. The gradient at the returned parameters is measured by
-the herd of the training and by a new one, half of which starts at rows of data and half at random:
-they show whether the gradient is zero, and whether the chains mix at all. Where they do not, gains
-are computed again by tempered ladders (`ladder_gain`).
+average and of the last parameters is compared with that of the first ones: where all states are
+known, the best pseudo-likelihood or the parameters of the given model. Later parameters are
+returned only where the whole interval of their gain is above zero. The gradient at the returned
+parameters is measured by the herd of the training and by a new one, half of which starts at rows of
+data and half at random: they show whether the gradient is zero, and whether the chains mix at all.
+Where they do not, gains are computed again by tempered ladders (`ladder_gain`).
 """
 
 import threading
@@ -20,7 +20,7 @@ from herded.errors import Interrupted
 from herded.learn.bennett_ratio import PathDraws, log_ratios
 from herded.learn.gradient_test import GradientTest, check_gradient, critical_value
 from herded.learn.herd_moments import Herd
-from herded.learn.ladder_gain import compare_by_ladders
+from herded.learn.ladder_gain import LadderComparison, compare_by_ladders
 from herded.learn.lbfgs import dot
 from herded.learn.likelihood_gain import Gain, exact_value, gain_quantile, path_gain
 from herded.learn.mixing import MAX_SHARE, MAX_STUCK, MemberAverages, Mixing, variance_inflation
@@ -28,6 +28,7 @@ from herded.learn.objectives import Likelihood, Objective, Rows
 
 BATCHES = 10  # of each measurement
 MIN_CALLS, MAX_CALLS = 20, 40  # of a herd for each measurement; a tenth of the steps between these
+MIN_TRAINING = 50  # steps that shorter trainings count as when their chains are judged
 SETTLE_CALLS = 4  # of the herd of the training, which is nearly there
 NEW_SETTLE_CALLS = 8  # of a new herd
 BRIDGE_DEVIATION = 2.0  # of log weights between two models of a path: more take models between
@@ -86,28 +87,23 @@ class Assessor:
         """How often the herd is looked at in each measurement."""
         return min(max(self.steps // 10, MIN_CALLS), MAX_CALLS)
 
+    @property
+    def longest_memory(self) -> float:
+        """The memory, in calls, from which on chains are slow."""
+        return min(MAX_STUCK * self.calls, MAX_SHARE * max(self.steps, MIN_TRAINING))
+
     def assess(self, start: np.ndarray, average: np.ndarray, end: np.ndarray) -> Assessment:
         """Choose among three sets of parameters, and test the choice."""
         candidates = [start, average, end]
-        found: list[Measurement | None] = [None, None, None]
-        value = self._value()
-        if value is not None:
-            criterion, values = "exact", []
-            for x in candidates:
-                self._check_stop()
-                values.append(value(x))
-            gains = [Gain(v - values[0], 0.0) for v in values]
-        elif self._likelihood.known.drawn is None:
-            criterion, (gains, found) = "bridge", self._bridge_gains(start, average, end)
-        else:
-            criterion, gains = "path", self._path_gains(start, average, end)
-        gains = self._less_penalties(candidates, gains)
+        criterion, gains, found = self._gains(candidates)
         chosen = _best(gains, [gain.is_positive for gain in gains])
         test, mixing = self.test(candidates[chosen], found[chosen])
         is_slow = mixing is not None and mixing.is_slow
         if criterion == "bridge" and (is_slow or not np.isfinite(gains[1].half_width)):
             before = chosen
-            criterion, chosen, gains = self._by_ladders(candidates, gains)
+            ladders = self._by_ladders(candidates, gains)
+            criterion = "ladders" if ladders.is_decided else "none"
+            gains, chosen = ladders.gains, _best(ladders.gains, ladders.is_acceptable)
             if chosen != before:
                 test, mixing = self.test(candidates[chosen], found[chosen])
                 # The herds did not mix at parameters that the fit has passed through.
@@ -117,19 +113,44 @@ class Assessor:
         x, name = candidates[chosen], NAMES[chosen]
         return Assessment(x, name, criterion, gains[chosen], later, test, mixing)
 
-    def _by_ladders(
-        self, candidates: list[np.ndarray], bridge_gains: list[Gain]
-    ) -> tuple[str, int, list[Gain]]:
-        """Return the criterion, the choice and the gains of tempered ladders."""
-        family, known = self.rows.family, self._likelihood.known
-        values = [known.of(family.tables(x))[0] - self._penalty(x) for x in candidates]
-        found = compare_by_ladders(
-            family, values, candidates, bridge_gains, self.seed, self._check_stop
-        )
-        criterion = "ladders" if found.is_decided else "none"
-        return criterion, _best(found.gains, found.is_acceptable), found.gains
+    def better_start(self, pseudo: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """Return the better of two sets of parameters; the first where that is unknown."""
+        criterion, gains, found = self._gains([pseudo, given])
+        memory = np.nanmax([-np.inf, *[one.memory for one in found if one is not None]])
+        is_wide = not np.isfinite(gains[1].half_width)
+        if criterion == "bridge" and (is_wide or memory > self.longest_memory):
+            gains = self._by_ladders([pseudo, given], gains).gains
+        is_known = np.isfinite(gains[1].half_width)
+        return given if is_known and gains[1].value > 0.0 else pseudo
 
     # -- which is best ------------------------------------------------------------------------
+
+    def _gains(
+        self, candidates: list[np.ndarray]
+    ) -> tuple[str, list[Gain], list[Measurement | None]]:
+        """Return how candidates were compared with the first, gains, and measurements at each."""
+        value = self._value()
+        found: list[Measurement | None] = [None] * len(candidates)
+        if value is not None:
+            criterion, values = "exact", []
+            for x in candidates:
+                self._check_stop()
+                values.append(value(x))
+            gains = [Gain(v - values[0], 0.0) for v in values]
+        elif self._likelihood.known.drawn is None:
+            criterion, (gains, found) = "bridge", self._bridge_gains(candidates)
+        else:
+            criterion, gains = "path", self._path_gains(candidates)
+        return criterion, self._less_penalties(candidates, gains), found
+
+    def _by_ladders(
+        self, candidates: list[np.ndarray], bridge_gains: list[Gain]
+    ) -> LadderComparison:
+        family, known = self.rows.family, self._likelihood.known
+        values = [known.of(family.tables(x))[0] - self._penalty(x) for x in candidates]
+        return compare_by_ladders(
+            family, values, candidates, bridge_gains, self.seed, self._check_stop
+        )
 
     def _value(self) -> Callable[[np.ndarray], float] | None:
         """Return the objective as an exact function of the parameters, if there is one."""
@@ -138,40 +159,50 @@ class Assessor:
         return lambda x: self.objective(x)[0]
 
     def _bridge_gains(
-        self, start: np.ndarray, average: np.ndarray, end: np.ndarray
+        self, candidates: list[np.ndarray]
     ) -> tuple[list[Gain], list[Measurement | None]]:
-        """Compare by ratios of log Z, from draws at all three and between start and average."""
-        directions = np.array([average - start, end - average])
-        at_end = self._measure(self.objective, end, SETTLE_CALLS, directions)
-        at_average = self._measure(self.objective, average, SETTLE_CALLS, directions)
-        deviation = float(at_average.scores[0].std())
+        """Compare by ratios of log Z from draws at all of them, and between the first two.
+
+        The herd is measured at the last candidate first, where the fit has ended.
+        """
+        directions = np.diff(candidates, axis=0)
+        found = [
+            self._measure(self.objective, x, SETTLE_CALLS, directions) for x in candidates[:0:-1]
+        ][::-1]
+        deviation = float(found[0].scores[0].std())
         segments = min(max(1, int(np.ceil(deviation / BRIDGE_DEVIATION))), MAX_BRIDGES)
-        between = [
+        start = candidates[0]
+        along = [
             self._measure(self.objective, start + s / segments * directions[0], SETTLE_CALLS,
                           directions)
-            for s in range(segments - 1, 0, -1)
-        ]  # fmt: skip
-        at_start = self._measure(self.objective, start, SETTLE_CALLS, directions)
-        along = [at_start, *between[::-1], at_average]
-        shared = [one.scores[0] / segments for one in along]
-        path = [PathDraws(w, w, one.inflation) for w, one in zip(shared, along, strict=True)]
-        path[-1] = path[-1]._replace(above=at_average.scores[1])
-        path.append(PathDraws(at_end.scores[1], at_end.scores[1], at_end.inflation))
-        ratios = log_ratios(path, BATCHES)[-2:]
+            for s in range(segments - 1, -1, -1)
+        ][::-1]  # fmt: skip
+        path = []
+        for one in [*along, found[0]]:
+            shared = one.scores[0] / segments
+            path.append(PathDraws(shared, shared, one.inflation))
+        for j in range(1, len(directions)):
+            path[-1] = path[-1]._replace(above=found[j - 1].scores[j])
+            path.append(PathDraws(found[j].scores[j], found[j].scores[j], found[j].inflation))
+        ratios = log_ratios(path, BATCHES)[-len(directions) :]
         known = self._likelihood.known
-        values = [known.of(self.rows.family.tables(x))[0] for x in (start, average, end)]
+        values = [known.of(self.rows.family.tables(x))[0] for x in candidates]
         wide = gain_quantile(BATCHES)
         gains = [
             Gain(v - values[0] - ratio.value, wide * ratio.error)
             for v, ratio in zip(values[1:], ratios, strict=True)
         ]
-        return [Gain(0.0, 0.0), *gains], [at_start, at_average, at_end]
+        return [Gain(0.0, 0.0), *gains], [along[0], *found]
 
-    def _path_gains(self, start: np.ndarray, average: np.ndarray, end: np.ndarray) -> list[Gain]:
-        beyond = path_gain(self._slopes, average, end)
-        gain = path_gain(self._slopes, start, average)
-        whole = Gain(gain.value + beyond.value, float(np.hypot(gain.half_width, beyond.half_width)))
-        return [Gain(0.0, 0.0), gain, whole]
+    def _path_gains(self, candidates: list[np.ndarray]) -> list[Gain]:
+        """Add up the gains of the pieces between candidates, the last piece first."""
+        pieces = [
+            path_gain(self._slopes, candidates[i], candidates[i + 1])
+            for i in range(len(candidates) - 2, -1, -1)
+        ][::-1]
+        values = np.cumsum([piece.value for piece in pieces])
+        half_widths = np.sqrt(np.cumsum([piece.half_width**2 for piece in pieces]))
+        return [Gain(0.0, 0.0), *map(Gain, values.tolist(), half_widths.tolist())]
 
     def _slopes(self, x: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """(batches,) slopes of the log-likelihood at x along a direction, spread as they should."""
@@ -231,8 +262,7 @@ class Assessor:
         limit = np.maximum(critical_value(len(error), BATCHES) * error, self.unit)
         disagreement = float((np.abs(first.mean - second.mean) / limit).max(initial=0.0))
         memory = float(np.fmax(first.memory, second.memory))
-        longest = min(MAX_STUCK * self.calls, MAX_SHARE * max(self.steps, MIN_CALLS))
-        is_slow = disagreement > 1.0 or memory > longest
+        is_slow = disagreement > 1.0 or memory > self.longest_memory
         return Mixing(is_slow, memory * self.sweeps, self.calls * self.sweeps, disagreement)
 
     def _new_herd(self, members: int) -> Herd:

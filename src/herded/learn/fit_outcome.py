@@ -12,8 +12,11 @@ from herded.learn.gradient_test import GradientTest
 from herded.learn.lbfgs import QuasiNewton
 from herded.learn.likelihood_gain import NEGLIGIBLE_GAIN, Gain
 from herded.learn.mixing import Mixing
+from herded.learn.objectives import Likelihood
 from herded.learn.steps import Steps
 from herded.learn.stochastic import Averaged
+
+START_NAMES = ("start", "given")  # where steps began
 
 
 class Outcome(NamedTuple):
@@ -75,7 +78,17 @@ def _unjudged(steps: Steps, climber: Averaged) -> Outcome:
 
 
 def _held_out_choice(steps: Steps) -> str:
-    return "start" if np.array_equal(steps.answer, steps.climber.start) else "held-out"
+    if not np.array_equal(steps.answer, steps.climber.start):
+        return "held-out"
+    return "start" if steps.assessor is None else _start_name(steps.climber.start, steps.assessor)
+
+
+def _start_name(start: np.ndarray, assessor: Assessor) -> str:
+    """Return "given" where the steps began at the parameters of the given model, else "start"."""
+    is_likelihood = isinstance(assessor.objective, Likelihood)
+    if not (is_likelihood and assessor.rows.complete and start.any()):
+        return "start"
+    return "given" if np.array_equal(start, assessor.rows.family.start) else "start"
 
 
 def _held_out_gain(steps: Steps) -> Gain:
@@ -92,6 +105,8 @@ def _judge_noisy(steps: Steps, climber: Averaged, assessor: Assessor) -> Outcome
         found = assessor.assess(climber.start, climber.x, climber.last)
         parameters, chosen, criterion = found.parameters, found.chosen, found.criterion
         gain, gains, test, mixing = found.gain, found.gains, found.test, found.mixing
+        if chosen == "start":
+            chosen = _start_name(climber.start, assessor)
     is_slow = mixing is not None and mixing.is_slow
     # With unknown states the start may be a saddle, where the gradient is nearly zero too.
     is_saddle = chosen == "start" and not assessor.rows.complete
@@ -124,13 +139,13 @@ def _sentence(
     mixing: Mixing | None,
 ) -> str:
     """Say whether the parameters are at a maximum, and how that was tested."""
-    if converged and chosen == "start":
+    if converged and chosen in START_NAMES:
         return f"the start is a maximum as far as can be told: {test}"
     if converged:
         return f"converged in {done} steps: {test}"
     if mixing is not None and mixing.is_slow:
         return f"not converged in {done} steps: {mixing}, so the gradient is unreliable"
-    if chosen == "start":
+    if chosen in START_NAMES:
         return (
             f"not converged in {done} steps: the start was returned, where {test}; "
             f"{_comparison(gains)}; give more steps or a larger herd"
@@ -155,6 +170,7 @@ def _slow_mixing(chosen: str, criterion: str, gains: dict[str, Gain], mixing: Mi
     """Warn of chains that mix slowly, and say what was returned."""
     returned = {
         "start": "the parameters that the steps started from",
+        "given": "the parameters of the given model",
         "average": "the average of the steps",
         "end": "the last parameters",
         "held-out": "the parameters of the best held-out score",

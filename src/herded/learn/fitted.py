@@ -36,17 +36,20 @@ class Fitted:
         checkpoint resumes it. Noisy steps were then not compared with the start.
     steps : int
         Steps that were done.
-    chosen : {"start", "average", "end", "held-out"}
+    chosen : {"start", "given", "average", "end", "held-out"}
         Which parameters these are: the first ones (the best pseudo-likelihood, where all states are
-        known), the average of later steps, the last ones, or those of the best held-out score.
-        Noisy steps are preferred to the start only where they are certainly better.
+        known), those of the given model, the average of later steps, the last ones, or those of the
+        best held-out score. Learning by likelihood starts from the given parameters where they are
+        not all zero and better than the best pseudo-likelihood. Noisy steps are preferred to the
+        start only where they are certainly better.
     criterion : {"exact", "bridge", "path", "ladders", "held-out", "none"}
         What decided: the objective itself; ratios of log Z from draws of the herd; the slope along
         the line from the start, where unknown states are drawn too; log Z by tempered ladders,
         where the herd mixes slowly; or held-out rows. "none": ladders could not tell either, so the
         start was returned; or noisy steps were interrupted.
     gain : float
-        By how much the penalised objective is higher than at the start, in nats per row; of
+        By how much the penalised objective is higher than where the steps started (at the best
+        pseudo-likelihood or the given parameters, whichever is better), in nats per row; of
         held-out rows without penalties. NaN after an interruption of noisy steps.
     gain_half_width : float
         Half the width of the 99 % interval of `gain`: 0 where it is exact for the rows that decide.

@@ -60,7 +60,9 @@ def fit(
     Parameters
     ----------
     model : FactorGraph or Lattice
-        Its graph is kept, and its log-potentials are where learning starts.
+        Its graph is kept, and its log-potentials are where learning starts. Where all states are
+        known, learning by likelihood starts from the best pseudo-likelihood instead if that is
+        better.
     data : array_like of int, shape (rows, N)
         A state of every variable in each row; -1 where it is unknown, and in the columns of hidden
         variables. Those of a lattice may come in its shape.
@@ -77,8 +79,7 @@ def fit(
         coupling has 1 where spins are alike and -1 elsewhere.
     objective : {"likelihood", "pseudo"}
         "pseudo" is the sum of log p(x_i | all others): no model is summed or sampled. Estimates are
-        consistent, with somewhat larger errors. Where all states are known, learning by likelihood
-        begins with it.
+        consistent, with somewhat larger errors.
     method : {"auto", "exact", "herd"}
         How the likelihood's gradient is found: by elimination, or by a herd of chains that goes on
         from step to step. "auto": by elimination where that takes a tenth of a second or less.
