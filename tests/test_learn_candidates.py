@@ -8,7 +8,7 @@ import pytest
 import herded as hd
 from benchmarks.fit import penalised
 from benchmarks.fit_problems import DenseIsing, dense, dense_log_z, glass
-from herded.learn import ladder_gain, likelihood_gain
+from herded.learn import fit_assessment, ladder_gain, likelihood_gain
 from herded.learn.ladder_gain import compare_by_ladders, ladder_draws
 from herded.learn.likelihood_gain import Gain
 from herded.learn.parameters import log_linear
@@ -180,3 +180,14 @@ def test_exact_steps_start_at_the_better_parameters(penalised_glass):
     best = quiet_fit(problem.blank, problem.rows, **problem.options, method="exact")
     again = quiet_fit(best.model, problem.rows, **problem.options, method="exact")
     assert again.steps <= 2 and again.gain < 1e-9 and again.converged
+
+
+def test_weak_tests_of_gradients_take_more_draws(monkeypatch):
+    """Of 5,000 rows a small herd shows less in one measurement than the rows do."""
+    problem = glass(12, 0.5, 0, 5_000)
+    options = {"groups": "ising", "method": "herd", "herd": 256, "steps": 100}
+    fitted = quiet_fit(problem.blank, problem.rows, **options)
+    assert fitted.converged and fitted.gradient_test.detectable <= 4.0
+    monkeypatch.setattr(fit_assessment, "MAX_MEASUREMENTS", 1)
+    once = quiet_fit(problem.blank, problem.rows, **options)
+    assert once.gradient_test.detectable > fitted.gradient_test.detectable

@@ -84,6 +84,7 @@ def test_steps_that_diverge_are_not_returned(small_glass, use_exact, monkeypatch
         warnings.simplefilter("ignore", hd.HerdedWarning)
         fitted = hd.learn.fit(small_glass.blank, small_glass.rows, groups="ising", **SHORT)
     assert fitted.chosen == "start" and fitted.gain == 0.0
+    assert "converged in" not in fitted.convergence.replace("not converged in", "")
     pseudo = hd.learn.fit(small_glass.blank, small_glass.rows, objective="pseudo", groups="ising")
     np.testing.assert_allclose(fitted.parameters, pseudo.parameters, atol=0.02)
 
@@ -221,9 +222,9 @@ def test_the_gradient_test_has_the_size_and_power_that_it_states(batches):
         noise = rng.normal(0, 0.5 * np.sqrt(batches), (batches, parameters))
         error = noise.std(axis=0, ddof=1) / np.sqrt(batches)
         mean = noise.mean(axis=0)
-        false_alarms += not check_gradient(mean, error, unit, batches).passed
+        false_alarms += check_gradient(mean, error, unit, batches).is_significant
         mean[0] += 0.5 * stated
-        found += not check_gradient(mean, error, unit, batches).passed
+        found += check_gradient(mean, error, unit, batches).is_significant
     assert false_alarms / runs <= FALSE_ALARM + 4 * np.sqrt(FALSE_ALARM / runs)
     assert found / runs >= POWER - 0.02
 
@@ -233,7 +234,10 @@ def test_gradients_that_do_not_matter_pass_and_weak_tests_do_not():
     assert check_gradient(np.full(3, 0.99), np.full(3, 1e-6), unit, 16).passed
     assert not check_gradient(np.full(3, 1.01), np.full(3, 1e-6), unit, 16).passed
     weak = check_gradient(np.zeros(3), np.full(3, 100.0), unit, 16)
-    assert not weak.passed and weak.detectable > 100
+    assert not weak.passed and weak.is_weak and weak.detectable > 100
+    assert check_gradient(np.full(3, 5.0), np.full(3, 0.1), unit, 16).is_significant
+    undetected = check_gradient(np.array([3.3, 0.0, 0.0]), np.full(3, 1.0), unit, 16)
+    assert undetected.is_weak and undetected.detectable > 4.0
     exact = check_gradient(np.full(3, 1.01), np.zeros(3), unit, 0)
     assert not exact.passed and (exact.power, exact.false_alarm) == (1.0, 0.0)
     assert exact.detectable == NEGLIGIBLE

@@ -16,7 +16,7 @@ from herded.run.intervals import expanded_t_quantile
 FALSE_ALARM = 0.01  # probability that the test fails though every gradient is zero
 POWER = 0.95  # probability with which a gradient of `detectable` is found
 NEGLIGIBLE = 1.0  # standard errors of the data: gradients below it are as good as zero
-MAX_DETECTABLE = 10.0  # standard errors of the data: a test that misses more shows nothing
+MAX_DETECTABLE = 4.0  # standard errors of the data: a test that misses more shows nothing
 
 
 class GradientTest(NamedTuple):
@@ -33,6 +33,8 @@ class GradientTest(NamedTuple):
     false_alarm : float
         The most probable the test is to fail where every gradient is zero.
     power : float
+    is_significant : bool
+        Whether some gradient is neither negligible nor explained by noise.
 
     Examples
     --------
@@ -47,6 +49,12 @@ class GradientTest(NamedTuple):
     detectable: float
     false_alarm: float
     power: float
+    is_significant: bool = False
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether it found no gradient, but could have missed one that matters."""
+        return not self.passed and not self.is_significant
 
     def __str__(self) -> str:
         return (
@@ -90,4 +98,5 @@ def check_gradient(
         detectable=detectable,
         false_alarm=FALSE_ALARM if batches else 0.0,
         power=POWER if batches else 1.0,
+        is_significant=not is_small,
     )
