@@ -230,10 +230,12 @@ def run_method(
     max_memory: Size | None = None,
     threads: int | None = None,
     executor: Executor | None = None,
+    compare_starts: bool = True,
 ) -> Result:
     """As `infer`, but an interrupted run is returned and flagged, even if it recorded nothing.
 
     For callers that make one answer of several runs, and decide themselves what Ctrl-C means.
+    Without `compare_starts`, chains from one state are not compared with others from random starts.
     """
     reason = doubt = ""
     choices = check_keep(keep, rao_blackwell=isinstance(method, Recommendation))
@@ -333,8 +335,8 @@ def run_method(
             from herded.run.control import with_control  # herding in time has a bias of its own
 
             result = with_control(result, seconds, max_memory)
-        asked_to_stop = stopped or stop.is_set()
-        if not asked_to_stop and needs_other_starts(result):
+        compare_starts &= not (stopped or stop.is_set())
+        if compare_starts and needs_other_starts(result):
             from herded.run.start_check import with_other_starts  # loads much else
 
             result = with_other_starts(result, max_memory, seconds)

@@ -23,7 +23,8 @@ from herded.models.lattice import Lattice
 from herded.run.result import Result
 from herded.system.exp import exp_array, log_array
 from herded.vision.normal import log_odds_above
-from herded.vision.starts import local_median, local_sigma
+from herded.vision.scatter import is_random_scatter
+from herded.vision.starts import local_median, local_sigma, value_step
 
 COUPLINGS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1.1, 1.4, 1.8)
 FIRST = COUPLINGS.index(0.6)
@@ -104,6 +105,8 @@ def is_salted(noisy: np.ndarray) -> bool:
     """
     size, ends = float(np.ptp(noisy)), (float(noisy.min()), float(noisy.max()))
     inside = (noisy > ends[0]) & (noisy < ends[1])
+    if ODD * size <= value_step(noisy):  # a step of rounding would be far
+        return False
     if inside.mean() < MOSTLY or SURE * local_sigma(noisy, inside) > ODD * size:
         return False
     far = far_from_neighbours(noisy)
@@ -111,6 +114,7 @@ def is_salted(noisy: np.ndarray) -> bool:
         odd = far & (noisy == end)
         nearly = far & (np.abs(noisy - end) < NEARLY * size) & ~odd
         scattered = _beside(odd) <= (float(odd.mean()) + SCATTERED) * 4 * odd.sum()
+        scattered = scattered and is_random_scatter(odd, could_be_far(noisy, end))
         if odd.mean() >= FEWEST_SALTED and 2 * nearly.sum() < odd.sum() and scattered:
             return True
     return False
@@ -124,6 +128,12 @@ def _beside(odd: np.ndarray) -> int:
 def far_from_neighbours(noisy: np.ndarray) -> np.ndarray:
     """Which pixels are far from the median of their neighbours."""
     far: np.ndarray = np.abs(noisy - local_median(noisy)) > ODD * float(np.ptp(noisy))
+    return far
+
+
+def could_be_far(noisy: np.ndarray, end: float) -> np.ndarray:
+    """Where a pixel at that end would be far from the median of its neighbours."""
+    far: np.ndarray = np.abs(end - local_median(noisy)) > ODD * float(np.ptp(noisy))
     return far
 
 

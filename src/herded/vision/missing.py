@@ -62,22 +62,30 @@ def _halved(picture: np.ndarray) -> np.ndarray:
     return halved
 
 
-def best_fill(picture: np.ndarray, missing: np.ndarray, fillers: Sequence[Filler]) -> np.ndarray:
+def best_fill(
+    picture: np.ndarray,
+    missing: np.ndarray,
+    fillers: Sequence[Filler],
+    trial: Callable[[np.ndarray], np.ndarray] = np.asarray,
+) -> np.ndarray:
     """Fill by the filler that predicts known pixels best, in holes of the same shapes.
 
     The holes are moved by a few pixels to where the picture is known, and each filler is asked for
-    what is there. The first one wins a tie, or if no hole can be moved.
+    what is there, on the part of the picture that `trial` takes. The first one wins a tie, or if no
+    hole can be moved.
     """
-    held_out = np.zeros_like(missing)
+    best = fillers[0]
+    part, unknown = trial(picture), trial(missing)
+    held_out = np.zeros_like(unknown)
     for shift in SHIFTS:
-        held_out |= np.roll(missing, shift, axis=(0, 1)) & ~missing
+        held_out |= np.roll(unknown, shift, axis=(0, 1)) & ~unknown
         if held_out.any():
             break
-    best, least = fillers[0], np.inf
-    if held_out.any() and not (held_out | missing).all():
+    least = np.inf
+    if held_out.any() and not (held_out | unknown).all():
         for filler in fillers:
-            found = filler(picture, missing | held_out)
-            error = float(((found - picture)[held_out] ** 2).mean())
+            found = filler(part, unknown | held_out)
+            error = float(((found - part)[held_out] ** 2).mean())
             if error < least:
                 best, least = filler, error
     return np.where(missing, best(picture, missing), picture)

@@ -83,6 +83,7 @@ class Gauss:
     levels_known: bool = False
     sigma_known: bool = False
     rate: float = 0.0
+    range_: tuple[float, float] = (-np.inf, np.inf)  # of the pixels: levels lie within
 
     @property
     def scale(self) -> float:
@@ -95,7 +96,12 @@ class Gauss:
         return (*self.levels, self.sigma)
 
     def at(self, low: float, high: float, sigma: float) -> "Gauss":
-        """The same noise with other levels and another sigma, if they make sense."""
+        """The same noise with other levels and another sigma, if they make sense.
+
+        Levels outside the range of the pixels are moved to its ends.
+        """
+        if not self.levels_known:
+            low, high = max(low, self.range_[0]), min(high, self.range_[1])
         if not low < high or sigma <= 0:
             return self
         return replace(self, levels=(low, high), sigma=max(sigma, LEAST_SIGMA * (high - low) / 2))
@@ -113,6 +119,8 @@ class Gauss:
             pair
             for pair in USUAL
             if max(map(abs, map(sub, self.levels, pair))) < (pair[1] - pair[0]) / 2
+            and self.range_[0] <= pair[0]
+            and pair[1] <= self.range_[1]
         ]
         if self.floor > -np.inf and self.ceiling < np.inf:
             pairs.insert(0, (self.floor, self.ceiling))

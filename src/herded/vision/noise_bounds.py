@@ -10,19 +10,24 @@ halftone has hardly any noise by these measures, although neighbouring pixels di
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from herded.vision.starts import local_median
+from herded.vision.starts import local_median, value_step
 
-PATCH = 5  # side of the patches whose covariance is taken
+SIDES = (5, 3, 2)  # of the patches whose covariance is taken: smaller ones where pixels are missing
 CALMEST = 0.3  # share of the patches, by variance
 CALMEST_OF_ALL, CALM_TENTH = 0.01, 0.1  # shares that differ unless noise is alike everywhere
 RISE = 2.0  # times the rise from one to the other is taken off: clean grass then has no noise
-MIN_PATCHES = 100  # 4 for every dimension of a patch
+MIN_PATCHES = 100  # 4 for every dimension of the largest patch
 MAX_PATCHES = 20_000
 MIN_UNSATURATED = 0.15  # share of patches without black and white pixels, to use only those
 MIN_CONTEXT = 50  # pixels with the same eight neighbours, to count flips among them
+MIN_SAME_PATTERN = 10  # pixels with the same eight neighbours, to count patterns without exception
 MIN_UNIFORM = 100  # pixels whose neighbours are all alike
 SURE = 3.0  # standard errors of a count: there are up to 256 neighbourhoods
 MEDIAN_BINS = 6
+HALF_CUT_VARIANCE = 0.34  # 1/2 - 1/(2 pi): what is left of the variance if half of the noise is cut
+MAX_FREQUENCY = 60  # half periods within the range
+MAX_STEP_ANGLE = 1.5  # of the characteristic function: above, it shows the rounding of the values
+MIN_CHARACTERISTIC = 0.1  # below, it says nothing
 SEED = (20130501, 31)  # unlike those that people add noise with: theirs must not come again
 
 
@@ -35,15 +40,10 @@ def careful_sigma(picture: np.ndarray, missing: np.ndarray | None = None) -> flo
     off. The same steps on white noise calibrate the choice of calm patches and the spread that
     estimated eigenvalues have by chance. Zero if the picture is too small to tell.
     """
-    if min(picture.shape) < PATCH:
-        return 0.0
-    patches = _usable_patches(picture, missing)
+    patches, noise_patches = _patches_and_noise(picture, missing)
     if len(patches) < MIN_PATCHES:
         return 0.0
-    noise = np.random.default_rng(SEED).normal(size=picture.shape)
-    noise_patches = sliding_window_view(noise, (PATCH, PATCH)).reshape(-1, PATCH * PATCH)
-    noise_patches = noise_patches[:: max(1, len(noise_patches) // len(patches))]
-    values = _eigenvalues(patches) / _eigenvalues(noise_patches[: len(patches)])
+    values = _eigenvalues(patches) / _eigenvalues(noise_patches)
     least, middle = float(values[0]), float(values[len(values) // 2])
     return float(np.sqrt(max(least - max(middle - least, 0.0), 0.0)))
 
@@ -55,14 +55,10 @@ def homogeneous_sigma(picture: np.ndarray, missing: np.ndarray | None = None) ->
     picture adds to it, and probably as much and more to the very calmest: fur and foliage are rough
     to different degrees. Zero if the picture is too small to tell.
     """
-    if min(picture.shape) < PATCH:
+    patches, noise_patches = _patches_and_noise(picture, missing)
+    if len(patches) < MIN_PATCHES:
         return 0.0
-    variances = _usable_patches(picture, missing).var(axis=1)
-    if len(variances) < MIN_PATCHES:
-        return 0.0
-    noise = np.random.default_rng(SEED).normal(size=picture.shape)
-    noise_patches = sliding_window_view(noise, (PATCH, PATCH)).reshape(-1, PATCH * PATCH)
-    unit = noise_patches[:: max(1, len(noise_patches) // len(variances))].var(axis=1)
+    variances, unit = patches.var(axis=1), noise_patches.var(axis=1)
 
     def relative(share: float) -> float:
         calm, usual = (v[v <= np.quantile(v, share)].mean() for v in (variances, unit))
@@ -72,14 +68,32 @@ def homogeneous_sigma(picture: np.ndarray, missing: np.ndarray | None = None) ->
     return float(np.sqrt(max(calmest - RISE * max(calm_tenth - calmest, 0.0), 0.0)))
 
 
-def _usable_patches(picture: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
+def _patches_and_noise(
+    picture: np.ndarray, missing: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Patches of the picture and as many of white noise, of the largest side that has enough."""
+    patches = np.zeros((0, 1))
+    for side in SIDES if missing is not None else SIDES[:1]:
+        if min(picture.shape) >= side:
+            patches = _usable_patches(picture, missing, side)
+        if len(patches) >= MIN_PATCHES:
+            break
+    else:
+        return patches, patches
+    noise = np.random.default_rng(SEED).normal(size=picture.shape)
+    noise_patches = sliding_window_view(noise, (side, side)).reshape(-1, side * side)
+    noise_patches = noise_patches[:: max(1, len(noise_patches) // len(patches))]
+    return patches, noise_patches[: len(patches)]
+
+
+def _usable_patches(picture: np.ndarray, missing: np.ndarray | None, side: int) -> np.ndarray:
     """Patches of known pixels; those without pixels at the ends of the range if there are enough.
 
     Where a range ends, noise is cut off and looks weaker than it is.
     """
-    patches = sliding_window_view(picture, (PATCH, PATCH)).reshape(-1, PATCH * PATCH)
+    patches = sliding_window_view(picture, (side, side)).reshape(-1, side * side)
     if missing is not None:
-        known = ~sliding_window_view(missing, (PATCH, PATCH)).any(axis=(2, 3)).ravel()
+        known = ~sliding_window_view(missing, (side, side)).any(axis=(2, 3)).ravel()
         patches = patches[known]
     if len(patches) == 0:
         return patches
@@ -99,6 +113,43 @@ def _eigenvalues(patches: np.ndarray) -> np.ndarray:
     return values
 
 
+def distribution_bound(pixels: np.ndarray) -> float:
+    """Bound the standard deviation of Gaussian noise from above by the values that occur.
+
+    Noise of variance s2 leaves at least 0.36 s2 within the best two clusters of the values, and a
+    characteristic function of at most exp(-s2 t^2 / 2) at every t. So dots of few values have
+    little noise, however they are arranged.
+    """
+    size = float(np.ptp(pixels))
+    if size == 0:
+        return 0.0
+    values = (pixels - pixels.min()) / size
+    cluster_variance = within_clusters(values)
+    at_ends = float(((values == 0) | (values == 1)).mean())
+    bound = cluster_variance / HALF_CUT_VARIANCE
+    values = values[:: max(1, len(values) // MAX_PATCHES)]
+    step = value_step(pixels) / size
+    for t in np.pi * np.arange(0.5, MAX_FREQUENCY, 0.5):
+        if t * step > MAX_STEP_ANGLE:
+            break
+        size_at_t = float(np.abs(np.exp(1j * t * values).mean()))
+        chance = float(np.sqrt(max(1.0 - size_at_t * size_at_t, 0.0) / len(values)))
+        size_at_t -= 2.0 * at_ends + chance
+        if size_at_t > MIN_CHARACTERISTIC:
+            bound = min(bound, -2.0 * float(np.log(size_at_t)) / (t * t))
+    return float(np.sqrt(max(bound, 0.0))) * size
+
+
+def within_clusters(pixels: np.ndarray) -> float:
+    """The variance within the best two clusters of the values."""
+    values = np.sort(pixels)
+    values = values - values.mean()
+    below = np.arange(1, len(values))
+    sums = np.cumsum(values)[:-1]
+    between = sums * sums * (1.0 / below + 1.0 / (len(values) - below))  # the sum of all is 0
+    return (float((values * values).sum()) - float(between.max(initial=0.0))) / len(values)
+
+
 def flip_bound(bright: np.ndarray, missing: np.ndarray | None = None) -> float:
     """Bound the share of flipped pixels in a picture of two levels from above.
 
@@ -108,10 +159,7 @@ def flip_bound(bright: np.ndarray, missing: np.ndarray | None = None) -> float:
     """
     if min(bright.shape) < 3:
         return 0.0
-    pattern, centre = _neighbour_patterns(bright)
-    if missing is not None:
-        known = ~sliding_window_view(missing, (3, 3)).any(axis=(2, 3)).ravel()
-        pattern, centre = pattern[known], centre[known]
+    pattern, centre = _known_patterns(bright, missing)
     total = np.bincount(pattern, minlength=256)
     ones = np.bincount(pattern, weights=centre, minlength=256)
     rarer = np.minimum(ones, total - ones)
@@ -126,6 +174,17 @@ def flip_bound(bright: np.ndarray, missing: np.ndarray | None = None) -> float:
     return float(min(careful, highest.min())) if frequent.any() else 0.0
 
 
+def _known_patterns(
+    bright: np.ndarray, missing: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Patterns and pixels where no pixel of them is missing."""
+    pattern, centre = _neighbour_patterns(bright)
+    if missing is None:
+        return pattern, centre
+    known = ~sliding_window_view(missing, (3, 3)).any(axis=(2, 3)).ravel()
+    return pattern[known], centre[known]
+
+
 def _neighbour_patterns(bright: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The eight neighbours of every inner pixel as a number below 256, and the pixel."""
     h, w = bright.shape
@@ -133,6 +192,36 @@ def _neighbour_patterns(bright: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for row, column in ((0, 0), (0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1), (2, 2)):
         pattern = 2 * pattern + bright[row : row + h - 2, column : column + w - 2]
     return pattern.ravel(), bright[1:-1, 1:-1].ravel()
+
+
+def has_predictable_patterns(
+    bright: np.ndarray, rate: float, missing: np.ndarray | None = None
+) -> bool:
+    """Whether more patterns of neighbours tell the pixel for sure than flips would let.
+
+    A clean halftone has such patterns; at that rate of flips, one of n pixels has no exception with
+    probability (1 - rate)^n.
+    """
+    pattern, centre = _known_patterns(bright, missing)
+    total = np.bincount(pattern, minlength=256)
+    ones = np.bincount(pattern, weights=centre, minlength=256)
+    often = total >= MIN_SAME_PATTERN
+    chance = (1.0 - rate) ** total[often]
+    certain = (np.minimum(ones, total - ones)[often] == 0).sum()
+    return bool(certain > chance.sum() + SURE * np.sqrt((chance * (1.0 - chance)).sum()))
+
+
+def lone_pixels(
+    bright: np.ndarray, missing: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Inner pixels that differ from eight equal neighbours, and all that have such neighbours."""
+    around, centre = _neighbour_patterns(bright)
+    uniform = (around == 0) | (around == 255)
+    if missing is not None:
+        uniform &= ~sliding_window_view(missing, (3, 3)).any(axis=(2, 3)).ravel()
+    lone = uniform & (centre != (around == 255))
+    inner = bright.shape[0] - 2, bright.shape[1] - 2
+    return lone.reshape(inner), uniform.reshape(inner)
 
 
 def impulse_bound(at_end: np.ndarray, filled: np.ndarray) -> float:

@@ -12,7 +12,8 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.protocol import Method, Sampler
 from herded.models.grids import ising_grid
 from herded.models.lattice import Lattice
-from herded.run.infer import infer
+from herded.run.infer import infer, run_method
+from herded.run.interruption import settle
 from herded.run.keep import Marginals
 from herded.run.result import Result
 from herded.vision.choices import Choices
@@ -144,10 +145,11 @@ def _starts(chosen: Choices) -> Sequence[Gauss | Flip]:
     pairs = [known] if known else level_guesses(noisy)
     spread = chosen.sigma or local_sigma(noisy)
     floor, ceiling = ends(noisy)
+    range_ = float(chosen.known_pixels.min()), float(chosen.known_pixels.max())
     return [
-        Gauss(pair, spread, floor, ceiling, known is not None, chosen.sigma is not None).at(
-            *pair, max(spread, 1e-50)
-        )
+        Gauss(
+            pair, spread, floor, ceiling, known is not None, chosen.sigma is not None, range_=range_
+        ).at(*pair, max(spread, 1e-50))
         for pair in pairs
     ]
 
@@ -210,12 +212,23 @@ class Runs:
         counts = self.method is None and isinstance(self.sweeps, int)  # else infer will object
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HerdedWarning)
+            if self.method is None:  # its start is right, and need not be compared with others
+                result = run_method(
+                    model,
+                    method,
+                    sweeps=self.sweeps,
+                    burn_in=self.sweeps // 3 if counts else 0,
+                    start=start,
+                    keep=[Marginals(rao_blackwell=True)],
+                    progress=self.progress,
+                    compare_starts=False,
+                )
+                return settle(result, "raise")
             return infer(
                 model,
                 method,
                 sweeps=self.sweeps,
-                burn_in=self.sweeps // 3 if counts else 0,
+                burn_in=0,
                 start=start,
-                keep=[Marginals(rao_blackwell=True)] if self.method is None else None,
                 progress=self.progress,
             )

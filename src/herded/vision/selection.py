@@ -21,7 +21,6 @@ of them must be noise.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,39 +29,43 @@ from herded.models.grids import ising_grid
 from herded.vision.choices import Choices, checked, has_two_values
 from herded.vision.fit import enough
 from herded.vision.fit_diagnostic import FitDiagnostic
-from herded.vision.level_sets import far_from_neighbours, is_salted
+from herded.vision.harm import MAX_HARM, Candidate, is_cut_at_both_ends, judge_restoration
+from herded.vision.level_sets import could_be_far, far_from_neighbours, is_salted
 from herded.vision.missing import best_fill, smooth_fill
 from herded.vision.noise import Flip, ends
 from herded.vision.noise_bounds import (
     SEED,
     SURE,
     careful_sigma,
+    distribution_bound,
     flip_bound,
+    has_predictable_patterns,
     homogeneous_sigma,
     impulse_bound,
+    lone_pixels,
+    within_clusters,
 )
 from herded.vision.restoration import (
     TRIAL_PIXELS,
     TRIAL_SWEEPS,
-    Attempt,
     Denoised,
     Runs,
     restore_grey,
     restore_two_levels,
     two_level_field,
 )
-from herded.vision.starts import shared_variance
+from herded.vision.scatter import is_random_scatter
+from herded.vision.starts import value_step
 
 MIN_NOISE = 0.012  # of the range, for any change
+MIN_STEPS = 1.2  # of the values, as above: less is rounding
 GRAIN = 0.035  # of the range: what photographs may have of grain and fur of their own
-MAX_HARM = 0.9  # of what Stein's estimate allows, and of errors after over errors before
+MAX_RATE = 0.25  # of flips: more cannot be told from a pattern
+MAX_FITTED_RATE = 1.5  # fitted rate of flips over its bound
+MAX_CHANGES = 1.3  # pixels that are changed over flips, by that bound
 PLANTED = 0.02  # share of pixels flipped to see whether they come back
 MIN_IMPULSES = 0.7  # of the black (white) pixels that are replaced, so many must be noise
-UNEXPLAINED = 1.5  # times the variance of wrong pixels: what neighbours share of the rest at most
-MAX_AT_END = 0.2  # of the pixels at either end of the range, for a grey picture
 MAX_CLUSTER_VARIANCE = 2.0  # of a clean picture of two levels, over that of the noise
-IMPLAUSIBLE = 1.3  # times the variance of the noise: what two levels leave over at most
-IMPLAUSIBLE_AT_ENDS = 1.6  # the same where both levels are ends of the range, which cut it off
 WORSE_RISK, RISK_ERROR = 1.25, 0.03  # of two levels, against grey: times, and more
 HELD_OUT_ERROR = 0.02  # times the held-out error of grey: a tie where both levels are ends
 HELD_OUT = 0.06  # share of pixels that are predicted from the others
@@ -86,13 +89,35 @@ def restore_by_evidence(
 def _flips_or_nothing(chosen: Choices, runs: Runs) -> Denoised:
     low, high = float(chosen.known_pixels.min()), float(chosen.known_pixels.max())
     chosen = replace(chosen, values=np.array([low, high]))
-    rate = flip_bound(chosen.noisy > (low + high) / 2, chosen.missing)
-    if rate == 0:
+    bright = chosen.noisy > (low + high) / 2
+    rate = flip_bound(bright, chosen.missing)
+    lone, uniform = lone_pixels(bright, chosen.missing)
+    if not 0 < rate <= MAX_RATE or not is_random_scatter(lone, uniform):
         return _left_alone(chosen, runs)
+    least, most = (
+        (lone.sum() + sign * SURE * np.sqrt(lone.sum())) / max(uniform.sum(), 1) for sign in (-1, 1)
+    )
+    if least > MAX_FITTED_RATE * rate:  # lone pixels are the picture's own
+        return _left_alone(chosen, runs)
+    most = min(max(rate, most), MAX_FITTED_RATE * rate)
     restored = restore_two_levels(chosen, runs).restored
-    if _flip_error_ratio(chosen, restored, rate, runs) <= MAX_HARM:
+    if (
+        np.ptp(restored.image)
+        > 0  # one level everywhere is no picture: what was there may be stars
+        and restored.flips <= MAX_FITTED_RATE * most
+        and _changed(chosen, restored) <= MAX_CHANGES * most * chosen.known_pixels.size
+        and _flip_error_ratio(chosen, restored, rate, runs) <= MAX_HARM
+    ):
         return restored
+    if has_predictable_patterns(bright, rate, chosen.missing):
+        return _left_alone(chosen, runs)
     return _left_alone(chosen, runs, FitDiagnostic("no-model", "flip", rate))
+
+
+def _changed(chosen: Choices, restored: Denoised) -> int:
+    """The number of known pixels that differ from the noisy ones."""
+    changed = restored.image != chosen.noisy
+    return int(changed.sum() if chosen.missing is None else changed[~chosen.missing].sum())
 
 
 def _flip_error_ratio(chosen: Choices, restored: Denoised, rate: float, runs: Runs) -> float:
@@ -102,13 +127,12 @@ def _flip_error_ratio(chosen: Choices, restored: Denoised, rate: float, runs: Ru
     planted = known & (np.random.default_rng(SEED).random(known.shape) < PLANTED)
     if not planted.any():
         return 1.0
-    changed = (restored.image != chosen.noisy) & known
     more = replace(chosen, noisy=np.where(planted, low + high - chosen.noisy, chosen.noisy))
     field = two_level_field(more, Flip((low, high), restored.flips))
     bright = runs.run(ising_grid(field, restored.coupling)).marginals[..., 1] > 0.5
     back = (bright == (chosen.noisy > (low + high) / 2))[planted].mean()
     back = min(back / (1.0 - rate), 1.0)  # a flip planted on a flip is rightly not undone
-    return float(1.0 + changed.sum() / (rate * known.sum()) - 2.0 * back)
+    return float(1.0 + _changed(chosen, restored) / (rate * known.sum()) - 2.0 * back)
 
 
 def _without_impulses(grey: Choices, runs: Runs) -> Denoised:
@@ -121,7 +145,8 @@ def _without_impulses(grey: Choices, runs: Runs) -> Denoised:
         at_end = (noisy == end) & known
         odd = far & at_end
         expected = impulse_bound(at_end, noisy) * known.sum()
-        if odd.any() and expected >= MIN_IMPULSES * odd.sum():
+        scattered = is_random_scatter(odd, could_be_far(noisy, float(end)) & known)
+        if odd.any() and expected >= MIN_IMPULSES * odd.sum() and scattered:
             impulses |= odd
     missing = impulses | ~known
     if missing.all() or not impulses.any():
@@ -132,30 +157,25 @@ def _without_impulses(grey: Choices, runs: Runs) -> Denoised:
     return replace(found, noise="flip", flips=float(impulses.mean()), model=model)
 
 
-class _Candidate(NamedTuple):
-    attempt: Attempt
-    changed: float  # mean squared difference to the noisy picture
-    risk: float  # Stein's estimate of the mean squared error, over the variance of the noise
-    harm: float  # the same over what noise allows to change
-
-
 def _levels_or_nothing(two: Choices | None, grey: Choices, runs: Runs) -> Denoised:
     """Two levels or grey under Gaussian noise, whichever predicts better; none if neither helps."""
     noise, weight = grey.sigma, 1.0
     if noise is None:
-        noise = careful_sigma(grey.noisy, grey.missing)
+        bound = distribution_bound(grey.known_pixels)
+        noise = min(bound, careful_sigma(grey.noisy, grey.missing))
         noise = float(f"{noise:.3g}")  # the last digits differ between machines
         size = float(np.ptp(grey.known_pixels))
-        if noise < MIN_NOISE * size or noise == 0:
+        least = max(MIN_NOISE * size, MIN_STEPS * value_step(grey.known_pixels))
+        if noise < least or noise == 0:
             return _left_alone(grey, runs)
         evident = min(noise, float(f"{homogeneous_sigma(grey.noisy, grey.missing):.3g}"))
         weight = max(0.0, 1.0 - (GRAIN * size / evident) ** 2) if evident > 0 else 0.0
     by_two = by_grey = None
     if two is not None and _may_have_two_levels(grey.known_pixels, noise):
-        by_two = _harmless(_judged(restore_two_levels(two, runs), grey, noise))
-    if weight > 0 and not _is_cut_at_both_ends(grey.known_pixels):
+        by_two = _harmless(judge_restoration(restore_two_levels(two, runs), grey, noise))
+    if weight > 0 and not is_cut_at_both_ends(grey.known_pixels):
         by_grey = _harmless(
-            _judged(restore_grey(replace(grey, sigma=noise), runs), grey, noise, weight)
+            judge_restoration(restore_grey(replace(grey, sigma=noise), runs), grey, noise, weight)
         )
     if (two is not None and by_two is not None) and (
         by_grey is None or _prefers_two_levels(two, grey, by_two, by_grey)
@@ -171,54 +191,11 @@ def _levels_or_nothing(two: Choices | None, grey: Choices, runs: Runs) -> Denois
     return replace(best, image=np.clip(best.image, low, high), misfit=None)
 
 
-def _is_cut_at_both_ends(pixels: np.ndarray) -> bool:
-    """Whether the picture is black and white under noise that its range cuts off.
-
-    Black and white pixels are then right as they are, and means of neighbours are not.
-    """
-    return all((pixels == end).mean() > MAX_AT_END for end in (pixels.min(), pixels.max()))
-
-
-def _harmless(candidate: _Candidate) -> _Candidate | None:
+def _harmless(candidate: Candidate) -> Candidate | None:
     return candidate if candidate.harm <= MAX_HARM else None
 
 
-def _judged(attempt: Attempt, chosen: Choices, noise: float, weight: float = 1.0) -> _Candidate:
-    """What Stein's estimate says of a restored picture under noise of that sigma.
-
-    A weight below 1 leaves a share of the noisy picture in the restored one: photographs have grain
-    and fur of their own, which look like noise. If of a variance n2 a part g2 is the picture's, the
-    best share to take away is 1 - g2 / n2.
-    """
-    restored, divergence = attempt
-    if weight < 1:
-        mixed = weight * restored.image + (1.0 - weight) * chosen.noisy
-        restored = replace(restored, image=mixed)
-        divergence = weight * divergence + 1.0 - weight
-        attempt = Attempt(restored, divergence)
-    left = (chosen.noisy - restored.image).astype(float)
-    known = np.ones(left.shape, bool) if chosen.missing is None else ~chosen.missing
-    if restored.model == "two-level":  # a range that ends moves means, which the model knows
-        for level in restored.levels:
-            here = (restored.image == level) & known
-            left[here] -= left[here].mean() if here.any() else 0.0
-    changed = float((left[known] ** 2).mean())
-    allowed = 2.0 * noise * noise * (1.0 - divergence)
-    harm = changed / allowed if allowed > 0 else np.inf
-    at_ends = restored.levels == ends(chosen.known_pixels)
-    most = IMPLAUSIBLE_AT_ENDS if at_ends else IMPLAUSIBLE
-    if restored.model == "two-level" and (
-        changed > most * noise * noise
-        or _has_other_levels(restored, np.where(known, left, 0.0), known)
-    ):
-        harm = np.inf
-    risk = changed / (noise * noise) - 1.0 + 2.0 * divergence
-    return _Candidate(attempt, changed, risk, harm)
-
-
-def _prefers_two_levels(
-    two: Choices, grey: Choices, by_two: _Candidate, by_grey: _Candidate
-) -> bool:
+def _prefers_two_levels(two: Choices, grey: Choices, by_two: Candidate, by_grey: Candidate) -> bool:
     """Whether two levels predict held-out pixels better, and their picture is no worse.
 
     Held-out pixels compare what models expect, which two levels may mix from black and white; what
@@ -275,28 +252,7 @@ def _two_level_predictions(noisy: np.ndarray, trial: Choices) -> np.ndarray:
 
 def _may_have_two_levels(pixels: np.ndarray, noise: float) -> bool:
     """Whether pixels cluster around some two levels about as closely as the noise lets them."""
-    values = np.sort(pixels)
-    values -= values.mean()
-    below = np.arange(1, len(values))
-    sums = np.cumsum(values)[:-1]
-    between = sums * sums * (1.0 / below + 1.0 / (len(values) - below))  # the sum of all is 0
-    within = float((values * values).sum()) - float(between.max(initial=0.0))
-    return within <= MAX_CLUSTER_VARIANCE * noise * noise * len(values)
-
-
-def _has_other_levels(restored: Denoised, left: np.ndarray, known: np.ndarray) -> bool:
-    """Whether neighbours share more of what two levels leave over than wrong pixels explain.
-
-    Noise is not shared. Pixels of the wrong level may be, and the posterior expects as many.
-    """
-    assert restored.result is not None
-    if min(left.shape) < 3:
-        return False
-    bright = restored.result.marginals[..., 1][known]
-    gap = restored.levels[1] - restored.levels[0]
-    expected = gap * gap * float(np.minimum(bright, 1.0 - bright).mean())
-    chance = float(left.var()) * np.sqrt(2.5 / left.size)  # of 2 C(1) - C(2), two directions each
-    return bool(shared_variance(left) > UNEXPLAINED * expected + SURE * chance)
+    return within_clusters(pixels) <= MAX_CLUSTER_VARIANCE * noise * noise
 
 
 def _left_alone(chosen: Choices, runs: Runs, misfit: FitDiagnostic | None = None) -> Denoised:
@@ -322,18 +278,24 @@ def _filled(chosen: Choices, restored: Denoised | None, runs: Runs) -> np.ndarra
     two_valued = has_two_values(chosen.known_pixels)
     low, high = float(chosen.known_pixels.min()), float(chosen.known_pixels.max())
 
+    coupling = chosen.coupling if restored is None else restored.coupling
+
     def by_model(noisy: np.ndarray, unknown: np.ndarray) -> np.ndarray:
+        nonlocal coupling  # the one that the trial has found
         known = replace(chosen, noisy=smooth_fill(noisy, unknown), missing=unknown)
         if two_valued:
             known = replace(known, values=np.array([low, high]), number=2, noise="flip")
             return restore_two_levels(known, runs).restored.image
         if restored is not None:
-            known = replace(known, sigma=restored.sigma, coupling=restored.coupling)
-        return restore_grey(replace(known, noise="gauss"), runs).restored.image
+            known = replace(known, sigma=restored.sigma)
+        known = replace(known, noise="gauss", coupling=coupling)
+        found = restore_grey(known, runs).restored
+        coupling = found.coupling
+        return found.image
 
     def smooth(noisy: np.ndarray, unknown: np.ndarray) -> np.ndarray:
         filled = smooth_fill(noisy, unknown)
         return np.where(filled > (low + high) / 2, high, low) if two_valued else filled
 
-    filled = best_fill(picture, missing, (by_model, smooth))
+    filled = best_fill(picture, missing, (by_model, smooth), lambda p: enough(p, TRIAL_PIXELS))
     return np.where(missing, filled, picture if restored is None else restored.image)

@@ -6,6 +6,7 @@ from herded.vision.noise import LEAST_RATE, MOST_RATE
 
 FEWEST_PLACES = 100  # to count flips at
 TAILS = ((0.01, 0.5), (0.5, 0.99))  # of the local mean: levels, perhaps
+LEAST_STEP = 1e-6  # of the range: smaller differences of values are rounding errors
 MEDIAN = 0.6744897501960817  # of |Z|
 
 
@@ -53,6 +54,14 @@ def local_median(image: np.ndarray) -> np.ndarray:
     around = [padded[r : r + h, c : c + w] for r in range(3) for c in range(3)]
     found: np.ndarray = np.median(np.stack(around), axis=0)
     return found
+
+
+def value_step(pixels: np.ndarray) -> float:
+    """The least difference of two values: the step to which a picture is rounded."""
+    values = np.unique(pixels)
+    steps = np.diff(values)
+    steps = steps[steps > LEAST_STEP * np.ptp(values)] if len(values) > 1 else steps
+    return float(steps.min()) if len(steps) else 0.0
 
 
 def level_guesses(image: np.ndarray) -> list[tuple[float, float]]:

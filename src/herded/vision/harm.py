@@ -1,0 +1,140 @@
+"""What a restored picture probably did to the errors: judged by the noisy picture alone.
+
+Stein's estimate bounds the errors if there is Gaussian noise of the size assumed. Whether there is,
+the rest of this file asks of what a model takes away: neighbours share little of it, large changes
+do not keep a distance from each other, and levels explain no more than the range can have cut off.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.vision.choices import Choices
+from herded.vision.noise import ends
+from herded.vision.noise_bounds import SURE
+from herded.vision.restoration import Attempt, Denoised
+from herded.vision.scatter import is_random_scatter
+from herded.vision.starts import shared_variance
+
+MAX_HARM = 0.9  # of what Stein's estimate allows, and of errors after over errors before
+UNEXPLAINED = 1.5  # times the variance of wrong pixels: what neighbours share of the rest at most
+MAX_AT_END = 0.2  # of the pixels at either end of the range, for a grey picture
+CUT_SHIFT = 0.7  # of seen sigmas: the mean of cut noise is 0.4 sigma, and 0.58 of it is seen
+DISTANCE_SHIFT = 0.5  # less, of the distance of a level from the end of the range
+OUTLIER = 2.5  # sigmas: changes of that size must not keep a distance
+IMPLAUSIBLE = 1.3  # times the variance of the noise: what two levels leave over at most
+IMPLAUSIBLE_AT_ENDS = 1.6  # the same where both levels are ends of the range, which cut it off
+
+
+class Candidate(NamedTuple):
+    """A restored picture and estimates of its errors."""
+
+    attempt: Attempt
+    changed: float  # mean squared difference to the noisy picture
+    risk: float  # Stein's estimate of the mean squared error, over the variance of the noise
+    harm: float  # the same over what noise allows to change
+
+
+def is_cut_at_both_ends(pixels: np.ndarray) -> bool:
+    """Whether the picture is black and white under noise that its range cuts off.
+
+    Black and white pixels are then right as they are, and means of neighbours are not.
+    """
+    return all((pixels == end).mean() > MAX_AT_END for end in (pixels.min(), pixels.max()))
+
+
+def _is_cut(pixels: np.ndarray) -> bool:
+    """Whether many pixels are at an end of the range: noise looks weaker there than it is."""
+    return any((pixels == end).mean() > MAX_AT_END for end in (pixels.min(), pixels.max()))
+
+
+def judge_restoration(
+    attempt: Attempt, chosen: Choices, noise: float, weight: float = 1.0
+) -> Candidate:
+    """Estimate the errors of a restored picture, by Stein, under noise of that sigma.
+
+    A weight below 1 leaves a share of the noisy picture in the restored one: photographs have grain
+    and fur of their own, which look like noise. If of a variance n2 a part g2 is the picture's, the
+    best share to take away is 1 - g2 / n2.
+    """
+    restored, divergence = attempt
+    if weight < 1:
+        mixed = weight * restored.image + (1.0 - weight) * chosen.noisy
+        restored = replace(restored, image=mixed)
+        divergence = weight * divergence + 1.0 - weight
+        attempt = Attempt(restored, divergence)
+    left = (chosen.noisy - restored.image).astype(float)
+    known = np.ones(left.shape, bool) if chosen.missing is None else ~chosen.missing
+    if restored.model == "two-level":  # a range that ends moves means, which the model knows
+        for level in restored.levels:
+            here = (restored.image == level) & known
+            if here.any():
+                left[here] -= _shift_by_range(
+                    level, float(left[here].mean()), noise, ends(chosen.known_pixels)
+                )
+    changed = float((left[known] ** 2).mean())
+    allowed = 2.0 * noise * noise * (1.0 - divergence)
+    harm = changed / allowed if allowed > 0 else np.inf
+    at_ends = restored.levels == ends(chosen.known_pixels)
+    most = IMPLAUSIBLE_AT_ENDS if at_ends else IMPLAUSIBLE
+    if restored.model == "two-level" and (
+        changed > most * noise * noise
+        or _has_other_levels(restored, np.where(known, left, 0.0), known)
+        or _expected_error_ratio(restored, chosen, known) > MAX_HARM
+    ):
+        harm = np.inf
+    if restored.model == "grey" and (
+        restored.coupling == 0  # neighbours say nothing
+        or (_is_cut(chosen.known_pixels) and changed > IMPLAUSIBLE * (weight * noise) ** 2)
+    ):
+        harm = np.inf
+    if not _has_scattered_outliers(np.where(known, left, 0.0), known, noise):
+        harm = np.inf
+    risk = changed / (noise * noise) - 1.0 + 2.0 * divergence
+    return Candidate(attempt, changed, risk, harm)
+
+
+def _shift_by_range(
+    level: float, shift: float, noise: float, range_ends: tuple[float, float]
+) -> float:
+    """What of a level's mean residual is explained by noise that is cut off at the range's ends."""
+    most = CUT_SHIFT * noise
+    down, up = (
+        max(most - DISTANCE_SHIFT * abs(end - level), 0.0) if np.isfinite(end) else 0.0
+        for end in range_ends
+    )
+    return float(np.clip(shift, -up, down))
+
+
+def _has_scattered_outliers(left: np.ndarray, known: np.ndarray, noise: float) -> bool:
+    """Whether pixels that a model changes much do not keep a distance, as dots of a screen do."""
+    return all(
+        is_random_scatter(sign * left > OUTLIER * noise, known, lattices=False) for sign in (-1, 1)
+    )
+
+
+def _expected_error_ratio(restored: Denoised, chosen: Choices, known: np.ndarray) -> float:
+    """The squared errors after over those before that the posterior of two levels expects."""
+    assert restored.result is not None
+    low, high = restored.levels
+    bright = restored.result.marginals[..., 1][known]
+    noisy = chosen.noisy[known]
+    after = (high - low) ** 2 * np.minimum(bright, 1.0 - bright).mean()
+    before = (bright * (noisy - high) ** 2 + (1.0 - bright) * (noisy - low) ** 2).mean()
+    return float(after / before) if before > 0 else np.inf
+
+
+def _has_other_levels(restored: Denoised, left: np.ndarray, known: np.ndarray) -> bool:
+    """Whether neighbours share more of what two levels leave over than wrong pixels explain.
+
+    Noise is not shared. Pixels of the wrong level may be, and the posterior expects as many.
+    """
+    assert restored.result is not None
+    if min(left.shape) < 3:
+        return False
+    bright = restored.result.marginals[..., 1][known]
+    gap = restored.levels[1] - restored.levels[0]
+    expected = gap * gap * float(np.minimum(bright, 1.0 - bright).mean())
+    chance = float(left.var()) * np.sqrt(2.5 / left.size)  # of 2 C(1) - C(2), two directions each
+    return bool(shared_variance(left) > UNEXPLAINED * expected + SURE * chance)
