@@ -39,6 +39,7 @@ from herded.vision.noise_bounds import (
     careful_sigma,
     distribution_bound,
     flip_bound,
+    has_gaussian_differences,
     has_predictable_patterns,
     homogeneous_sigma,
     impulse_bound,
@@ -61,12 +62,14 @@ MIN_NOISE = 0.012  # of the range, for any change
 MIN_STEPS = 1.2  # of the values, as above: less is rounding
 GRAIN = 0.035  # of the range: what photographs may have of grain and fur of their own
 MAX_RATE = 0.25  # of flips: more cannot be told from a pattern
+MIN_WARNED_RATE = 0.01  # of flips that no model undoes: fewer lone pixels are usual
 MAX_FITTED_RATE = 1.5  # fitted rate of flips over its bound
 MAX_CHANGES = 1.3  # pixels that are changed over flips, by that bound
 PLANTED = 0.02  # share of pixels flipped to see whether they come back
 MIN_IMPULSES = 0.7  # of the black (white) pixels that are replaced, so many must be noise
 MAX_CLUSTER_VARIANCE = 2.0  # of a clean picture of two levels, over that of the noise
 WORSE_RISK, RISK_ERROR = 1.25, 0.03  # of two levels, against grey: times, and more
+CLEARLY_LESS_RISK = 0.5  # times that of grey: scattered dots cannot be predicted, but told apart
 HELD_OUT_ERROR = 0.02  # times the held-out error of grey: a tie where both levels are ends
 HELD_OUT = 0.06  # share of pixels that are predicted from the others
 
@@ -91,8 +94,10 @@ def _flips_or_nothing(chosen: Choices, runs: Runs) -> Denoised:
     chosen = replace(chosen, values=np.array([low, high]))
     bright = chosen.noisy > (low + high) / 2
     rate = flip_bound(bright, chosen.missing)
+    if not 0 < rate <= MAX_RATE:
+        return _left_alone(chosen, runs)
     lone, uniform = lone_pixels(bright, chosen.missing)
-    if not 0 < rate <= MAX_RATE or not is_random_scatter(lone, uniform):
+    if not is_random_scatter(lone, uniform):
         return _left_alone(chosen, runs)
     least, most = (
         (lone.sum() + sign * SURE * np.sqrt(lone.sum())) / max(uniform.sum(), 1) for sign in (-1, 1)
@@ -104,12 +109,12 @@ def _flips_or_nothing(chosen: Choices, runs: Runs) -> Denoised:
     if (
         np.ptp(restored.image)
         > 0  # one level everywhere is no picture: what was there may be stars
-        and restored.flips <= MAX_FITTED_RATE * most
+        and restored.flips <= min(MAX_FITTED_RATE * most, MAX_RATE)
         and _changed(chosen, restored) <= MAX_CHANGES * most * chosen.known_pixels.size
         and _flip_error_ratio(chosen, restored, rate, runs) <= MAX_HARM
     ):
         return restored
-    if has_predictable_patterns(bright, rate, chosen.missing):
+    if rate < MIN_WARNED_RATE or has_predictable_patterns(bright, rate, chosen.missing):
         return _left_alone(chosen, runs)
     return _left_alone(chosen, runs, FitDiagnostic("no-model", "flip", rate))
 
@@ -169,7 +174,10 @@ def _levels_or_nothing(two: Choices | None, grey: Choices, runs: Runs) -> Denois
         if noise < least or noise == 0:
             return _left_alone(grey, runs)
         evident = min(noise, float(f"{homogeneous_sigma(grey.noisy, grey.missing):.3g}"))
-        weight = max(0.0, 1.0 - (GRAIN * size / evident) ** 2) if evident > 0 else 0.0
+        if evident > 0 and has_gaussian_differences(grey.noisy, grey.missing):
+            weight = max(0.0, 1.0 - (GRAIN * size / evident) ** 2)
+        else:
+            weight = 0.0
     by_two = by_grey = None
     if two is not None and _may_have_two_levels(grey.known_pixels, noise):
         by_two = _harmless(judge_restoration(restore_two_levels(two, runs), grey, noise))
@@ -206,6 +214,8 @@ def _prefers_two_levels(two: Choices, grey: Choices, by_two: Candidate, by_grey:
     at_ends = restored.levels == ends(grey.known_pixels)
     if not at_ends and by_two.risk > WORSE_RISK * max(by_grey.risk, 0.0) + RISK_ERROR:
         return False
+    if not at_ends and by_two.risk < CLEARLY_LESS_RISK * by_grey.risk:
+        return True
     error, grey_error = (
         _held_out_error(chosen, found.attempt.restored)
         for chosen, found in ((two, by_two), (grey, by_grey))
