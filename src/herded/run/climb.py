@@ -28,6 +28,7 @@ from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
 from herded.moves.blocks import Blocks
 from herded.run.control import WITNESS_SECONDS, witness
+from herded.run.held_memory import bytes_of_result, with_memory
 from herded.run.intervals import margins
 from herded.run.length_diagnostics import HALVES_DIFFER, SHORT_RUN
 from herded.run.recommend import BLOCK_UPDATES, in_blocks
@@ -77,6 +78,7 @@ class Rung(NamedTuple):
     sweeps: int | None
     burn_in: int
     chains: int
+    held: float = 0.0  # bytes of an earlier result, which count towards the limit of memory
 
 
 class Tried(NamedTuple):
@@ -87,6 +89,17 @@ class Tried(NamedTuple):
     step: Step
     error: HerdedError | None = None
 
+    @property
+    def memory(self) -> float:
+        """Bytes that were taken at most: of the run, and of what was held meanwhile."""
+        run = 0.0 if self.result is None else self.result.provenance.get("memory_at_most", 0.0)
+        return self.rung.held + float(run)
+
+    @property
+    def held(self) -> float:
+        """Bytes of the result, as long as it may become the answer."""
+        return 0.0 if self.result is None else bytes_of_result(self.result)
+
 
 Run = Callable[[Rung, float | None, str], Result]  # for some seconds, under a name of its own
 
@@ -95,30 +108,39 @@ def climb(
     model: Model, first: Rung, run: Run, updates: int, seconds: float | None = None
 ) -> Result:
     """The answer of the first rung that is enough, or of the least doubtful; with its steps."""
-    began, tried = time.perf_counter(), list[Tried]()
+    began, steps, compiling, memory = time.perf_counter(), list[Step](), 0.0, 0.0
     share = None if seconds is None else SHARE * seconds
     limit = None if seconds is None else (1 - AFTERWARDS) * seconds
+    best = last = None
+    first_is_enough = False
     for rung in (first, *rungs_above(model, first, updates, by_clock=seconds is not None)):
-        if seconds is not None and _spent(began, tried) > (1 - SHARE) * seconds:
+        if seconds is not None and _spent(began, compiling) > (1 - SHARE) * seconds:
             break
-        tried.append(try_rung(run, rung, share))
-        if is_enough(tried[-1]) or _is_interrupted(tried[-1]):
+        last = try_rung(run, rung._replace(held=0.0 if best is None else best.held), share)
+        steps.append(last.step)
+        compiling, memory = compiling + _compiling(last), max(memory, last.memory)
+        first_is_enough |= len(steps) == 1 and is_enough(last)
+        # Of the others nothing is kept: their samples would count towards the limit of memory.
+        best = last if best is None else least_doubtful([best, last])
+        if is_enough(last) or _is_interrupted(last):
             break
-    best = least_doubtful(tried)
-    if limit is not None and not (_is_interrupted(tried[-1]) or _is_whole(best)):
-        again = _at_length(run, best, limit - _spent(began, tried))
+    assert best is not None and last is not None
+    is_stopped = _is_interrupted(last)
+    if limit is not None and not (is_stopped or _is_whole(best)):
+        again = _at_length(run, best, limit - _spent(began, compiling))
         if again is not None:
-            tried.append(again)
+            steps.append(again.step)
+            memory, is_stopped = max(memory, again.memory), _is_interrupted(again)
             best = _longer(best, again)
     if best.result is None:
         assert best.error is not None
         raise best.error
-    result, steps = best.result, [one.step for one in tried]
-    if _is_interrupted(tried[-1]):  # which may not be the one that answers
+    result = best.result
+    if is_stopped:  # in a stage that may not be the one that answers
         result = _as_interrupted(result)
-    elif not is_enough(tried[0]):
+    elif not first_is_enough:
         steps += _witnessed(model, result, for_witness(seconds))
-    return replace(result, climb=tuple(steps))
+    return with_memory(replace(result, climb=tuple(steps)), memory)
 
 
 def _as_interrupted(result: Result) -> Result:
@@ -126,11 +148,14 @@ def _as_interrupted(result: Result) -> Result:
     return replace(result, provenance={**result.provenance, "interrupted": True})
 
 
-def _spent(began: float, tried: list[Tried]) -> float:
+def _spent(began: float, compiling: float) -> float:
     """Seconds since `began`, but for those in which kernels were compiled."""
-    results = [one.result for one in tried if one.result is not None]
-    compiling = sum(float(result.provenance["compiling"]) for result in results)
     return time.perf_counter() - began - compiling
+
+
+def _compiling(tried: Tried) -> float:
+    """Seconds in which kernels were compiled."""
+    return 0.0 if tried.result is None else float(tried.result.provenance["compiling"])
 
 
 def rungs_above(model: Model, first: Rung, updates: int, *, by_clock: bool) -> Iterator[Rung]:
@@ -161,7 +186,7 @@ def better_of(found: Result, first: Rung, other: Rung, run: Callable[[Rung], Res
     steps = [_searched(first, found)]
     if not found.provenance["interrupted"]:
         try:
-            again = run(other)
+            again = run(other._replace(held=bytes_of_result(found)))
         except HerdedError as error:
             said = f"could not run: {error}"
             steps.append(Step(other.name, repr(other.method), 0.0, False, said))
@@ -196,7 +221,7 @@ def try_rung(run: Run, rung: Rung, seconds: float | None, how: str = "") -> Trie
 
 def _at_length(run: Run, best: Tried, seconds: float) -> Tried | None:
     """The rung that answers, for the rest of the time, if it is enough for a burn-in."""
-    rung = best.rung
+    rung = best.rung._replace(held=best.held)
     if best.result is not None:  # which tells how many sweeps there will be
         facts = best.result.provenance
         speed = (best.result.sweeps + facts["burn_in"]) / max(facts["seconds"], 1e-9)

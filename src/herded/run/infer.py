@@ -31,6 +31,7 @@ from herded.run.arguments import (
 )
 from herded.run.checkpoint import resume, resume_solver, save, save_solver
 from herded.run.diagnostics import Note
+from herded.run.held_memory import left_of
 from herded.run.interruption import INTERRUPTED, check_on_interrupt, flag_interrupted, settle
 from herded.run.keep import Keep
 from herded.run.length_diagnostics import needs_other_starts
@@ -329,17 +330,17 @@ def run_method(
                 f"expected seconds enough for the burn-in of {burn_in} sweeps and one more, but "
                 f"after {seconds:g} only {run.done} were done: give more, or a shorter burn_in"
             )
-        result = sampled(run, reason, doubt)
+        result, left = sampled(run, reason, doubt), left_of(max_memory, run.memory)
         in_time = hasattr(method, "weights") and getattr(method, "schedule", None) is None
         if in_time and chains > 1 and not run.interrupted:
             from herded.run.control import with_control  # herding in time has a bias of its own
 
-            result = with_control(result, seconds, max_memory)
+            result = with_control(result, seconds, left)
         compare_starts &= not (stopped or stop.is_set())
         if compare_starts and needs_other_starts(result):
             from herded.run.start_check import with_other_starts  # loads much else
 
-            result = with_other_starts(result, max_memory, seconds)
+            result = with_other_starts(result, left, seconds)
         if run.is_full:
             result = flag_full(result)
         issue(result)

@@ -23,6 +23,7 @@ from herded.run.auto import CHAINS, Choice, annealed, bridged, choose, sampler_n
 from herded.run.begun import Begun, read_begun, read_method
 from herded.run.climb import Run, Rung, better_of, climb, ladder
 from herded.run.climb_log_z import climb_log_z
+from herded.run.held_memory import left_of
 from herded.run.infer import issue, run_method
 from herded.run.keep import Marginals
 from herded.run.result import Diagnostic, Result
@@ -289,7 +290,7 @@ def _on_rung(
     model: Model, rung: Rung, seconds: float | None, options: dict[str, Any], name: str
 ) -> Result:
     """A run with a checkpoint of its own, beside that of the first, and a layout of its own."""
-    own = dict(options)
+    own = {**options, "max_memory": left_of(options.get("max_memory"), rung.held)}
     if name:
         own["layout"] = None
         path = options.get("checkpoint")

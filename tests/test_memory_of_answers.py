@@ -1,0 +1,78 @@
+"""`max_memory=` of one answer that several runs are made for: it holds for all of them together."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import herded as hd
+from herded.run import infer as infer_module
+from herded.run import plan
+from herded.run.held_memory import bytes_of_result, left_of
+
+TORN = hd.ising_grid(np.zeros((20, 20)), 1.0)
+LIMIT = 100 * 2**20
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """What each run of an answer was given, and what it gave."""
+    given, results = [], []
+
+    def run(model, method, **options):
+        gc.collect()
+        given.append((options["max_memory"], [one() is not None for one in results]))
+        found = plan_run(model, method, **options)
+        results.append(weakref.ref(found.kept["samples"]))
+        return found
+
+    plan_run = plan.run_method
+    monkeypatch.setattr(plan, "run_method", run)
+    return given
+
+
+def test_a_later_stage_has_what_earlier_ones_leave(runs):
+    keep = [hd.Marginals(), hd.Samples()]
+    result = hd.infer(TORN, keep=keep, sweeps=4000, max_memory=LIMIT, progress=False)
+    assert len(runs) == 2 and len(result.climb) == 3
+    (first, _), (second, _) = runs
+    samples = 4 * 3600 * TORN.n_variables  # after the burn-in
+    assert first == LIMIT and LIMIT - 2 * samples < second < LIMIT - 0.9 * samples
+    assert 0.9 * samples < result.provenance["memory_at_most"] <= LIMIT
+    assert result.provenance["memory_at_most"] > LIMIT - second
+
+
+def test_without_a_limit_the_system_tells_what_is_left(runs):
+    hd.infer(TORN, keep=[hd.Marginals(), hd.Samples()], sweeps=400, progress=False)
+    assert [limit for limit, _ in runs] == [None, None]
+
+
+def test_results_that_cannot_win_are_dropped(runs):
+    """By the clock the stage that answers runs again, when at most one result is left."""
+    hd.infer(TORN, keep=[hd.Marginals(), hd.Samples()], seconds=0.6, max_memory=LIMIT)
+    assert len(runs) > 1 and all(sum(alive) <= 1 for _, alive in runs)
+
+
+def test_herds_beside_a_run_have_what_it_leaves(monkeypatch):
+    limits = []
+
+    def control(result, seconds, limit):
+        limits.append(limit)
+        return result
+
+    monkeypatch.setattr("herded.run.control.with_control", control)
+    run = hd.infer(TORN, hd.HerdedGibbs(), sweeps=10, chains=2, max_memory=LIMIT)
+    assert limits == [LIMIT - run.provenance["memory_at_most"]]
+    assert infer_module.left_of(None, 5.0) is None
+
+
+def test_what_is_left():
+    assert left_of("1k", 24) == 1000 and left_of(10, 20) == 1 and left_of("1k", 0) == "1k"
+
+
+def test_bytes_of_a_result_are_those_of_its_arrays():
+    keep = [hd.Samples(), hd.Observable(hd.energy)]
+    result = hd.infer(TORN, hd.Gibbs(), sweeps=500, keep=keep)
+    least = result.samples.nbytes + result.observables["energy"].series.nbytes
+    assert least <= bytes_of_result(result) < least + 2**15
