@@ -219,6 +219,20 @@ def test_a_run_by_the_clock_ends_at_the_limit(method, sweeps):
     assert 11 * 2**20 < result.provenance["memory_at_most"] <= 12 * 2**20
 
 
+@pytest.mark.parametrize("method", [hd.Gibbs(), HERD])
+def test_parts_of_a_run_by_the_clock_are_let_go_as_they_are_joined(method):
+    options = {"chains": 4, "keep": [hd.Samples()], "seconds": 1000, "progress": False}
+    hd.infer(GRID, method, **options, max_memory="40M")
+    tracemalloc.start()
+    try:
+        result = hd.infer(GRID, method, **options, max_memory="40M")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert result.samples.nbytes > 10 * 2**20
+    assert peak < 40 * 2**20 and peak < 2.5 * result.samples.nbytes
+
+
 def test_a_run_by_the_clock_that_has_no_room_is_refused():
     with pytest.raises(MemoryLimitError, match="expected a run of at most 3"):
         hd.infer(GRID, hd.Gibbs(herd=1024), seconds=5, keep=[hd.Samples(20)], max_memory="3M")

@@ -3,6 +3,7 @@
 import numpy as np
 
 from herded.run.loop import ENDLESS
+from herded.run.recorder import Recorder
 from herded.run.sampling import SamplerRun
 
 
@@ -29,15 +30,34 @@ def reserve(run: SamplerRun) -> None:
 
 def joined(run: SamplerRun, kind: type, name: str) -> np.ndarray:
     """What grew in all chains, (chains * members, draws, ...): members count as chains."""
-    recorders = [chain.recorders[kind] for chain in run.chains]
-    for recorder in recorders:
-        recorder.gather()
-    draws, room = len(recorders[0].arrays[name]), run.rooms.get((kind, name))
-    if room is None:
-        return np.concatenate([one.arrays[name].swapaxes(0, 1) for one in recorders])
+    recorders, rooms = [chain.recorders[kind] for chain in run.chains], run.rooms
+    if (kind, name) not in rooms:
+        rooms[kind, name] = _joined_parts(recorders, name, run.layout.members > 1)
+    draws, room = len(recorders[0].arrays[name]), rooms[kind, name]
     if run.layout.members == 1:
         alone: np.ndarray = room[:, :draws, 0]
         return alone
     members = room.shape[1] * room.shape[2]
     found: np.ndarray = room[:draws].reshape(draws, members, *room.shape[3:])
     return found.swapaxes(0, 1)
+
+
+def _joined_parts(recorders: list[Recorder], name: str, by_sweep: bool) -> np.ndarray:
+    """What chains have piled up as one array, which lies as `reserve` lays it.
+
+    Parts are let go as they are copied, so that nothing is held three times.
+    """
+    parts = [[one.arrays[name], *one.piled.pop(name, ())] for one in recorders]
+    draws, chains = sum(len(part) for part in parts[0]), len(recorders)
+    shape = (draws, chains) if by_sweep else (chains, draws)
+    room = np.empty((*shape, *parts[0][0].shape[1:]), parts[0][0].dtype)
+    for c, recorder in enumerate(recorders):
+        mine, done = room[:, c] if by_sweep else room[c], 0
+        recorder.arrays[name] = mine
+        mine_parts = parts[c][::-1]
+        parts[c] = []
+        while mine_parts:
+            part = mine_parts.pop()
+            mine[done : done + len(part)] = part
+            done += len(part)
+    return room

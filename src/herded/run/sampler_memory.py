@@ -52,6 +52,7 @@ from herded.system.memory import Size, readable
 
 NUMBER = 8.0  # bytes of a number of 64 bits
 OBJECT = 150.0  # bytes of a small view of an array
+BY_CLOCK = 2.15  # times what grows is held where it is joined in the end, with gaps that stay
 UNASKED = 2.0**26  # bytes that a run may take without asking the system what is free
 MEMORY = "memory"  # the kind of the diagnostic of a run that ended at the limit
 WALLED = 16  # members that are looked at for hard zeros
@@ -301,7 +302,7 @@ def _growing(
     layout: Layout, keep: dict[type, Any], length: Length, chain: Chain | None
 ) -> Iterator[Need]:
     """Samples and series: of every member of every chain."""
-    everyone = float(length.chains * layout.members) * (2 if length.by_clock else 1)
+    everyone = float(length.chains * layout.members) * (BY_CLOCK if length.by_clock else 1)
     if Samples in keep:
         each = layout.model.n_variables * np.dtype(layout.state_type).itemsize
         draws = length.sweeps // keep[Samples].every
@@ -337,7 +338,8 @@ def _result(layout: Layout, keep: dict[type, Any], length: Length, chain: Chain 
         kept = length.chains * (2 if keep[Marginals].rao_blackwell else 1) * table
     compared = (2 * length.chains + 5) * table if length.chains > 1 else 0.0
     walls = WALLED * 2 * NUMBER * layout.model.n_variables if layout.model.has_hard_zeros else 0.0
-    rows, sweeps = length.chains * layout.members, length.sweeps % ENDLESS
+    rows = length.chains * layout.members
+    sweeps = 0 if length.sweeps >= ENDLESS else length.sweeps  # bins are in the gaps of `BY_CLOCK`
     bins = max(
         (
             bytes_of_bins(sweeps // choice.every, rows, numbers_of(chain, k))
