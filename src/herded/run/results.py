@@ -62,8 +62,8 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
     bridged = _bridged(run) if run.layout.bridges and recorded else {}
     kept = _recorded(run, recorded) | bridged if recorded else {}
     length = _run_length(run, kept) if recorded else None
-    if length is not None and length.times is not None:
-        kept["times"] = length.times
+    if length is not None and length.times is not None and len(run.chains) > 1:
+        kept["times"] = length.times  # for intervals, and for a comparison with other starts
     findings = _findings(run, doubt, kept, length) if recorded else ()
     if "observables" in kept:
         serious = "; ".join(one.message for one in findings if one.severity == "warning")
