@@ -32,7 +32,9 @@ class LogRatio(NamedTuple):
     error: float
 
 
-def log_ratios(path: Sequence[PathDraws], batches: int) -> list[LogRatio]:
+def log_ratios(
+    path: Sequence[PathDraws], batches: int, min_overlap: float = MIN_OVERLAP
+) -> list[LogRatio]:
     """Estimate log(Z_j / Z_0) for every model of the path.
 
     Errors come from the spread of batches of calls. Draws of a model between two others count for
@@ -46,7 +48,7 @@ def log_ratios(path: Sequence[PathDraws], batches: int) -> list[LogRatio]:
         forward, backward = path[j].above, path[j + 1].below
         step = _balance(forward, backward)
         first, second = _accepted(forward - step), _accepted(step - backward)
-        has_overlap &= min(first.mean(), second.mean()) >= MIN_OVERLAP
+        has_overlap &= min(first.mean(), second.mean()) >= min_overlap
         slope = (first * (1.0 - first)).mean() + (second * (1.0 - second)).mean()
         influences[j] += batch_means(first, batches) / max(slope, 1e-300)
         influences[j + 1] -= batch_means(second, batches) / max(slope, 1e-300)

@@ -123,6 +123,9 @@ class RBM(TransformerMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: object = None) -> "RBM":
         """Learn from rows of states.
 
+        Afterwards start, average and end are compared, and chains are tested (`report_`). That
+        takes at most half of the training's work, or about a CPU second if that is more.
+
         Ctrl-C raises `Interrupted`, a `KeyboardInterrupt`. Its `result` is this machine as far as
         it was trained, with `interrupted_` set.
         """
@@ -151,6 +154,7 @@ class RBM(TransformerMixin, BaseEstimator):
             end = average = training.layers
             if averaged:
                 average = Layers(end.first, *(one / averaged for one in sums))
+            bar.update(self.epochs, "assessing")
             try:
                 assessed = assess(
                     (start, average, end),
@@ -159,6 +163,7 @@ class RBM(TransformerMixin, BaseEstimator):
                     stop=stop,
                     l2=self.l2,
                     steps=training.done,
+                    batch=batch,
                     sweeps=self.sweeps,
                     seed=self.seed,
                 )
