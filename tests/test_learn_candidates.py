@@ -191,3 +191,39 @@ def test_weak_tests_of_gradients_take_more_draws(monkeypatch):
     monkeypatch.setattr(fit_assessment, "MAX_MEASUREMENTS", 1)
     once = quiet_fit(problem.blank, problem.rows, **options)
     assert once.gradient_test.detectable > fitted.gradient_test.detectable
+
+
+# -- held-out rows -----------------------------------------------------------------------------
+
+
+def test_held_out_rows_also_stop_the_climb_to_the_start():
+    """The pseudo-likelihood of few rows of strong couplings runs far past its best score."""
+    machine = spin_glass(16, 3.0, 5)
+    rows, held = (machine.sample(300, np.random.default_rng(seed)) for seed in (1, 9))
+    blank = DenseIsing(np.zeros(16), np.zeros((16, 16))).model()
+    same = {"groups": "ising", "held_out": held}
+    pseudo = quiet_fit(blank, rows, objective="pseudo", **same)
+    fitted = quiet_fit(blank, rows, method="herd", steps=40, herd=256, **same)
+
+    def score(found):
+        return found.model.log_score(held).mean() - dense_log_z(found.model)
+
+    assert score(fitted) > score(pseudo) - 0.1
+    assert fitted.criterion == "held-out" and fitted.gain >= 0.0
+    assert fitted.gain_half_width > 0.0 or fitted.chosen == "start"
+
+
+@pytest.mark.parametrize("objective", ["pseudo", "likelihood"])
+def test_held_out_gains_have_intervals_of_paired_differences(objective):
+    problem = glass(8, 0.5, 0, 400)
+    held = glass(8, 0.5, 0, 4_000).rows
+    fitted = quiet_fit(
+        problem.blank, problem.rows[:40], groups="ising", held_out=held, objective=objective, l2=0.1
+    )
+    start = quiet_fit(
+        problem.blank, problem.rows[:40], groups="ising", held_out=held, objective=objective,
+        l2=0.1, steps=1,
+    )  # fmt: skip
+    assert fitted.criterion == "held-out" and fitted.gain >= start.gain
+    if fitted.chosen == "held-out":
+        assert 0.0 < fitted.gain_half_width < 0.2

@@ -10,6 +10,7 @@ from herded.errors import MemoryLimitError, MethodError, ModelError
 from herded.learn.curvature import largest_curvature
 from herded.learn.exact_moments import ExactMoments
 from herded.learn.fit_assessment import Assessor
+from herded.learn.held_out import HeldOutScore, best_by_score
 from herded.learn.herd_moments import Herd, UnknownParts
 from herded.learn.lbfgs import QuasiNewton, climb, dot
 from herded.learn.objectives import Known, Likelihood, Objective, PseudoLikelihood, Rows
@@ -118,7 +119,6 @@ def prepared(
     is_likelihood = options.objective == "likelihood"
     model = elimination(rows, options) if is_likelihood else None
     is_exact = model is not None and options.batch is None
-    start = first_parameters(rows, penalty, options, has_begun, is_exact)
     given = rows.family.start
     # Steps of the likelihood begin at the better of both.
     has_choice = is_likelihood and not has_begun and rows.complete and bool(given.any())
@@ -127,16 +127,21 @@ def prepared(
         if known.drawn is not None:
             parts["rows"] = known.drawn
         if model is None:
-            herd = Herd(rows.family, rows.links, options.herd, options.sweeps, options.seed)
-            for _ in range(0 if has_begun else WARM):
-                herd.of(given if has_choice else start)
-            parts["herd"] = herd
+            parts["herd"] = Herd(
+                rows.family, rows.links, options.herd, options.sweeps, options.seed
+            )
         objective = Likelihood(known, model, parts.get("herd"))
-    score = None if held is None else scoring(held, objective, options)
+    score = None if held is None else HeldOutScore(held, objective, options.max_memory)
+    start = first_parameters(rows, penalty, options, has_begun, is_exact, score)
+    for _ in range(WARM if "herd" in parts and not has_begun else 0):
+        parts["herd"].of(given if has_choice else start)
     if options.batch is None and not parts:
         function = penalty.smooth(objective)
         if has_choice:
-            values = [function(x)[0] - dot(penalty.l1, np.abs(x)) for x in (start, given)]
+            values = [
+                function(x)[0] - dot(penalty.l1, np.abs(x)) if score is None else score(x)
+                for x in (start, given)
+            ]
             start = given if values[1] > values[0] else start
         smooth = QuasiNewton(function, start, penalty.l1)
         return Steps(smooth, options.steps, True, score, 1, Patience(options.patience), parts)
@@ -156,9 +161,12 @@ def prepared(
         max_memory=options.max_memory,
     )
     if has_choice:
-        start = assessor.better_start(start, given)
+        if score is not None:
+            start = given if score(given) > score(start) else start
+        else:
+            start = assessor.better_start(start, given)
         for _ in range(WARM if "herd" in parts else 0):
-            herd.of(start)
+            parts["herd"].of(start)
     noisy = Averaged(
         lambda x, step: objective(x, batches.of(step))[1],
         start,
@@ -175,11 +183,17 @@ def prepared(
 
 
 def first_parameters(
-    rows: Rows, penalty: Penalty, options: Options, has_begun: bool, is_exact: bool
+    rows: Rows,
+    penalty: Penalty,
+    options: Options,
+    has_begun: bool,
+    is_exact: bool,
+    score: HeldOutScore | None,
 ) -> np.ndarray:
     """Those of the model; from there the best by pseudo-likelihood, where all is known.
 
-    Exact steps climb from wherever they start, so a rough maximum is enough for them.
+    Exact steps climb from wherever they start, so a rough maximum is enough for them. Where rows
+    are held out, the best score on the way decides, as it does for `objective="pseudo"`.
 
     Parameters of hidden variables, which few rows know, start apart from them: where several are
     alike, as in a model of zeros, nothing else would make them differ.
@@ -192,6 +206,9 @@ def first_parameters(
         return np.where(rows.family.touching(np.asarray(hidden)), start + apart, start)
     if options.objective == "likelihood" and not has_begun:
         pseudo = penalty.smooth(rows.pseudo)
+        if score is not None:
+            climber = QuasiNewton(pseudo, start, penalty.l1)
+            return best_by_score(climber, score, START_STEPS, options.patience)
         if is_exact:
             return climb(pseudo, start, penalty.l1, ROUGH_START_STEPS, ROUGH_START_SLOPE).x
         return climb(pseudo, start, penalty.l1, START_STEPS).x
@@ -209,21 +226,6 @@ def elimination(rows: Rows, options: Options) -> ExactMoments | None:
         if options.method == "exact":
             raise
         return None
-
-
-def scoring(held: Rows, objective: Objective, options: Options) -> Callable[[np.ndarray], float]:
-    """The objective on held-out rows; the pseudo-likelihood where a likelihood is not known."""
-    if isinstance(objective, Likelihood) and objective.model is not None:
-        known = Known(held, options.max_memory, options.sweeps, options.seed)
-        if known.drawn is None:
-            likelihood = Likelihood(known, objective.model, None)
-            return lambda x: likelihood(x)[0]
-    if not held.complete:
-        raise MethodError(
-            "expected held-out rows without unknown states (-1), since the model is too large for "
-            "their likelihood, got some: hold out complete rows, or none"
-        )
-    return lambda x: held.pseudo(x)[0]
 
 
 def known_states(rows: Rows, start: np.ndarray, options: Options) -> np.ndarray:

@@ -93,7 +93,7 @@ def _start_name(start: np.ndarray, assessor: Assessor) -> str:
 
 def _held_out_gain(steps: Steps) -> Gain:
     assert steps.score is not None
-    return Gain(steps.patience.best - steps.score(steps.climber.start), 0.0)
+    return steps.score.gain(steps.answer, steps.climber.start)
 
 
 def _judge_noisy(steps: Steps, climber: Averaged, assessor: Assessor) -> Outcome:

@@ -49,11 +49,13 @@ class Fitted:
         start was returned; or noisy steps were interrupted.
     gain : float
         By how much the penalised objective is higher than where the steps started (at the best
-        pseudo-likelihood or the given parameters, whichever is better), in nats per row; of
-        held-out rows without penalties. NaN after an interruption of noisy steps.
+        pseudo-likelihood or the given parameters, whichever is better), in nats per row. Where
+        rows are held out, the gain is of their likelihood, without penalties; where that is not
+        known, as with a herd, of their pseudo-likelihood. NaN after an interruption of noisy steps.
     gain_half_width : float
-        Half the width of the 99 % interval of `gain`: 0 where it is exact for the rows that decide.
-        The interval holds for the average and the end together.
+        Half the width of the 99 % interval of `gain`: 0 where it is exact.
+        The interval holds for the average and the end together. Of held-out rows it comes from
+        paired differences; parameters were chosen by the same rows, which makes `gain` optimistic.
     gains : dict of Gain
         Of noisy steps, `value` and `half_width` of the gains of "average" and "end", also of those
         that were not returned.

@@ -90,7 +90,9 @@ def fit(
         unknown states, whose rows each take work.
     held_out : float or array_like, optional
         A share of the rows to hold out, or other rows: learning ends once `patience` looks at their
-        score in a row were no better, and gives the best parameters that it saw.
+        score in a row were no better, and gives the best parameters that it saw, also on the way
+        to the best pseudo-likelihood where learning starts from it. The score is their likelihood
+        where that is known exactly, else their pseudo-likelihood.
     patience : int
     steps : int
         Most steps. With a herd or in batches all are done, and the last two thirds averaged. The

@@ -1,7 +1,6 @@
 """The loop of learning: step, look at held-out rows, save, show; until there is nothing to gain."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from herded.errors import CheckpointError
 from herded.learn.fit_assessment import Assessor
+from herded.learn.likelihood_gain import Gain
 from herded.run import checkpoint_file as checkpoints
 from herded.run.training import Patience, watched
 from herded.system import atomic
@@ -47,6 +47,16 @@ class Climber(Protocol):
         """Become what `arrays` was taken from."""
 
 
+class Score(Protocol):
+    """How good parameters are for held-out rows."""
+
+    def __call__(self, x: np.ndarray) -> float:
+        """Return the mean over rows."""
+
+    def gain(self, x: np.ndarray, start: np.ndarray) -> Gain:
+        """Return by how much `x` is better than `start`, with an interval."""
+
+
 @dataclass
 class Steps:
     """A climb that can be saved, resumed and ended early."""
@@ -54,7 +64,7 @@ class Steps:
     climber: Climber
     total: int
     until_flat: bool  # end where the climber has converged
-    score: Callable[[np.ndarray], float] | None  # of held-out rows
+    score: Score | None  # of held-out rows
     score_every: int
     patience: Patience
     parts: dict[str, Any]  # what else changes: herds, with arrays() and restore()
