@@ -227,3 +227,32 @@ def test_held_out_gains_have_intervals_of_paired_differences(objective):
     assert fitted.criterion == "held-out" and fitted.gain >= start.gain
     if fitted.chosen == "held-out":
         assert 0.0 < fitted.gain_half_width < 0.2
+
+
+# -- units -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["exact", "herd"])
+@pytest.mark.parametrize("scale", [1e-7, 1e-3, 1e5])
+def test_log_odds_do_not_depend_on_the_units_of_weights(method, scale):
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 2, (1_000, 1))
+    rows = np.concatenate([first, first ^ (rng.random((1_000, 1)) < 0.2)], axis=1)
+    pair = hd.pairwise_model(np.zeros((2, 2)), [(0, 1)], np.zeros((1, 2, 2)))
+    groups = [[-1, -1], [-1, -1], [[0, -1], [-1, 0]]]
+
+    def log_odds(unit, l2):
+        weights = [[1, 1], [1, 1], [[unit, 1], [1, unit]]]
+        fitted = quiet_fit(
+            pair, rows, groups=groups, weights=weights, method=method, steps=60, l2=l2 * unit**2
+        )
+        assert fitted.converged
+        return fitted.parameters[0] * unit, fitted.model.log_tables[-1]
+
+    alike = (rows[:, 0] == rows[:, 1]).mean()
+    found, table = log_odds(scale, 0.0)
+    assert found == pytest.approx(
+        np.log(alike / (1 - alike)), abs=0.02 if method == "herd" else 1e-5
+    )
+    assert table == pytest.approx(found)
+    assert log_odds(scale, 0.1)[0] == pytest.approx(log_odds(1.0, 0.1)[0], abs=0.02)

@@ -152,14 +152,16 @@ def fit(
         objective, method, batch, patience, steps, rate, herd, sweeps, seed,
         memory.limit(max_memory),
     )  # fmt: skip
-    family = log_linear(model, groups, weights)
+    given = log_linear(model, groups, weights)
+    family, unit = given.normalised()
     every = observed(model, data)
     check_enough(model, every)
     Rows(family, every).check_possible()  # before rows change their places
     order = shuffled(len(every), options.seed, 0, HELD)
     learned, held = split_rows(model, every, held_out, order)
     rows = Rows(family, learned)
-    penalty = Penalty(penalties(family, "l1", l1), penalties(family, "l2", l2))
+    l1, l2 = penalties(family, "l1", l1), penalties(family, "l2", l2)
+    penalty = Penalty(l1 * unit, l2 * unit**2)  # of normalised parameters
     check_rows(rows, penalty, options)
     others = None if held is None else Rows(family, held)
     if others is not None:
@@ -171,9 +173,9 @@ def fit(
         raise Interrupted("interrupted before the first step") from None
     run.identity = {
         "model": family.graph.content_hash,
-        "parameters": digest(family.group, family.weight),
+        "parameters": digest(given.group, given.weight),
         "data": digest(learned) if held is None else digest(learned, held),
-        "penalty": digest(penalty.l1, penalty.l2),
+        "penalty": digest(l1, l2),
         "options": options.as_text(run),
     }
     if checkpoint is not None:
@@ -182,12 +184,12 @@ def fit(
     with interruptible() as stop:
         outcome = judge(run, stop)
     found = outcome.parameters
-    endless = sentence_on_endless(family, penalty, found, len(learned))
+    endless = sentence_on_endless(family, penalty, found, unit, len(learned))
     for sentence in outcome.warnings:
         warnings_module.warn(sentence, HerdedWarning, stacklevel=users_level())
     fitted = Fitted(
         model=family.rebuilt(found),
-        parameters=found.copy(),
+        parameters=found * unit,
         groups=family.group,
         history=run.columns(),
         converged=outcome.converged and not endless,
@@ -210,7 +212,9 @@ def fit(
     return fitted
 
 
-def sentence_on_endless(family: LogLinear, penalty: Penalty, found: np.ndarray, rows: int) -> str:
+def sentence_on_endless(
+    family: LogLinear, penalty: Penalty, found: np.ndarray, unit: np.ndarray, rows: int
+) -> str:
     """On a parameter beyond what so many rows can tell from infinity, if there is one.
 
     Rows with unknown states, or states that never meet, may have no best parameters: climbing
@@ -224,8 +228,8 @@ def sentence_on_endless(family: LogLinear, penalty: Penalty, found: np.ndarray, 
     f = family.factor_of(worst)
     names = ", ".join(called(family.model, int(i)) for i in family.graph.factor(f)[0])
     return (
-        f"a parameter of factor {f} ({names}) is {found[worst]:.3g}, odds that {rows} rows cannot "
-        "show: it may have no best value, so give a penalty for it (l2=)"
+        f"a parameter of factor {f} ({names}) is {found[worst] * unit[worst]:.3g}, odds that "
+        f"{rows} rows cannot show: it may have no best value, so give a penalty for it (l2=)"
     )
 
 

@@ -61,6 +61,23 @@ class LogLinear:
         above, below = self.gathered_by(tables), self.gathered_by(self.weight[self.learned])
         return above / np.where(below > 0.0, below, 1.0)
 
+    def normalised(self) -> tuple["LogLinear", np.ndarray]:
+        """Return the family with largest weights near 1, and (P,) what its parameters multiply.
+
+        Tolerances of slopes then do not depend on the units of weights. Units are powers of two, so
+        that nothing is rounded; they are 1 where the largest weight is near 1.
+        """
+        largest = np.zeros(self.count)
+        entries = self.learned
+        np.maximum.at(largest, self.group[entries], np.abs(self.weight[entries]))
+        exponents = np.round(np.log2(np.where(largest > 0.0, largest, 1.0)))
+        if not exponents.any():
+            return self, np.ones(self.count)
+        units = np.ldexp(1.0, exponents.astype(np.int64))
+        weight = self.weight.copy()
+        weight[entries] /= units[self.group[entries]]
+        return replace(self, weight=locked(weight, np.float64)), 1.0 / units
+
     @cached_property
     def alone(self) -> np.ndarray:
         """(P,) whether a parameter is of factors of single variables only."""
