@@ -256,3 +256,37 @@ def test_log_odds_do_not_depend_on_the_units_of_weights(method, scale):
     )
     assert table == pytest.approx(found)
     assert log_odds(scale, 0.1)[0] == pytest.approx(log_odds(1.0, 0.1)[0], abs=0.02)
+
+
+# -- small herds and missing states ------------------------------------------------------------
+
+
+def test_a_herd_of_one_learns_on_all_layouts():
+    rows = np.random.default_rng(0).integers(0, 2, (50, 6))
+    blank = DenseIsing(np.zeros(6), np.zeros((6, 6))).model()
+    for model in (blank, hd.ising_grid(np.zeros((1, 6)), 0.0)):
+        fitted = quiet_fit(model, rows.reshape(-1, *model.shape), method="herd", herd=1, steps=5)
+        assert np.isfinite(fitted.parameters).all()
+
+
+def test_few_missing_states_keep_the_start_at_the_pseudo_likelihood():
+    problem = glass(10, 0.8, 0, 300)
+    rows = problem.rows.copy()
+    rows[3, 7] = -1
+    complete = quiet_fit(
+        problem.blank, np.delete(rows, 3, axis=0), groups="ising", objective="pseudo"
+    )
+    for method in ("exact", "herd"):
+        fitted = quiet_fit(problem.blank, rows, groups="ising", method=method, steps=1, herd=16)
+        best = complete.model.log_score(problem.rows).mean() - dense_log_z(complete.model)
+        found = fitted.model.log_score(problem.rows).mean() - dense_log_z(fitted.model)
+        assert found > best - 0.01
+    rows[:, 2] = -1  # hidden, so that there is no pseudo-likelihood
+    fitted = quiet_fit(problem.blank, rows, groups="ising", method="exact", steps=1)
+    assert fitted.steps == 1
+
+
+def test_short_fits_do_not_call_chains_of_some_sweeps_slow():
+    problem = glass(12, 0.8, 0, 500)
+    fitted = quiet_fit(problem.blank, problem.rows, groups="ising", method="herd", steps=20)
+    assert 4.0 < fitted.mixing.memory < 20.0 and not fitted.mixing.is_slow

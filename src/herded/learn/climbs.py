@@ -28,6 +28,7 @@ ROUGH_START_STEPS, ROUGH_START_SLOPE = 100, 1e-3  # of pseudo-likelihood before 
 START_STEPS = 200  # of pseudo-likelihood before noisy steps, which may return it
 WARM = 20  # calls of a herd before the first step
 SCORED = 10  # noisy steps between two looks at held-out rows
+HIDDEN_SHARE = 0.5  # of unknown states, from which on a column belongs to a hidden variable
 APART = 0.5  # hidden variables' parameters start up to so far from those of the model
 
 
@@ -91,10 +92,7 @@ def check_rows(rows: Rows, penalty: Penalty, options: Options) -> None:
             'objective="likelihood"'
         )
     family = rows.family
-    low, high = family.extremes()
-    found = family.gathered(rows.met)
-    room = 1e-9 * (high - low)
-    endless = ((found <= low + room) | (found >= high - room)) & (penalty.l1 + penalty.l2 == 0.0)
+    endless = endless_parameters(rows, penalty)
     unknown = rows.states.min(axis=0) < 0  # in some row
     endless &= ~family.touching(unknown)
     if endless.any():
@@ -195,17 +193,25 @@ def first_parameters(
     Exact steps climb from wherever they start, so a rough maximum is enough for them. Where rows
     are held out, the best score on the way decides, as it does for `objective="pseudo"`.
 
+    Where states are missing here and there, complete rows have a pseudo-likelihood. A given model
+    is kept then, since it cannot be compared before the steps.
+
     Parameters of hidden variables, which few rows know, start apart from them: where several are
     alike, as in a model of zeros, nothing else would make them differ.
     """
     start = rows.family.start.copy()
+    hidden = np.asarray((rows.states < 0).mean(axis=0) >= HIDDEN_SHARE)
+    known: Rows | None = rows
     if not rows.complete:
-        bits = draws(stream_key(options.seed, 0, JITTER), len(start))
-        apart = APART * (2.0**-52 * (bits >> np.uint64(11)).astype(np.float64) - 1.0)
-        hidden = (rows.states < 0).mean(axis=0) >= 0.5
-        return np.where(rows.family.touching(np.asarray(hidden)), start + apart, start)
-    if options.objective == "likelihood" and not has_begun:
-        pseudo = penalty.smooth(rows.pseudo)
+        if hidden.any():
+            bits = draws(stream_key(options.seed, 0, JITTER), len(start))
+            apart = APART * (2.0**-52 * (bits >> np.uint64(11)).astype(np.float64) - 1.0)
+            return np.where(rows.family.touching(hidden), start + apart, start)
+        known = complete_rows(rows, penalty)
+        if start.any():
+            return start
+    if options.objective == "likelihood" and not has_begun and known is not None:
+        pseudo = penalty.smooth(known.pseudo)
         if score is not None:
             climber = QuasiNewton(pseudo, start, penalty.l1)
             return best_by_score(climber, score, START_STEPS, options.patience)
@@ -213,6 +219,24 @@ def first_parameters(
             return climb(pseudo, start, penalty.l1, ROUGH_START_STEPS, ROUGH_START_SLOPE).x
         return climb(pseudo, start, penalty.l1, START_STEPS).x
     return start
+
+
+def complete_rows(rows: Rows, penalty: Penalty) -> Rows | None:
+    """Return the rows without unknown states, or None where they have no best parameters."""
+    at = np.flatnonzero((rows.states >= 0).all(axis=1))
+    if not len(at):
+        return None
+    known = rows.taken(at)
+    return None if endless_parameters(known, penalty).any() else known
+
+
+def endless_parameters(rows: Rows, penalty: Penalty) -> np.ndarray:
+    """(P,) whether some states never occur in complete rows, so that no best parameter exists."""
+    low, high = rows.family.extremes()
+    found = rows.family.gathered(rows.met)
+    room = 1e-9 * (high - low)
+    is_free = penalty.l1 + penalty.l2 == 0.0
+    return np.asarray(((found <= low + room) | (found >= high - room)) & is_free)
 
 
 def elimination(rows: Rows, options: Options) -> ExactMoments | None:

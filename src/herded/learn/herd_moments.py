@@ -41,7 +41,9 @@ class Herd:
     def of(self, parameters: np.ndarray) -> np.ndarray:
         """(E,) how often each entry of the tables is met, after some sweeps of all members."""
         layout = self._layout_at(parameters)
-        state = self.method.init(layout, self.x, chain=self.chain)
+        # One member is a single chain, which some layouts start from one state.
+        start = self.x if len(self.x) > 1 else self.x[0]
+        state = self.method.init(layout, start, chain=self.chain)
         state.sweep = self.done
         self.method.advance(layout, state, np.empty((self.sweeps, 0), layout.sample_type))
         self.x, self.done = np.ascontiguousarray(layout.values(state)), state.sweep
