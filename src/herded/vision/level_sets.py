@@ -37,6 +37,7 @@ MOSTLY = 0.5  # of the pixels of a grey picture are neither black nor white
 SURE = 4.0  # sigmas of the other noise that are not as far
 FEWEST_SALTED = 0.003  # of all pixels are so far and at an end, where there is salt or pepper;
 NEARLY = 0.1  # few within so much of the range of that end,
+LONELY = 0.8  # of the ends of a picture of few values: its black and white are noise
 SCATTERED = 0.1  # and their neighbours are not much more often so than others
 
 Run = Callable[[Lattice, int], Result]
@@ -105,11 +106,11 @@ def is_salted(noisy: np.ndarray) -> bool:
     """
     size, ends = float(np.ptp(noisy)), (float(noisy.min()), float(noisy.max()))
     inside = (noisy > ends[0]) & (noisy < ends[1])
-    if ODD * size <= value_step(noisy):  # a step of rounding would be far
-        return False
     if inside.mean() < MOSTLY or SURE * local_sigma(noisy, inside) > ODD * size:
         return False
     far = far_from_neighbours(noisy)
+    if ODD * size <= value_step(noisy) and far[~inside].mean() < LONELY:  # rounding would be far
+        return False
     for end in ends:
         odd = far & (noisy == end)
         nearly = far & (np.abs(noisy - end) < NEARLY * size) & ~odd

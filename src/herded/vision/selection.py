@@ -94,11 +94,14 @@ def _flips_or_nothing(chosen: Choices, runs: Runs) -> Denoised:
     chosen = replace(chosen, values=np.array([low, high]))
     bright = chosen.noisy > (low + high) / 2
     rate = flip_bound(bright, chosen.missing)
-    if not 0 < rate <= MAX_RATE:
+    if rate == 0:
         return _left_alone(chosen, runs)
+    misfit = FitDiagnostic("no-model", "flip", rate)
+    if rate < MIN_WARNED_RATE or has_predictable_patterns(bright, rate, chosen.missing):
+        misfit = None  # a clean halftone seems to have flips, too
     lone, uniform = lone_pixels(bright, chosen.missing)
-    if not is_random_scatter(lone, uniform):
-        return _left_alone(chosen, runs)
+    if rate > MAX_RATE or not is_random_scatter(lone, uniform):
+        return _left_alone(chosen, runs, misfit)
     least, most = (
         (lone.sum() + sign * SURE * np.sqrt(lone.sum())) / max(uniform.sum(), 1) for sign in (-1, 1)
     )
@@ -107,16 +110,13 @@ def _flips_or_nothing(chosen: Choices, runs: Runs) -> Denoised:
     most = min(max(rate, most), MAX_FITTED_RATE * rate)
     restored = restore_two_levels(chosen, runs).restored
     if (
-        np.ptp(restored.image)
-        > 0  # one level everywhere is no picture: what was there may be stars
+        np.ptp(restored.image) > 0  # what one level everywhere would replace may be stars
         and restored.flips <= min(MAX_FITTED_RATE * most, MAX_RATE)
         and _changed(chosen, restored) <= MAX_CHANGES * most * chosen.known_pixels.size
         and _flip_error_ratio(chosen, restored, rate, runs) <= MAX_HARM
     ):
         return restored
-    if rate < MIN_WARNED_RATE or has_predictable_patterns(bright, rate, chosen.missing):
-        return _left_alone(chosen, runs)
-    return _left_alone(chosen, runs, FitDiagnostic("no-model", "flip", rate))
+    return _left_alone(chosen, runs, misfit)
 
 
 def _changed(chosen: Choices, restored: Denoised) -> int:
