@@ -96,7 +96,7 @@ def _flips_or_nothing(chosen: Choices, runs: Runs) -> Denoised:
     rate = flip_bound(bright, chosen.missing)
     if rate == 0:
         return _left_alone(chosen, runs)
-    misfit = FitDiagnostic("no-model", "flip", rate)
+    misfit: FitDiagnostic | None = FitDiagnostic("no-model", "flip", rate)
     if rate < MIN_WARNED_RATE or has_predictable_patterns(bright, rate, chosen.missing):
         misfit = None  # a clean halftone seems to have flips, too
     lone, uniform = lone_pixels(bright, chosen.missing)
