@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.learn import climbs, fit_assessment, herd_run, rbm_assessment, steps, structure
+from herded.learn import climbs, fit_assessment, herd_run, steps, structure
+from herded.learn.layered import Layers
 
 ROWS = np.random.default_rng(0).integers(0, 2, (60, 4))
 GRID = hd.ising_grid(np.zeros((2, 2)), 0.0)
@@ -170,7 +171,7 @@ def test_an_rbm_is_half_trained_and_flagged(monkeypatch):
     assert error.result is machine and "after 5 of 12 steps" in str(error)
     assert machine.interrupted_ and machine.report_ is None
     assert np.isfinite(machine.score(ROWS))
-    press_in(monkeypatch, rbm_assessment, "_log_z", 2)
+    press_in(monkeypatch, Layers, "enumerated_log_z", 2)
     error = interrupted(machine.fit, ROWS)
     assert "after 12 of 12 steps" in str(error) and error.result.interrupted_
     assert machine.report_ is None

@@ -210,7 +210,9 @@ def first_parameters(
         known = complete_rows(rows, penalty)
         if start.any():
             return start
-    if options.objective == "likelihood" and not has_begun and known is not None:
+    # Draws of unknown states, which a resumed run makes again, depend on the start.
+    is_needed = not (has_begun and rows.complete)
+    if options.objective == "likelihood" and is_needed and known is not None:
         pseudo = penalty.smooth(known.pseudo)
         if score is not None:
             climber = QuasiNewton(pseudo, start, penalty.l1)

@@ -191,8 +191,13 @@ def _gains(
         - l2 / 2.0 * float((layers.weights * layers.weights).sum())
         for layers in candidates
     ]
-    exact = [layers.enumerated_log_z() for layers in candidates]
-    log_zs = [LogZ(z, (z, z), True) for z in exact if z is not None]
+    log_zs = []
+    for layers in candidates:
+        if stop.is_set():
+            raise Interrupted
+        exact = layers.enumerated_log_z()
+        if exact is not None:
+            log_zs.append(LogZ(exact, (exact, exact), True))
     if len(log_zs) == len(candidates):
         return _differences(scores, log_zs), log_zs
     log_zs = [annealed_log_z(candidates[0], START_STEPS, seed)]
