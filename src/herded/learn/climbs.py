@@ -28,6 +28,7 @@ ROUGH_START_STEPS, ROUGH_START_SLOPE = 100, 1e-3  # of pseudo-likelihood before 
 START_STEPS = 200  # of pseudo-likelihood before noisy steps, which may return it
 WARM = 20  # calls of a herd before the first step
 SCORED = 10  # noisy steps between two looks at held-out rows
+MIN_COMPLETE_SHARE = 0.5  # of rows whose pseudo-likelihood gives the start
 HIDDEN_SHARE = 0.5  # of unknown states, from which on a column belongs to a hidden variable
 APART = 0.5  # hidden variables' parameters start up to so far from those of the model
 
@@ -224,9 +225,13 @@ def first_parameters(
 
 
 def complete_rows(rows: Rows, penalty: Penalty) -> Rows | None:
-    """Return the rows without unknown states, or None where they have no best parameters."""
+    """Return the rows without unknown states.
+
+    None if they are few, so that their best parameters are far from those of all rows, or if they
+    have no best parameters.
+    """
     at = np.flatnonzero((rows.states >= 0).all(axis=1))
-    if not len(at):
+    if len(at) < MIN_COMPLETE_SHARE * len(rows.states):
         return None
     known = rows.taken(at)
     return None if endless_parameters(known, penalty).any() else known
