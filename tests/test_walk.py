@@ -8,8 +8,8 @@ import pytest
 import herded as hd
 from tests import walk
 
-# Of infer on a grid: 11 of 26 files estimate memory, record, and judge the length of the run.
-FILES, CROSSINGS, FRAMES = 26, 180, 7
+# Of infer on a grid: 14 of 29 files estimate memory, record, and judge the length of the run.
+FILES, CROSSINGS, FRAMES = 29, 200, 7
 FILES_OF_A_CHOICE = 19  # of infer without a method
 FILES_OF_A_COMMAND = 31
 
