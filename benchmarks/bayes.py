@@ -13,10 +13,15 @@ import numpy as np
 import herded as hd
 from benchmarks.peers.plain_bayes import gibbs_mixture, gibbs_selection
 from benchmarks.timing import cpu_seconds
-from herded.learn.mixture_checks import laid_out, scaling
-from herded.learn.mixture_clusters import CROWD, MARGINAL
-from herded.learn.selection_design import Problem, Strength, columns_of, problem_of
-from herded.system.gamma import log_gamma
+from herded.learn.mixture.clusters import CROWD, MARGINAL
+from herded.learn.mixture.validation import laid_out, scaling
+from herded.learn.variable_selection.regression_problem import (
+    Problem,
+    Strength,
+    columns_of,
+    problem_of,
+)
+from herded.system.numerics.log_gamma import log_gamma
 
 TITLE = "# Variable selection and Dirichlet mixtures, measured"
 STRONG = ("Ineq", "Ed", "Prob", "M")  # more probable than 0.8 in US crime

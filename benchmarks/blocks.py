@@ -17,7 +17,7 @@ import numpy as np
 
 import herded as hd
 from benchmarks.timing import cpu_seconds
-from herded.run.recommend import with_single_moves
+from herded.run.selection.recommendation import with_single_moves
 
 TITLE = "# Blocks beside single moves"
 UPDATES, QUICK_UPDATES = 4096, 1024  # of each variable, over all chains and members

@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 
 from herded.errors import HerdedError
-from herded.system.atomic import replacing
+from herded.system.atomic_files import replacing
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 
 import herded as hd
 from benchmarks.random_models import MODES, SHAPES, ZEROS, Maker
-from herded.methods.weights_rule import suited_weights
-from herded.run.diagnostics import disagreement
+from herded.methods.default_weights import suited_weights
+from herded.run.diagnostics.chain_agreement import disagreement
 
 SWEEPS = (100, 1_000, 10_000)
 CHAINS = (2, 4, 8)

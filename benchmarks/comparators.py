@@ -17,8 +17,8 @@ import numpy as np
 
 import herded as hd
 from herded.models.factor_graph import as_graph
-from herded.system.jit import jit
-from herded.system.stream import draw, stream_key
+from herded.system.compilation.jit import jit
+from herded.system.numerics.counter_rng import draw, stream_key
 
 UNIT = 2.0**-53
 _11 = np.uint64(11)

@@ -26,7 +26,7 @@ from benchmarks.against import lines as ratios
 from benchmarks.peers.protocol import missing, versioned
 from benchmarks.timing import cpu_seconds
 from benchmarks.uai import read
-from herded.system import memory
+from herded.system import memory_limits
 
 TITLE = "# Exact inference"
 REPEATS = 5
@@ -165,7 +165,7 @@ def _in_less_memory(limits: tuple[tuple[int, str], ...]) -> Iterator[str]:
 def _in_half(model: hd.Lattice, limit: str) -> str:
     """How many times the work is where two threads, a slice each, share the memory."""
     works = []
-    for room in (memory.limit(limit), memory.limit(limit) / 2):
+    for room in (memory_limits.limit(limit), memory_limits.limit(limit) / 2):
         try:
             works.append(hd.Exact().compile(model, max_memory=room).arrays.work)
         except hd.MemoryLimitError:

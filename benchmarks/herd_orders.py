@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks.herd_models import ring, torus
 from benchmarks.random_models import Edges
-from herded.system.jit import jit
-from herded.system.stream import draw, stream_key
+from herded.system.compilation.jit import jit
+from herded.system.numerics.counter_rng import draw, stream_key
 
 TITLE = "# The order of a herd's members"
 INDEPENDENT, SHUFFLED, SORTED, TWO_PHASES = 0, 1, 2, 3

@@ -24,7 +24,7 @@ import numpy as np
 import herded as hd
 from benchmarks import binned, comparators, herd_models, other_models, restless
 from benchmarks.scores import Book, Run, Score, by_hand, ours, recommended, score
-from herded.methods.weights_rule import suited_weights
+from herded.methods.default_weights import suited_weights
 
 TITLE = "# Herds beside Gibbs sampling"
 UPDATES, QUICK_UPDATES = (10_000, 100_000, 1_000_000), (1_000,)

@@ -27,7 +27,7 @@ from benchmarks.peers.expert_grid import (
 from benchmarks.peers.expert_potts import Potts, sweep_potts
 from benchmarks.timing import nanoseconds
 from benchmarks.work import IsingGrid, ising_grid, potts_grid
-from herded.layouts.grid_sweeps import lattice_sweeps
+from herded.layouts.grid.sweeps import lattice_sweeps
 
 Work = Callable[[], None]
 SEED = np.uint64(88172645463325252)

@@ -174,7 +174,7 @@ def pictures() -> dict[str, np.ndarray]:
 
 def likelihood(peer: Any, rows: np.ndarray) -> float:
     """The exact mean log-likelihood of scikit-learn's machine."""
-    from herded.learn.layered import Layers
+    from herded.learn.boltzmann.rbm_parameters import Layers
 
     first = np.arange(rows.shape[1] + 1)
     weights = np.ascontiguousarray(peer.components_.T, np.float64)

@@ -13,7 +13,7 @@ import numpy as np
 
 import herded as hd
 from benchmarks.timing import nanoseconds
-from herded.system.jit import jit
+from herded.system.compilation.jit import jit
 
 NODES, DEGREE, SWEEPS = 10_000, 6, 20
 STATES = (3, 4, 8, 16)

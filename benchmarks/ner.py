@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from herded import ner
-from herded.ner.batch import encode
-from herded.ner.documents import Document
-from herded.ner.words import Vocabulary
-from herded.paper.ner_task import sample_documents
+from herded.ner.crf.encoded_batch import encode
+from herded.ner.text.documents import Document
+from herded.ner.text.word_atoms import Vocabulary
+from herded.paper.ner.tasks import sample_documents
 
 EPOCHS = 4
 

@@ -9,12 +9,12 @@ from numba import njit
 
 import herded as hd
 from benchmarks.timing import best_sweeps
-from herded.layouts.function_arrays import kept_by
-from herded.layouts.function_herd_sweeps import function_herd
-from herded.layouts.function_sweeps import OwnArrays
-from herded.models.own_calls import Members, placed_values
-from herded.system.first_class import entry, first_class, inlined
-from herded.system.placed import reading
+from herded.layouts.callback.herd_sweeps import function_herd
+from herded.layouts.callback.kernel_calls import kept_by
+from herded.layouts.callback.sweeps import OwnArrays
+from herded.models.callbacks.function_calls import Members, placed_values
+from herded.system.compilation.address_views import reading
+from herded.system.compilation.user_function_compiler import entry, first_class, inlined
 
 TITLE = "## Conditionals of one's own"
 COLUMNS, SPINS, HERD = 12, 100, 64

@@ -21,7 +21,7 @@ from benchmarks.qubo_problems import (
     spin_glass,
     uniform,
 )
-from herded.qubo.cooling import Cooling
+from herded.qubo.beta_schedule import Cooling
 
 NODES, REPEATS, SWEEPS = 800, 3, (100, 1_000)
 OURS, THEIRS, MIXED = (

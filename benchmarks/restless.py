@@ -12,8 +12,8 @@ import numpy as np
 
 import herded as hd
 from benchmarks.comparators import UNIT, _11, arrays, conditional, pick, shares
-from herded.system.jit import jit
-from herded.system.stream import draw, stream_key
+from herded.system.compilation.jit import jit
+from herded.system.numerics.counter_rng import draw, stream_key
 
 PLAIN, RESTLESS, ZERO_SELF = 0, 1, 2
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import herded as hd
-from herded.system.memory import readable
+from herded.system.memory_limits import readable
 from herded.tiled.tile import OPPOSITE, Tile, Work
 from herded.tiled.tiling import Tiling
 
@@ -191,7 +191,7 @@ def next_tile(tile: Tile, half: int, around: dict[str, dict[str, np.ndarray]]) -
 
 
 def main() -> None:
-    from herded.cli.infer_arguments import size
+    from herded.cli.commands.infer_arguments import size
 
     options = argparse.ArgumentParser(
         prog="python -m benchmarks.scale", description=__doc__.split("\n")[0]

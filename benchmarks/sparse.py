@@ -17,8 +17,8 @@ import numpy as np
 import herded as hd
 from benchmarks import many_states
 from benchmarks.timing import nanoseconds
-from herded.layouts.field_sweeps import LONG
-from herded.system.jit import jit
+from herded.layouts.binary_pairs.incremental_fields import LONG
+from herded.system.compilation.jit import jit
 
 NODES, DEGREE, SWEEPS = 10_000, 6, 100
 STEPS, REACH = 64, 24  # of the expert's table: entries per unit, and how far it goes

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import herded as hd
-from herded.run.recommend import UPDATES, with_single_moves
+from herded.run.selection.recommendation import UPDATES, with_single_moves
 
 TITLE = "# Tempering"
 SEEDS = 6

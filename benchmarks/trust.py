@@ -21,9 +21,9 @@ from benchmarks.blocks import error_of
 from benchmarks.hard_models import MAKERS, hard_models
 from benchmarks.herd_models import families
 from benchmarks.random_models import MODES, SHAPES, ZEROS, divided, tiny
-from herded.methods.weights_rule import suited_weights
-from herded.run.climb import Tried, is_enough, least_doubtful, rungs_above, try_rung
-from herded.run.plan import Request, first_rung, plan_run
+from herded.methods.default_weights import suited_weights
+from herded.run.selection.escalation import Tried, is_enough, least_doubtful, rungs_above, try_rung
+from herded.run.selection.plan import Request, first_rung, plan_run
 
 WRONG = 0.05  # an error of a marginal that somebody should have warned of
 CLOSE = 0.01  # an error that needs no interval

@@ -19,12 +19,12 @@ import numpy as np
 
 import herded as hd
 from benchmarks.timing import by_cpu_clock
-from herded.run.auto import exact_seconds
-from herded.run.climb import ladder, warned_of
-from herded.run.intervals import margins
-from herded.run.plan import Request, infer_planned, plan_run
-from herded.run.recommend import UPDATES, in_blocks, with_single_moves
+from herded.run.diagnostics.intervals import margins
 from herded.run.result import Result
+from herded.run.selection.escalation import ladder, warned_of
+from herded.run.selection.method_choice import exact_seconds
+from herded.run.selection.plan import Request, infer_planned, plan_run
+from herded.run.selection.recommendation import UPDATES, in_blocks, with_single_moves
 
 TITLE = "# Models of the UAI competitions"
 QUICK_UPDATES = 4_000

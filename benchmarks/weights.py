@@ -6,7 +6,7 @@ import numpy as np
 
 import herded as hd
 from benchmarks.random_models import SHAPES, Maker
-from herded.methods.weights_rule import suited_weights
+from herded.methods.default_weights import suited_weights
 
 SWEEPS, CHAINS = 10_000, 4
 

@@ -5,8 +5,8 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from strategies import sampled_models
 
-from herded.models.support import start_state
-from herded.system.stream import stream_key
+from herded.models.constraints.start_states import start_state
+from herded.system.numerics.counter_rng import stream_key
 
 SCANS = ("sequential", "checkerboard", "random", "jacobi", "permutation")
 RULES = {"binary": (2, 2), "mixed": (1, 4)}  # the scalar rule, and mostly the vector rule

@@ -45,7 +45,7 @@ def pytest_configure(config):
         return
     if os.environ["NUMBA_CACHE_DIR"] != str(KERNELS):
         return
-    from herded.system.kernel_cache import HOME, PACKAGE, Sources
+    from herded.system.compilation.kernel_cache import HOME, PACKAGE, Sources
 
     sources = Sources(PACKAGE)
     for folder in (KERNELS / HOME).glob("*"):
@@ -111,8 +111,8 @@ def _every_machine_is_alike():
       reached the disk.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("herded.system.memory.available", lambda: 2**33)
-        patch.setattr("herded.system.cores.available", lambda: 1)
+        patch.setattr("herded.system.memory_limits.available", lambda: 2**33)
+        patch.setattr("herded.system.cpu_count.available", lambda: 1)
         patch.setattr(os, "fsync", lambda file: None)
         yield
 
@@ -130,15 +130,15 @@ def waves_within(monkeypatch):
 
     Lengths are remembered by the size of a lattice, which is the same in all the test's runs.
     """
-    from herded.layouts import waves
+    from herded.layouts.packing import wavefront
 
     def set_bytes(near):
-        monkeypatch.setattr(waves, "LONG", 1)
-        monkeypatch.setattr(waves, "NEAR", near)
-        waves.wave_length.cache_clear()
+        monkeypatch.setattr(wavefront, "LONG", 1)
+        monkeypatch.setattr(wavefront, "NEAR", near)
+        wavefront.wave_length.cache_clear()
 
     yield set_bytes
-    waves.wave_length.cache_clear()
+    wavefront.wave_length.cache_clear()
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import hashlib
 
 import numpy as np
 
-from herded.system import exp_tables
-from herded.system.exp import exp_array, log_array
-from herded.system.stream import mix
+from herded.system.numerics import exp_log_tables
+from herded.system.numerics.counter_rng import mix
+from herded.system.numerics.exp_log import exp_array, log_array
 
 GOLDEN = {
     "exp": "68d2637c3fa208fb19e4b373085d325b4482bad5304d29506fb47da65d277fad",
@@ -39,5 +39,5 @@ def hashes(n=LENGTH):
     """Of exp, of log, and of their tables."""
     found = {"exp": exp_array(exp_arguments(n)), "log": log_array(log_arguments(n))}
     first = 0x3FF0000000000000 - (151 << 44)
-    found["tables"] = np.r_[exp_tables.exp_table(), exp_tables.log_table(first, 75)]
+    found["tables"] = np.r_[exp_log_tables.exp_table(), exp_log_tables.log_table(first, 75)]
     return {key: hashlib.sha256(x.astype("<f8").tobytes()).hexdigest() for key, x in found.items()}

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from herded.cli import ner as command
+from herded.cli.commands import ner as command
 from herded.cli.main import main
-from herded.ner.corpus import document_of
-from herded.ner.labels import spans
+from herded.ner.text.corpus import document_of
+from herded.ner.text.labels import spans
 
 KNOWN = {"Tim": "PERSON", "Roth": "PERSON", "Amsterdam": "LOCATION", "BBC": "ORGANIZATION"}
 

@@ -5,8 +5,8 @@ import signal
 import pytest
 
 import herded as hd
-import herded.run.loop
-from herded.run.sampling import SamplerRun
+import herded.run.run_loop
+from herded.run.sampler_run import SamplerRun
 
 
 @pytest.fixture(autouse=True)
@@ -14,7 +14,7 @@ def handlers_are_restored():
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     yield
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
-    assert herded.run.loop._halt is None and herded.run.loop._of_thread.stop is None
+    assert herded.run.run_loop._halt is None and herded.run.run_loop._of_thread.stop is None
 
 
 def press(*_, **__):

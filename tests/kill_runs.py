@@ -25,7 +25,7 @@ import numpy as np
 
 import herded as hd
 from herded.cli.main import main as herded
-from herded.run import checkpoint_file as checkpoint
+from herded.run.checkpoints import checkpoint_file
 from tests.command import environment, small_grid, start
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
@@ -147,7 +147,7 @@ def _check_left(place, task):
                 np.testing.assert_allclose(hd.io.read_mar(path).sum(axis=1), 1.0, atol=1e-6)
             left.append("out")
         elif path.name == "run.ckpt":
-            header, arrays = checkpoint.read(path)
+            header, arrays = checkpoint_file.read(path)
             assert header["done"] >= 0 and arrays
             left.append("checkpoint")
         else:  # SIGKILL leaves no time to tidy up
@@ -164,7 +164,7 @@ def _check_end(place, whole):
 
 
 def _arrays(place):
-    return checkpoint.read(place / "run.ckpt")[1]
+    return checkpoint_file.read(place / "run.ckpt")[1]
 
 
 def main():

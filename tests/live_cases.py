@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import herded as hd
-from herded.live.links import read_link
+from herded.live.scene_links import read_link
 from herded.live.scenes import digest_of, scene_of
 from tests.command import weather
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from naive.conditional import WEIGHT
 
 from herded.models.factor_graph import FactorGraph
-from herded.models.grids import ising_grid, potts_grid
+from herded.models.lattice_builders import ising_grid, potts_grid
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -13,8 +13,8 @@ import herded as hd
 from herded.draws.herded import ONE, herd_scalar, herd_vector
 from herded.errors import MethodError
 from herded.methods.herded_gibbs import MOST_STATES
-from herded.models.support import start_state
-from herded.system.stream import stream_key
+from herded.models.constraints.start_states import start_state
+from herded.system.numerics.counter_rng import stream_key
 
 RULES = {"binary": (2, 2), "mixed": (1, 4)}
 quick = examples(40)

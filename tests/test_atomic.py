@@ -7,22 +7,22 @@ import threading
 import pytest
 
 from herded.errors import FileError
-from herded.system import atomic
+from herded.system import atomic_files
 
 
 def write(path, data=b"new"):
-    with atomic.replacing(path, FileError, "the path") as file:
+    with atomic_files.replacing(path, FileError, "the path") as file:
         file.write(data)
 
 
 def check(path):
-    atomic.check_writable(path, FileError, "--out")
+    atomic_files.check_writable(path, FileError, "--out")
 
 
 def test_the_old_file_until_the_new_one_is_whole(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
-    with atomic.replacing(path, FileError, "the path") as file:
+    with atomic_files.replacing(path, FileError, "the path") as file:
         file.write(b"new")
         file.flush()
         assert path.read_bytes() == b"old"
@@ -34,7 +34,7 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
     path.write_bytes(b"old")
 
     def failing():
-        with atomic.replacing(path, FileError, "the path") as file:
+        with atomic_files.replacing(path, FileError, "the path") as file:
             file.write(b"new")
             raise KeyboardInterrupt
 

@@ -12,12 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.methods.elimination_order import elimination_order
-from herded.methods.elimination_plan import plan_elimination
+from herded.methods.exact.elimination_order import elimination_order
+from herded.methods.exact.elimination_plan import plan_elimination
 from herded.methods.schedule import is_annealed
-from herded.run.auto import LinearFrom, annealed, bridged, choose, exact_seconds, largest_blanket
-from herded.run.memory import run_memory
-from herded.run.plan import Request, plan_run
+from herded.run.memory.method_estimate import run_memory
+from herded.run.selection.method_choice import (
+    LinearFrom,
+    annealed,
+    bridged,
+    choose,
+    exact_seconds,
+    largest_blanket,
+)
+from herded.run.selection.plan import Request, plan_run
 from tests.cases import MODELS
 from tests.strategies import lattices, models
 
@@ -149,7 +156,7 @@ def test_neither_free_memory_nor_patience_wanders(monkeypatch):
     """What is answered exactly is a matter of fixed numbers; only how it is cut is not."""
     wide = dense()
     for free in (2**31, 2**40):
-        monkeypatch.setattr("herded.system.memory.available", lambda free=free: free)
+        monkeypatch.setattr("herded.system.memory_limits.available", lambda free=free: free)
         chosen = choose(wide, "map")
         assert chosen.name != "exact" and "elimination would take about" in chosen.reason
         assert choose(hd.ising_grid(np.zeros((12, 12)), 0.2)).name == "exact"
@@ -219,7 +226,9 @@ def first_of(name):
 @pytest.mark.parametrize("method", RUNS, ids=lambda m: f"{type(m).__name__}-{vars(m)!s:.24}")
 @pytest.mark.parametrize("name", BUILDERS)
 def test_a_run_stays_under_its_estimate(name, method, monkeypatch):
-    monkeypatch.setattr("herded.run.control.MOST_SWEEPS", 16)  # they take time, and no memory
+    monkeypatch.setattr(
+        "herded.run.diagnostics.cross_check.MOST_SWEEPS", 16
+    )  # they take time, and no memory
     max_memory = 300e6
     first = first_of(name)
     try:

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from naive.solvers import naive_belief_propagation
 
 from herded.errors import InfeasibleError, MemoryLimitError, MethodError
-from herded.methods.belief_propagation import BeliefPropagation
+from herded.methods.belief_propagation.solver import BeliefPropagation
 from herded.methods.protocol import Solver
 from herded.models.chain import chain_model
 from herded.models.factor_graph import FactorGraph
-from herded.models.grids import ising_grid
+from herded.models.lattice_builders import ising_grid
 
 UPDATES = st.sampled_from(["sequential", "parallel"])
 DAMPING = st.sampled_from([1.0, 0.5, 0.2])

@@ -22,7 +22,7 @@ from benchmarks import (
     scores,
     which_method,
 )
-from herded.system.stream import draw, stream_key
+from herded.system.numerics.counter_rng import draw, stream_key
 
 MIXED = hd.FactorGraph(
     [2, 3, 4],

@@ -10,10 +10,10 @@ from naive.bits import naive_states, naive_true, naive_words
 from strategies import seeds
 
 import herded as hd
-from herded.layouts.bits import BitPlaces, spread
-from herded.run.bit_counts import ALONG, CHUNK, LANES, PAIRS, STATE, TILE, add_true
-from herded.run.bit_measures import of_bits
-from herded.run.block_measures import energies, magnetisations
+from herded.layouts.packing.member_bits import BitPlaces, spread
+from herded.run.observables.batched import energies, magnetisations
+from herded.run.observables.packed import of_bits
+from herded.run.observables.packed_kernels import ALONG, CHUNK, LANES, PAIRS, STATE, TILE, add_true
 
 RNG = np.random.default_rng(8)
 NOTHING = np.zeros(0, np.int64)

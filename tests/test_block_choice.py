@@ -11,11 +11,11 @@ from naive.block_choice import naive_choice
 from strategies import models, sampled_models
 
 import herded as hd
-from herded.models.reach import reach_in_blocks
-from herded.models.support import possible_states, start_state
-from herded.moves.block_choice import choose_blocks, order_within
-from herded.run.diagnostics import confinement
-from herded.system.stream import stream_key
+from herded.models.constraints.reachability import reach_in_blocks
+from herded.models.constraints.start_states import possible_states, start_state
+from herded.moves.blocks.block_selection import choose_blocks, order_within
+from herded.run.diagnostics.chain_agreement import confinement
+from herded.system.numerics.counter_rng import stream_key
 
 
 @examples(80)

@@ -13,9 +13,9 @@ from pages import transcripts
 from strategies import sampled_models
 
 import herded as hd
-from herded.layouts.block_steps import eliminate, fill_potentials, room
-from herded.models.support import member_starts
-from herded.system.stream import stream_key
+from herded.layouts.blocks.elimination_kernels import eliminate, fill_potentials, room
+from herded.models.constraints.start_states import member_starts
+from herded.system.numerics.counter_rng import stream_key
 
 compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")
 DRAWS = {"random": (hd.Gibbs, 1), "herded": (hd.HerdedGibbs, 1), "fresh": (hd.Gibbs, 5),

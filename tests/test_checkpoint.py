@@ -12,7 +12,7 @@ from cases import CHAIN, GRID, REFERENCE
 
 import herded as hd
 import herded.run.infer
-import herded.run.sampling
+import herded.run.sampler_run
 from herded.errors import CheckpointError
 from tests.command import quick
 from tests.patience import HANGS, wait_until
@@ -119,7 +119,7 @@ def stopped_after(monkeypatch, blocks, rows):
         if len(count) == blocks:
             raise StopError
 
-    monkeypatch.setattr(herded.run.sampling, "BLOCK", 7 * rows)
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 7 * rows)
     monkeypatch.setattr(herded.run.infer, "save", dying_save)
 
 
@@ -177,8 +177,8 @@ def test_dying_often(tmp_path, monkeypatch):
 # -- processes --------------------------------------------------------------------------------
 
 PROGRAM = """
-    import os, sys, numpy as np, herded as hd, herded.run.sampling
-    herded.run.sampling.BLOCK = 400 * 100  # a hundred sweeps
+    import os, sys, numpy as np, herded as hd, herded.run.sampler_run
+    herded.run.sampler_run.BLOCK = 400 * 100  # a hundred sweeps
     field = np.random.default_rng(0).normal(size=(20, 20))
     model = hd.ising_grid(field, 0.4)
     method = hd.HerdedGibbs(slack=1.0)

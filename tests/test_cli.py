@@ -11,7 +11,7 @@ import pytest
 from herded import MethodError, __version__
 from herded.cli.main import UNFINISHED, main
 from herded.errors import CheckpointError, FileError, InfeasibleError, MemoryLimitError, ModelError
-from herded.run.sampling import SamplerRun
+from herded.run.sampler_run import SamplerRun
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -86,7 +86,7 @@ def test_every_error_of_ours_is_exit_code_one(capsys, monkeypatch):
     def fail(options):
         raise MethodError("expected this, got that")
 
-    monkeypatch.setattr("herded.cli.denoise.denoise", fail)
+    monkeypatch.setattr("herded.cli.commands.denoise.denoise", fail)
     assert main(["denoise", "a", "--out", "b"]) == 1
     assert capsys.readouterr().err == "herded: expected this, got that\n"
 
@@ -95,7 +95,7 @@ def test_interrupted_is_exit_code_130(capsys, monkeypatch):
     def interrupt(options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("herded.cli.denoise.denoise", interrupt)
+    monkeypatch.setattr("herded.cli.commands.denoise.denoise", interrupt)
     assert main(["denoise", "a", "--out", "b"]) == 130
     assert capsys.readouterr().err == f"herded: interrupted{UNFINISHED}\n"
 
@@ -105,7 +105,7 @@ def test_terminated_is_exit_code_143(capsys, monkeypatch):
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(5)
 
-    monkeypatch.setattr("herded.cli.denoise.denoise", terminate)
+    monkeypatch.setattr("herded.cli.commands.denoise.denoise", terminate)
     assert main(["denoise", "a", "--out", "b"]) == 143
     assert capsys.readouterr().err == f"herded: terminated{UNFINISHED}\n"
 
@@ -119,7 +119,7 @@ def test_a_signal_that_is_ignored_stays_so(number, monkeypatch):
         return 0
 
     signal.signal(number, signal.SIG_IGN)
-    monkeypatch.setattr("herded.cli.denoise.denoise", press)
+    monkeypatch.setattr("herded.cli.commands.denoise.denoise", press)
     assert main(["denoise", "a", "--out", "b"]) == 0
     assert signal.getsignal(number) is signal.SIG_IGN
 
@@ -135,7 +135,7 @@ def test_a_signal_waits_for_the_imports(monkeypatch):
 
     monkeypatch.setattr("importlib.import_module", importing)
     assert main(["denoise", "a", "--out", "b"]) == 130
-    assert imported == ["herded.cli.denoise"]
+    assert imported == ["herded.cli.commands.denoise"]
 
 
 @pytest.mark.parametrize(
@@ -152,14 +152,14 @@ def test_files_and_memory_have_exit_codes_of_their_own(error, code, capsys, monk
     def fail(options):
         raise error("expected this, got that")
 
-    monkeypatch.setattr("herded.cli.denoise.denoise", fail)
+    monkeypatch.setattr("herded.cli.commands.denoise.denoise", fail)
     assert main(["denoise", "a", "--out", "b"]) == code
     assert capsys.readouterr().err == "herded: expected this, got that\n"
 
 
 def test_signals_are_given_back(monkeypatch):
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr("herded.cli.denoise.denoise", lambda options: 0)
+    monkeypatch.setattr("herded.cli.commands.denoise.denoise", lambda options: 0)
     assert main(["denoise", "a", "--out", "b"]) == 0
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 

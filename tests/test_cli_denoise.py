@@ -10,7 +10,7 @@ from drawing import ALL
 from herded.cli.main import main
 from herded.io.images import read_image, write_image
 from herded.paper.denoising import drawn_picture
-from herded.vision import fit
+from herded.vision.noise import two_level_fit
 from tests.command import fails, start_quickly
 from tests.patience import HANGS
 
@@ -154,7 +154,7 @@ def test_denoise_wrong_files_and_options(capsys):
 def test_denoise_a_large_picture(capsys):
     """Of which only a part is fitted to."""
     clean = drawn_picture(264)
-    assert clean.size > fit.ENOUGH
+    assert clean.size > two_level_fit.ENOUGH
     noise = np.random.default_rng(0).normal(size=clean.shape)
     write_image("noisy.png", 0.25 + 0.5 * clean + 0.25 * noise)
     coupling = [] if ALL else ["--coupling", "2.0"]  # which is found, in three times as long

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.cli.infer_arguments import size
+from herded.cli.commands.infer_arguments import size
 from herded.cli.remedies import in_options
 from tests.command import fails, run, small_grid, write_small_files
 

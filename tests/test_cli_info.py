@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.cli import compare as comparing
+from herded.cli.commands import compare as comparing
 from herded.cli.main import UNFINISHED
 from tests.command import fails, run, small_grid, start_quickly, weather
 from tests.patience import HANGS, ticking
@@ -131,7 +131,9 @@ def test_info_of_what_is_no_model(capsys):
 def test_compare_against_the_exact_answer(capsys, monkeypatch):
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     ticking(monkeypatch, 0.002)
-    monkeypatch.setattr("herded.run.sampling.BLOCK", 16 * 200)  # two hundred sweeps between looks
+    monkeypatch.setattr(
+        "herded.run.sampler_run.BLOCK", 16 * 200
+    )  # two hundred sweeps between looks
     methods = "herded,gibbs,pooled,bp,mean-field,exact"
     options = ("--methods", methods, "--seconds", "0.4", "--out", "here/there")
     code, out, err = run(capsys, "compare", "grid.uai", *options)

@@ -14,10 +14,10 @@ import pytest
 from fake_recogniser import fails, installed, said
 
 from herded import MethodError
-from herded.cli import ner as command
+from herded.cli.commands import ner as command
 from herded.cli.main import UNFINISHED, main
-from herded.ner import split
-from herded.ner.corpus import read_conll
+from herded.ner.text import tokenizer
+from herded.ner.text.corpus import read_conll
 from tests.command import quick
 
 TEXT = "Tim Roth met the BBC in Amsterdam."
@@ -184,7 +184,7 @@ def test_tag_a_long_file_in_blocks(capsys, tmp_path, recogniser, monkeypatch):
     (tmp_path / "long.txt").write_text(text, newline="")
     whole = {form: said(capsys, "tag", "--file", "long.txt", *form) for form in FORMS}
     recogniser.calls.clear()
-    monkeypatch.setattr("herded.cli.streams.blocks", lambda pieces: split.blocks(pieces, 300))
+    monkeypatch.setattr("herded.cli.text_io.blocks", lambda pieces: tokenizer.blocks(pieces, 300))
     for form in FORMS:
         assert said(capsys, "tag", "--file", "long.txt", *form) == whole[form]
     blocks = [block for block, _ in recogniser.calls]
@@ -222,7 +222,7 @@ def test_blocks_are_not_cut_within_the_end_of_a_line(tmp_path, monkeypatch):
     text = "\r\n\r\n \r a\r\r\n" * 5 + "\r"
     (tmp_path / "ends.txt").write_text(text, newline="")
     for limit in range(1, 20):
-        monkeypatch.setattr("herded.cli.streams.blocks", lambda p, n=limit: split.blocks(p, n))
+        monkeypatch.setattr("herded.cli.text_io.blocks", lambda p, n=limit: tokenizer.blocks(p, n))
         found = list(command.read_blocks("ends.txt"))
         assert "".join(found) == text
         assert not any(a[-1:] == "\r" and b[:1] == "\n" for a, b in pairwise(found))
@@ -269,7 +269,7 @@ def test_out_is_written_whole(capsys, tmp_path):
 def test_out_stays_as_it_was_if_anything_goes_wrong(capsys, tmp_path, recogniser, monkeypatch):
     (tmp_path / "out.txt").write_text("old")
     (tmp_path / "long.txt").write_text("Tim ran.\n\n" * 100)
-    monkeypatch.setattr("herded.cli.streams.blocks", lambda pieces: split.blocks(pieces, 300))
+    monkeypatch.setattr("herded.cli.text_io.blocks", lambda pieces: tokenizer.blocks(pieces, 300))
     tag = recogniser.tag
 
     def fail_later(text, **decoding):
@@ -310,7 +310,7 @@ def test_out_on_a_full_disk(capsys):
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 def test_one_ctrl_c_is_enough(capsys, tmp_path, recogniser, monkeypatch):
     (tmp_path / "long.txt").write_text("Tim ran.\n\n" * 100)
-    monkeypatch.setattr("herded.cli.streams.blocks", lambda pieces: split.blocks(pieces, 300))
+    monkeypatch.setattr("herded.cli.text_io.blocks", lambda pieces: tokenizer.blocks(pieces, 300))
     tag = recogniser.tag
 
     def interrupt(text, **decoding):
@@ -337,7 +337,8 @@ def child(tmp_path):
     program = (
         "import sys; sys.path.insert(0, sys.argv.pop(1))\n"
         "import fake_recogniser as here\n"
-        "import herded.cli.ner as command; command.load = lambda path: here.FakeRecogniser()\n"
+        "import herded.cli.commands.ner as command; command.load = lambda path: "
+        "here.FakeRecogniser()\n"
         "sys.exit(here.main(['ner', 'tag', '--file', 'long.txt']))"
     )
     arguments = quick("python", "-c", program, os.path.dirname(__file__))

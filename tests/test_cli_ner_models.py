@@ -141,12 +141,14 @@ FACTS = {
 
 @pytest.fixture
 def recipe(monkeypatch):
-    """What `herded.ner.recipe` was asked for."""
-    from herded.ner import recipe
+    """What `herded.ner.english.train_command` was asked for."""
+    from herded.ner.english import train_command
 
     asked = []
-    monkeypatch.setattr(recipe, "train", lambda *a, **k: asked.append((a, k)) or FACTS)
-    monkeypatch.setattr(recipe, "train_english", lambda *a, **k: asked.append((a, k)) or FACTS)
+    monkeypatch.setattr(train_command, "train", lambda *a, **k: asked.append((a, k)) or FACTS)
+    monkeypatch.setattr(
+        train_command, "train_english", lambda *a, **k: asked.append((a, k)) or FACTS
+    )
     return asked
 
 
@@ -206,7 +208,7 @@ def test_train_then_tag_and_score(capsys, tmp_path, monkeypatch):
 
 
 def test_compare(capsys, monkeypatch):
-    from herded.paper import ner as experiment
+    from herded.paper.ner import ner_section as experiment
 
     asked = []
 

@@ -10,7 +10,7 @@ import pytest
 from drawing import ALL
 
 from herded.cli.main import main
-from herded.paper import denoising, theory, two_variables
+from herded.paper import denoising, theory_section, two_variables
 from tests.command import fails
 
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -88,10 +88,12 @@ def test_paper_writes_one_page_that_needs_nothing_else(part, capsys, monkeypatch
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     monkeypatch.setitem(denoising.SIZES, "quick", (24, 2))
     monkeypatch.setitem(two_variables.SIZES, "quick", (1_000, 6))
-    monkeypatch.setitem(theory.SIZES, "quick", (4, 2_000, 2**12))
+    monkeypatch.setitem(theory_section.SIZES, "quick", (4, 2_000, 2**12))
     monkeypatch.setattr(two_variables, "EPSILONS", (0.1, 0.001))  # each has a picture
     if part != "herding" and not ALL:
-        module = {"two-variables": two_variables, "theory": theory, "denoising": denoising}[part]
+        module = {"two-variables": two_variables, "theory": theory_section, "denoising": denoising}[
+            part
+        ]
         monkeypatch.setattr(module, "svg", drawn_once(module.svg))
     texts = []
     for _ in range(2):

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import herded as hd
-import herded.run.sampling
+import herded.run.sampler_run
 from herded.cli.main import UNFINISHED
-from herded.layouts.protocol import Proposal
+from herded.layouts.base import Proposal
 from tests.command import environment, found, quick, run, small_grid, start, start_quickly
 from tests.patience import HANGS
 from tests.terminal import terminal
@@ -32,7 +32,7 @@ def _files(tmp_path, monkeypatch):
 
 def signalled(monkeypatch, number, after):
     """Let this process get a signal in block `after` of a run, of a hundred sweeps per block."""
-    monkeypatch.setattr(herded.run.sampling, "BLOCK", 1600)
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 1600)
     advance, count = hd.Gibbs.advance, []
 
     def advancing(*args, **kwargs):
@@ -128,7 +128,7 @@ def test_the_exit_code_of_a_signal_that_comes_while_it_compiles():
 
 def test_stopped_while_it_reads(capsys, monkeypatch):
     monkeypatch.setattr(
-        "herded.cli.models.read_model", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
+        "herded.cli.model_input.read_model", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
     )
     assert run(capsys, *SAMPLE) == (130, "", f"herded: interrupted{UNFINISHED}\n")
 
@@ -154,7 +154,7 @@ def test_one_signal_stops_exact_inference_at_once(capsys, monkeypatch):
         os.kill(os.getpid(), signal.SIGTERM)
         raise AssertionError("went on")
 
-    monkeypatch.setattr("herded.methods.elimination.Sums.forward", solving)
+    monkeypatch.setattr("herded.methods.exact.elimination.Sums.forward", solving)
     left, _, err = run(capsys, "infer", "grid.uai", "--out", "out.MAR")
     assert (
         left == 143 and err == f"herded: terminated{UNFINISHED}\n" and os.listdir() == ["grid.uai"]
@@ -253,10 +253,10 @@ def test_two_processes_in_one_folder(capsys):
 
 
 IMPATIENT = """
-import sys, herded.run.progress, herded.run.sampling
+import sys, herded.run.progress, herded.run.sampler_run
 from herded.cli import infer, main
 herded.run.progress.PATIENCE, infer.EVERY = -1, 0  # every block is shown
-herded.run.sampling.BLOCK = 16 * 100  # a hundred sweeps
+herded.run.sampler_run.BLOCK = 16 * 100  # a hundred sweeps
 update = herded.run.progress.Progress.update
 def shown(bar, *args):
     update(bar, *args)

@@ -10,12 +10,12 @@ import herded as hd
 from benchmarks import trust
 from herded.cli.main import main
 from herded.errors import InfeasibleError, MethodError
-from herded.run import climb as climbing
-from herded.run.climb import AFTERWARDS, SHARE, Rung, better_of, climb, rungs_above
-from herded.run.diagnostics import ALONE
-from herded.run.plan import Request, infer_planned, plan_run
-from herded.run.recommend import recommend
+from herded.run.diagnostics.chain_agreement import ALONE
 from herded.run.result import Best, Diagnostic, Result
+from herded.run.selection import escalation
+from herded.run.selection.escalation import AFTERWARDS, SHARE, Rung, better_of, climb, rungs_above
+from herded.run.selection.plan import Request, infer_planned, plan_run
+from herded.run.selection.recommendation import recommend
 
 PLAIN = hd.ising_grid(np.zeros((2, 2)), 0.2)
 EQUAL = np.log(
@@ -251,7 +251,7 @@ def clock(monkeypatch):
             return self.now
 
     made = Clock()
-    monkeypatch.setattr(climbing, "time", made)
+    monkeypatch.setattr(escalation, "time", made)
     return made
 
 
@@ -327,7 +327,7 @@ def test_modes_far_apart_are_climbed_over(tmp_path):
 
 
 def test_what_is_printed_and_written(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("herded.run.auto.PATIENCE", 0.0)
+    monkeypatch.setattr("herded.run.selection.method_choice.PATIENCE", 0.0)
     hd.save_model(hd.ising_grid(np.full((4, 4), 0.02), 1.5), tmp_path / "m.npz")
     words = ["infer", str(tmp_path / "m.npz"), "--sweeps", "500"]
     assert main(words) == 0
@@ -344,7 +344,7 @@ def test_the_benchmark_of_rules(monkeypatch):
 
     def tried(spread, *warnings):
         run = Runs(herd=gives(*warnings, spread=spread))
-        return climbing.try_rung(run, FIRST, None)
+        return escalation.try_rung(run, FIRST, None)
 
     climbed = [
         trust.Answer(tried(0.3, APART), 0.04, True),
@@ -397,7 +397,7 @@ def test_the_better_of_two_searches():
 
 
 def test_annealing_and_a_ladder_look_for_the_best_state(monkeypatch):
-    monkeypatch.setattr("herded.run.auto.PATIENCE", 0.0)
+    monkeypatch.setattr("herded.run.selection.method_choice.PATIENCE", 0.0)
     model = hd.ising_grid(np.random.default_rng(5).normal(size=(4, 4)), 0.8)
     result = hd.infer(model, sweeps=200, keep=[hd.BestState()])
     assert [step.name for step in result.climb] == ["annealing", "tempered"]

@@ -12,10 +12,10 @@ from naive.conditional import SCALAR
 from strategies import sampled_models
 
 import herded as hd
-from herded.layouts.table_arrays import row_entries
-from herded.layouts.weights import MODES
-from herded.models.support import start_state
-from herded.system.stream import stream_key
+from herded.layouts.general.context_weights import MODES
+from herded.layouts.general.table_arrays import row_entries
+from herded.models.constraints.start_states import start_state
+from herded.system.numerics.counter_rng import stream_key
 
 lax = examples(60)
 few = examples(20)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import herded as hd
-import herded.run.log_z
+import herded.run.diagnostics.log_z_check
 from benchmarks.random_models import divided, grid, ising, tiny
 from benchmarks.trust import is_right
-from herded.run.control import LONG
-from herded.run.diagnostics import UNCOMPARED, Note
-from herded.run.intervals import ROUNDING, Control, margins
-from herded.run.log_z import doubt_of_log_z
+from herded.run.diagnostics.chain_agreement import UNCOMPARED, Note
+from herded.run.diagnostics.cross_check import LONG
+from herded.run.diagnostics.intervals import ROUNDING, Control, margins
+from herded.run.diagnostics.log_z_check import doubt_of_log_z
 
 RNG = np.random.default_rng(3)
 TREE = hd.pairwise_model(RNG.normal(size=(5, 2)), [(0, 1), (1, 2), (1, 3), (3, 4)], 2.0 * np.eye(2))
@@ -73,14 +73,14 @@ def test_what_is_known_of_log_z(method, monkeypatch):
     assert f"quick on this model, gives {truth:.6g}" in result.warnings[-1]
     is_issued = any(str(one.message) == result.warnings[-1] for one in issued)
     assert is_issued == (method == "bp")  # mean field's is a bound, as everybody knows
-    monkeypatch.setattr(herded.run.log_z, "FEW", 0)
+    monkeypatch.setattr(herded.run.diagnostics.log_z_check, "FEW", 0)
     weak = hd.ising_grid(np.full((4, 4), 0.3), 0.1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         (note,) = hd.infer(weak, method).warnings
     bound = hd.infer(weak, "mean-field").log_z
     assert f"proves that it is {bound:.6g} or more" in note or "how far it is below" in note
-    monkeypatch.setattr(herded.run.log_z, "QUICK", 0)
+    monkeypatch.setattr(herded.run.diagnostics.log_z_check, "QUICK", 0)
     assert "no error bound is known; a ladder has an interval" in hd.infer(weak, "bp").warnings[-1]
 
 

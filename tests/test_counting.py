@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import seeds
 
 import herded as hd
-from herded.run import sampling
+from herded.run import sampler_run
 
 METHODS = [
     hd.Gibbs(seed=3),
@@ -28,7 +28,7 @@ def counted(result):
 @pytest.fixture
 def short_blocks(monkeypatch):
     """As if every lattice were large: states are counted."""
-    monkeypatch.setattr(sampling, "BLOCK", 2**8)
+    monkeypatch.setattr(sampler_run, "BLOCK", 2**8)
 
 
 @examples(20, HealthCheck.function_scoped_fixture)
@@ -87,8 +87,8 @@ def test_samples_that_nobody_reads_are_not_kept():
     alone = {hd.Marginals: hd.Marginals()}
     beside = alone | {hd.BestState: hd.BestState()}
     large = hd.HerdedGibbs().compile(hd.ising_grid(np.zeros((70, 70)), 0.4))
-    assert sampling.make_blocks(large, alone, 1, 10).shape == (1, 10, 0)
-    assert sampling.make_blocks(large, beside, 1, 10).shape == (1, 10, large.n_stored)
-    assert sampling.make_blocks(large, alone, 1, 1000).shape[1] <= 255
+    assert sampler_run.make_blocks(large, alone, 1, 10).shape == (1, 10, 0)
+    assert sampler_run.make_blocks(large, beside, 1, 10).shape == (1, 10, large.n_stored)
+    assert sampler_run.make_blocks(large, alone, 1, 1000).shape[1] <= 255
     small = hd.HerdedGibbs().compile(hd.ising_grid(np.zeros((8, 8)), 0.4))
-    assert sampling.make_blocks(small, alone, 1, 1000).shape == (1, 1000, small.n_stored)
+    assert sampler_run.make_blocks(small, alone, 1, 1000).shape == (1, 1000, small.n_stored)

@@ -13,12 +13,12 @@ from naive.joint import naive_joint
 from strategies import seeds
 
 import herded as hd
-from herded.draws.together import TogetherDraw
-from herded.layouts import cube
-from herded.layouts.cube_herd import CubeHerdLayout
-from herded.layouts.potts_herd import PottsHerdLayout
-from herded.layouts.protocol import Proposal, Task
-from herded.run.sample_counts import AT_HAND
+from herded.draws.systematic import TogetherDraw
+from herded.layouts.base import Proposal, Task
+from herded.layouts.grid_nd import layout as grid_nd_layout
+from herded.layouts.grid_nd.herd import CubeHerdLayout
+from herded.layouts.potts.herd import PottsHerdLayout
+from herded.run.recording.count_kernels import AT_HAND
 from herded.system import threads
 
 SIDES = {1: (1, 9), 2: (1, 7), 3: (1, 6), 4: (1, 4), 5: (1, 2)}  # by number of dimensions
@@ -79,7 +79,7 @@ def test_chains_equal_to_the_naive_twin(weights, data):
     options = {"phases": data.draw(st.sampled_from(("half", "random")))} if weights else {}
     method = hd.HerdedGibbs(weights, **options) if weights else hd.Gibbs()
     task = Task(model, method.draw, "auto", None)
-    layout = cube.CubeLayout.propose(task, forced=True).build()
+    layout = grid_nd_layout.CubeLayout.propose(task, forced=True).build()
     x0 = starts(model, 1, np.random.default_rng(0))[0]
     expected = naive_cube(model, weights=weights, **options, x0=x0, sweeps=5)
     assert_equal(advance(method, layout, x0, 5, cuts=(2,)), expected)

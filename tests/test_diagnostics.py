@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from strategies import models
 
 import herded as hd
-from herded.models.support import dispersed_starts, start_state
-from herded.run.diagnostics import (
+from herded.models.constraints.start_states import dispersed_starts, start_state
+from herded.run.diagnostics.chain_agreement import (
     ALONE,
     FALSE_ALARMS,
     TOLERANCE,
@@ -21,8 +21,8 @@ from herded.run.diagnostics import (
     disagreement,
     most_spread,
 )
-from herded.run.variable_times import VariableTimes
-from herded.system.stream import stream_key
+from herded.run.diagnostics.variable_times import VariableTimes
+from herded.system.numerics.counter_rng import stream_key
 
 ZERO = -np.inf
 EQUAL = np.array([[0.0, ZERO], [ZERO, 0.0]])

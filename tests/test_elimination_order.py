@@ -10,15 +10,15 @@ from hypothesis import given
 from strategies import models
 
 from herded.errors import MemoryLimitError
-from herded.methods import elimination_order as orders
-from herded.methods.elimination_order import MOST_SLICES, Costs, elimination_order
-from herded.methods.elimination_plan import plan_elimination
-from herded.methods.exact import ExactState
+from herded.methods.exact import elimination_order as orders
+from herded.methods.exact.elimination_order import MOST_SLICES, Costs, elimination_order
+from herded.methods.exact.elimination_plan import plan_elimination
+from herded.methods.exact.solver import ExactState
+from herded.models.constraints.start_states import possible_states
 from herded.models.factor_graph import FactorGraph
-from herded.models.grids import ising_grid, potts_grid
+from herded.models.lattice_builders import ising_grid, potts_grid
 from herded.models.pairwise import pairwise_model
-from herded.models.support import possible_states
-from herded.system.exp import exp_array, log_array
+from herded.system.numerics.exp_log import exp_array, log_array
 from tests.patience import ending
 
 

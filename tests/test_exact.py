@@ -12,11 +12,11 @@ from naive.joint import naive_joint, naive_log_z, naive_viterbi
 from strategies import models
 
 from herded.errors import InfeasibleError, MemoryLimitError, MethodError
-from herded.methods.exact import Exact
+from herded.methods.exact.solver import Exact
 from herded.methods.protocol import Solver
 from herded.models.chain import chain_model
 from herded.models.factor_graph import FactorGraph
-from herded.models.grids import ising_grid, potts_grid
+from herded.models.lattice_builders import ising_grid, potts_grid
 from herded.models.pairwise import pairwise_model
 from tests.patience import ending
 

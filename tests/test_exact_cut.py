@@ -14,10 +14,10 @@ from naive.joint import naive_joint, naive_log_z, naive_viterbi
 from strategies import models
 
 import herded as hd
-from herded.methods import elimination, elimination_tables
-from herded.methods.elimination_order import elimination_order
-from herded.methods.elimination_plan import Sizes, plan_elimination
-from herded.methods.exact import Exact, ExactState
+from herded.methods.exact import elimination, elimination_tables
+from herded.methods.exact.elimination_order import elimination_order
+from herded.methods.exact.elimination_plan import Sizes, plan_elimination
+from herded.methods.exact.solver import Exact, ExactState
 from herded.models.pairwise import pairwise_model
 
 TASKS = [{"marginals"}, {"log_z"}, {"best"}, {"pairs"}, {"joint"}, {"marginals", "best", "pairs"}]
@@ -197,7 +197,7 @@ KEEP = [hd.Marginals(), hd.BestState(), hd.PairMarginals()]
 @pytest.fixture
 def in_small_parts(monkeypatch):
     """Every operation is a part of the work."""
-    monkeypatch.setattr("herded.methods.exact.UNIT", 8)
+    monkeypatch.setattr("herded.methods.exact.solver.UNIT", 8)
     plan = cut(GRID, 2, 3)
     return Exact().compile(GRID).__class__(model=GRID, method=Exact(), arrays=plan, memory=1.0)
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from naive.exp import naive_exp, naive_log
 from nursery import NUMBA, Nursery
 
-from herded.system import exp_tables
-from herded.system.exp import exp, exp_array, log, log_add_exp, log_array
+from herded.system.numerics import exp_log_tables
+from herded.system.numerics.exp_log import exp, exp_array, log, log_add_exp, log_array
 
 MOST, LEAST = sys.float_info.max, 5e-324
 NORMAL = sys.float_info.min
@@ -190,12 +190,12 @@ def test_log_add_exp_of_infinities():
 
 def test_the_tables():
     with mpmath.workprec(200):
-        power = exp_tables.exp_table().reshape(-1, 2).tolist()
+        power = exp_log_tables.exp_table().reshape(-1, 2).tolist()
         for j, (rounded, less) in enumerate(power):
             exactly = mpmath.mpf(2) ** (mpmath.mpf(j) / 128)
             assert rounded == float(exactly) and less == float(exactly / rounded - 1)
         for top, bottom in ((2, 1), (3, 4), (4, 3), (2**16, 92_000)):
-            found = mpmath.mpf(exp_tables.scaled_log(top, bottom)) / exp_tables.ONE
+            found = mpmath.mpf(exp_log_tables.scaled_log(top, bottom)) / exp_log_tables.ONE
             assert abs(found - mpmath.log(mpmath.mpf(top) / bottom)) < 2.0**-150
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run.length_diagnostics import SHORT_RUN, START_MATTERS
-from herded.run.variable_times import (
+from herded.run.diagnostics.length_diagnostics import SHORT_RUN, START_MATTERS
+from herded.run.diagnostics.variable_times import (
     NO_TIMES,
     VariableTimes,
     noise_of_frequencies,

@@ -15,7 +15,7 @@ from naive.samplers import naive_gibbs, naive_herded_gibbs
 from strategies import binary_pairs
 
 import herded as hd
-from herded.layouts.field_arrays import (
+from herded.layouts.binary_pairs.arrays import (
     NEAR,
     compile_field,
     coupling_of,
@@ -24,11 +24,11 @@ from herded.layouts.field_arrays import (
     neighbour_of,
     sigmoid_table,
 )
-from herded.layouts.field_sweeps import LONG, MANY, follow, sum_fields
-from herded.layouts.scan import SEQUENTIAL, ScanArrays
-from herded.models.support import start_state
-from herded.system.exp import exp
-from herded.system.stream import stream_key
+from herded.layouts.binary_pairs.incremental_fields import LONG, MANY, follow, sum_fields
+from herded.layouts.visit_order import SEQUENTIAL, ScanArrays
+from herded.models.constraints.start_states import start_state
+from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.exp_log import exp
 
 
 @pytest.fixture(autouse=True)

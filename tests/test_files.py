@@ -6,8 +6,8 @@ import os
 import pytest
 
 from herded.errors import FileError, MemoryLimitError, MethodError
-from herded.system import atomic
-from herded.system.atomic import EXPANSION, read_bytes, write_bytes
+from herded.system import atomic_files
+from herded.system.atomic_files import EXPANSION, read_bytes, write_bytes
 
 CONTENT = bytes(range(256)) * 20
 
@@ -39,7 +39,7 @@ def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
     """A quarter of a gigabyte of zeros in a file of a thousandth: reading stops after the cap."""
     (tmp_path / "bomb.uai.gz").write_bytes(256 * gzip.compress(bytes(2**20), mtime=0))
     unpacked = []
-    true_open = atomic.gzip.open
+    true_open = atomic_files.gzip.open
 
     class Counting:
         def __init__(self, *args):
@@ -55,7 +55,7 @@ def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
             unpacked.append(size)
             return self.file.read(size)
 
-    monkeypatch.setattr(atomic.gzip, "open", Counting)
+    monkeypatch.setattr(atomic_files.gzip, "open", Counting)
     with pytest.raises(MemoryLimitError, match=r"expected at most 4\.0 MiB"):
         read_bytes(tmp_path / "bomb.uai.gz", max_memory=2**22 * EXPANSION)
     assert sum(unpacked) <= 6 * 2**20

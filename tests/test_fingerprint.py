@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from nursery import Nursery
 
-from herded.models import own_calls
-from herded.system.fingerprint import Fingerprint
-from herded.system.kernel_cache import HOME, PACKAGE, Sources, cache_folder
+from herded.models.callbacks import function_calls
+from herded.system.compilation.fingerprint import Fingerprint
+from herded.system.compilation.kernel_cache import HOME, PACKAGE, Sources, cache_folder
 
 SOURCE = """
 import math
@@ -95,13 +95,13 @@ def test_what_nobody_can_look_into_is_no_whole_name():
 
 PREPARE = """
 import herded.run.infer
-from herded.system.jit import _numba
+from herded.system.compilation.jit import _numba
 _numba().njit(lambda: 0)()
 """
 SCRIPT = """
 import sys
 import herded as hd
-from herded.layouts.function_sweeps import function_sweeps
+from herded.layouts.callback.sweeps import function_sweeps
 SHIFT = {shift}
 def field(i):
     return SHIFT * i
@@ -147,7 +147,7 @@ def only_functions_are_new(folder):
     sources = Sources(PACKAGE)
     for module in sources.paths:
         kept = cache_folder(sources, module, os.environ["NUMBA_CACHE_DIR"])
-        if module != own_calls.__name__:
+        if module != function_calls.__name__:
             kept.mkdir(parents=True, exist_ok=True)
             (folder / HOME).mkdir(exist_ok=True)
             (folder / HOME / kept.name).symlink_to(kept.resolve())

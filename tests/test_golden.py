@@ -12,9 +12,9 @@ import drawing
 import golden
 import pytest
 
-from herded.system.exp import exp
-from herded.system.jit import DISABLED
-from herded.system.kernel_cache import PACKAGE, Sources
+from herded.system.compilation.jit import DISABLED
+from herded.system.compilation.kernel_cache import PACKAGE, Sources
+from herded.system.numerics.exp_log import exp
 
 CASES = dict(golden.cases())
 EXPECTED = json.loads(golden.FILE.read_text())
@@ -62,7 +62,8 @@ def test_other_bits_are_named(monkeypatch, tmp_path):
 # -- no kernel could differ -----------------------------------------------------------------------
 
 # What gives the same bits on every processor, since IEEE 754 or whole numbers leave no choice, and
-# needs no module of Numba that imports SciPy's linear algebra (`herded.system.largest`).
+# needs no module of Numba that imports SciPy's linear algebra
+# (`herded.system.numerics.argmax_kernel`).
 SAME = re.compile(
     "arange|array|empty|empty_like|full|ones|zeros|zeros_like"
     "|bool_|float32|float64|int16|int32|int64|uint8|uint16|uint32|uint64|inf|nan|isfinite|isnan|rint|sqrt"

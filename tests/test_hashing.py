@@ -10,12 +10,12 @@ from naive.samplers import naive_herded_gibbs
 from strategies import sampled_models, seeds
 
 import herded as hd
-from herded.draws.hashing import find_slot
+from herded.draws.context_hashing import find_slot
 from herded.errors import CheckpointError
-from herded.layouts.hash_tables import first_slots, first_tables, grown, without_gaps
-from herded.models.support import start_state
-from herded.run import sampling
-from herded.system.stream import stream_key
+from herded.layouts.hashed_weights import first_slots, first_tables, grown, without_gaps
+from herded.models.constraints.start_states import start_state
+from herded.run import sampler_run
+from herded.system.numerics.counter_rng import stream_key
 
 quick = examples(40)
 
@@ -121,7 +121,7 @@ def test_threads_and_blocks_do_not_matter(states, max_weights, monkeypatch):
     method = hd.HerdedGibbs(weights="lazy", max_weights=max_weights)
     options = {"sweeps": 1100, "keep": [hd.Samples(every=7)], "layout": "factor"}
     one = hd.infer(model, method, threads=1, **options)
-    monkeypatch.setattr(sampling, "BLOCK", model.n_variables * 511)
+    monkeypatch.setattr(sampler_run, "BLOCK", model.n_variables * 511)
     two = hd.infer(model, method, threads=2, **options)
     np.testing.assert_array_equal(one.samples, two.samples)
     assert kept(one.state[0]) == kept(two.state[0])

@@ -14,13 +14,13 @@ from naive.joint import naive_joint
 from strategies import binary_pairs, seeds
 
 import herded as hd
-from herded.draws.together import TogetherDraw
-from herded.draws.together_lanes import lane_bits
-from herded.layouts.bits import BitPlaces, spread
-from herded.layouts.dense_herd import DenseHerdLayout
-from herded.layouts.field_herd import FEW, FieldHerdLayout
-from herded.layouts.field_herd_arrays import LANES, pack_members, sigmoid_of_field
-from herded.layouts.protocol import Proposal, Task
+from herded.draws.systematic import TogetherDraw
+from herded.draws.systematic_lanes import lane_bits
+from herded.layouts.base import Proposal, Task
+from herded.layouts.binary_pairs.dense_herd import DenseHerdLayout
+from herded.layouts.binary_pairs.herd import FEW, FieldHerdLayout
+from herded.layouts.binary_pairs.herd_arrays import LANES, pack_members, sigmoid_of_field
+from herded.layouts.packing.member_bits import BitPlaces, spread
 from herded.system import threads
 
 compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")
@@ -291,7 +291,7 @@ def test_what_they_are_not_for():
 @pytest.mark.parametrize("n", range(1, FEW + 1))
 def test_few_variables_fill_no_lanes_however_they_are_coupled(n, monkeypatch):
     """Which is said at once: the same is found for all numbers of sides that are linked fully."""
-    monkeypatch.setattr("herded.layouts.field_herd.FEW", 0)
+    monkeypatch.setattr("herded.layouts.binary_pairs.herd.FEW", 0)
     for sides in range(1, n + 1):
         pairs = [(i, j) for i in range(n) for j in range(i) if i % sides != j % sides]
         model = hd.pairwise_model(np.zeros((n, 2)), pairs, np.eye(2))

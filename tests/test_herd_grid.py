@@ -12,11 +12,12 @@ from naive.joint import naive_joint
 from strategies import seeds
 
 import herded as hd
-from herded.draws.together import TogetherDraw
-from herded.draws.together_lanes import COLUMNS, WORD, lane_bits, places
-from herded.layouts.grid_arrays import LANES
-from herded.layouts.grid_herd import GridHerdLayout
-from herded.layouts.grid_herd_words import (
+from herded.draws.systematic import TogetherDraw
+from herded.draws.systematic_lanes import COLUMNS, WORD, lane_bits, places
+from herded.layouts.base import Proposal, Task
+from herded.layouts.grid.arrays import LANES
+from herded.layouts.grid.herd import GridHerdLayout
+from herded.layouts.grid.herd_bit_kernels import (
     CHANCE,
     FINE_CHANCE,
     P15,
@@ -26,7 +27,6 @@ from herded.layouts.grid_herd_words import (
     round_conditionals,
     round_to_15_bits,
 )
-from herded.layouts.protocol import Proposal, Task
 from herded.system import threads
 
 

@@ -14,13 +14,13 @@ from strategies import linked_pairs
 from test_herds import method_of, run_herd
 
 import herded as hd
-from herded.draws.together import TogetherDraw
-from herded.layouts.pairs_arrays import pair_rows
-from herded.layouts.pairs_herd import PairsHerdLayout
-from herded.layouts.protocol import Proposal, Task
-from herded.models.support import member_starts
+from herded.draws.systematic import TogetherDraw
+from herded.layouts.base import Proposal, Task
+from herded.layouts.pairs.arrays import pair_rows
+from herded.layouts.pairs.herd import PairsHerdLayout
+from herded.models.constraints.start_states import member_starts
 from herded.system import threads
-from herded.system.stream import stream_key
+from herded.system.numerics.counter_rng import stream_key
 
 compiled_only = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")
 CARDINALITIES = {"three": (3, 3), "mixed": (1, 5), "wide": (18, 19)}

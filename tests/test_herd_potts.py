@@ -12,12 +12,12 @@ from naive.potts_herd import naive_order, naive_potts_herd
 from strategies import seeds
 
 import herded as hd
-from herded.draws.together import TogetherDraw
-from herded.layouts.bits import BitPlaces, spread
-from herded.layouts.grid import unpack
-from herded.layouts.potts_herd import PottsHerdLayout
-from herded.layouts.potts_herd_arrays import n_planes, pack_herd
-from herded.layouts.protocol import Proposal, Task
+from herded.draws.systematic import TogetherDraw
+from herded.layouts.base import Proposal, Task
+from herded.layouts.grid.layout import unpack
+from herded.layouts.packing.member_bits import BitPlaces, spread
+from herded.layouts.potts.herd import PottsHerdLayout
+from herded.layouts.potts.herd_arrays import n_planes, pack_herd
 from herded.system import threads
 
 compiled_only = pytest.mark.skipif(UNCOMPILED, reason="takes minutes where nothing is compiled")

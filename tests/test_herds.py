@@ -13,12 +13,12 @@ from naive.joint import naive_joint
 from strategies import sampled_models
 
 import herded as hd
-from herded.draws.together import orders
-from herded.models.support import member_starts
-from herded.run.diagnostics import immobility
-from herded.run.intervals import t_quantile
-from herded.run.sampling import first_states
-from herded.system.stream import stream_key
+from herded.draws.systematic import orders
+from herded.models.constraints.start_states import member_starts
+from herded.run.diagnostics.chain_agreement import immobility
+from herded.run.diagnostics.intervals import t_quantile
+from herded.run.sampler_run import first_states
+from herded.system.numerics.counter_rng import stream_key
 
 compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")
 

@@ -17,11 +17,11 @@ from cases import (
 from naive.joint import naive_joint
 
 import herded as hd
-import herded.run.sampling
+import herded.run.sampler_run
 from herded.errors import CheckpointError, MethodError, ModelError, NotKeptError
 from herded.methods.protocol import Sampler, Solver
 from herded.methods.schedule import is_annealed
-from herded.run.results import in_full
+from herded.run.build_result import in_full
 
 # -- one shape for all methods ----------------------------------------------------------------
 
@@ -238,7 +238,7 @@ def test_bits_do_not_depend_on_blocks(method, rows, monkeypatch):
     model = hd.chain_model(rng.normal(size=(9, 2)), rng.normal(size=(2, 2)), lengths=[4, 5])
     keep = [hd.Samples(), hd.Marginals(rao_blackwell=True)]
     whole = hd.infer(model, method, sweeps=150, chains=2, keep=keep)
-    monkeypatch.setattr(herded.run.sampling, "BLOCK", rows * 9)
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", rows * 9)
     parts = hd.infer(model, method, sweeps=150, chains=2, keep=keep)
     assert (whole.samples == parts.samples).all()
     assert (whole.marginals == parts.marginals).all()
@@ -247,9 +247,9 @@ def test_bits_do_not_depend_on_blocks(method, rows, monkeypatch):
 @every_sampler
 @pytest.mark.parametrize("chains", [1, 3])
 def test_bits_do_not_depend_on_threads(method, chains, monkeypatch):
-    monkeypatch.setattr(herded.run.sampling, "WORTH_THREADS", 0)
+    monkeypatch.setattr(herded.run.sampler_run, "WORTH_THREADS", 0)
     monkeypatch.setattr("herded.system.threads.WORTH_A_THREAD", 1)
-    monkeypatch.setattr("herded.system.cores.available", lambda: 3)
+    monkeypatch.setattr("herded.system.cpu_count.available", lambda: 3)
     rng = np.random.default_rng(1)
     model = hd.chain_model(rng.normal(size=(60, 3)), rng.normal(size=(3, 3)), lengths=[4, 6] * 6)
     kept = [

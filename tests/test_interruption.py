@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import herded as hd
-import herded.run.auto
-import herded.run.by_name
-import herded.run.control
+import herded.run.diagnostics.cross_check
 import herded.run.infer
-import herded.run.plan
+import herded.run.selection.method_choice
+import herded.run.selection.named_methods
+import herded.run.selection.plan
 from herded.run.infer import run_method
-from herded.run.recommend import Recommendation
 from herded.run.result import MIN_SAMPLES
-from herded.run.sampling import SamplerRun
+from herded.run.sampler_run import SamplerRun
+from herded.run.selection.recommendation import Recommendation
 from tests.interrupts import (  # noqa: F401
     caught_from,
     flags_of,
@@ -80,7 +80,7 @@ def test_no_numbers_within_an_elimination(method, on_interrupt, monkeypatch):
 def test_an_elimination_with_a_checkpoint(monkeypatch, tmp_path):
     advance, options = hd.Exact.advance, {"checkpoint": tmp_path / "run", "checkpoint_every": 0}
     grid = hd.ising_grid(np.zeros((5, 6)), 0.3)
-    monkeypatch.setattr("herded.methods.exact.UNIT", 8)  # of work: there are many parts
+    monkeypatch.setattr("herded.methods.exact.solver.UNIT", 8)  # of work: there are many parts
     with monkeypatch.context() as patch:
         patch.setattr(hd.Exact, "advance", pressing(advance))
         assert caught_from(hd.infer, grid, hd.Exact(), **options).result is None
@@ -90,7 +90,11 @@ def test_an_elimination_with_a_checkpoint(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("on_interrupt", CHOICES)
 def test_no_numbers_from_planning(on_interrupt, monkeypatch):
-    monkeypatch.setattr(herded.run.by_name, "plan_run", pressing(herded.run.by_name.plan_run))
+    monkeypatch.setattr(
+        herded.run.selection.named_methods,
+        "plan_run",
+        pressing(herded.run.selection.named_methods.plan_run),
+    )
     assert caught_from(hd.infer, MODEL, on_interrupt=on_interrupt).result is None
 
 
@@ -197,15 +201,19 @@ def test_an_earlier_stage_of_auto_is_not_lost(monkeypatch):
 
 def test_the_better_of_two_searches(monkeypatch):
     """Annealing was done; Ctrl-C in the ladder leaves its state."""
-    monkeypatch.setattr(herded.run.auto, "ROOM", 2.0**10)  # too little for an elimination
-    monkeypatch.setattr(herded.run.plan, "ladder", pressing(herded.run.plan.ladder))
+    monkeypatch.setattr(
+        herded.run.selection.method_choice, "ROOM", 2.0**10
+    )  # too little for an elimination
+    monkeypatch.setattr(
+        herded.run.selection.plan, "ladder", pressing(herded.run.selection.plan.ladder)
+    )
     error = caught_from(hd.infer, LARGE, keep=[hd.BestState()], sweeps=100)
     assert not isinstance(error.result.method, hd.Tempered)
     assert error.result.best.log_score > 0 and flags_of(error.result) == ["warning"]
 
 
 def test_rounds_of_annealing(monkeypatch):
-    monkeypatch.setattr(herded.run.auto, "ROOM", 2.0**10)
+    monkeypatch.setattr(herded.run.selection.method_choice, "ROOM", 2.0**10)
     options = {"keep": [hd.BestState()], "seconds": 1000}
     error = caught_from(hd.infer, LARGE, callback=stop_after(10), **options)
     assert error.result.best.state.shape == (8, 8) and flags_of(error.result) == ["warning"]
@@ -231,8 +239,8 @@ def test_log_z_of_a_ladder_that_was_too_short(monkeypatch):
 )
 def test_a_comparison_that_was_cut_is_told(model, method, options, missing, monkeypatch):
     """All sweeps are done, but what they are compared with is not: that is no whole result."""
-    run_herds = herded.run.control.run_herds
-    monkeypatch.setattr(herded.run.control, "run_herds", pressing(run_herds))
+    run_herds = herded.run.diagnostics.cross_check.run_herds
+    monkeypatch.setattr(herded.run.diagnostics.cross_check, "run_herds", pressing(run_herds))
     with pytest.warns(hd.HerdedWarning, match=missing):
         part = hd.infer(model, method, on_interrupt="return", **options)
     assert flags_of(part) == ["warning"] and not part.provenance["interrupted"]

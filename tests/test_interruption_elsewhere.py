@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import herded as hd
-import herded.ner.training
-import herded.run.recommend
-import herded.theory.checks
-import herded.theory.path
-import herded.theory.plateau
+import herded.ner.crf.adagrad_training
+import herded.run.selection.recommendation
+import herded.theory.error_plateau
+import herded.theory.paper_checks
+import herded.theory.update_path
 import herded.tiled.infer_tiled
-from herded.run.executors import Workers
-from herded.run.sampling import SamplerRun
+from herded.run.distributed.worker_pool import Workers
+from herded.run.sampler_run import SamplerRun
 from tests.interrupts import (  # noqa: F401
     caught_from,
     flags_of,
@@ -145,16 +145,16 @@ def test_a_tiled_run_resumes_from_its_snapshot(monkeypatch, tmp_path):
 
 
 def test_a_pilot_has_none(monkeypatch):
-    monkeypatch.setattr(herded.run.recommend, "fly", press)
+    monkeypatch.setattr(herded.run.selection.recommendation, "fly", press)
     assert caught_from(hd.recommend, MODEL).result is None
 
 
 @pytest.mark.parametrize(
     "work",
     [
-        lambda: herded.theory.path.within_sweep_path(MODEL, 10),
-        lambda: herded.theory.plateau.plateau_predictor(MODEL, 1000),
-        lambda: herded.theory.plateau.measured_plateau(MODEL, 1000),
+        lambda: herded.theory.update_path.within_sweep_path(MODEL, 10),
+        lambda: herded.theory.error_plateau.plateau_predictor(MODEL, 1000),
+        lambda: herded.theory.error_plateau.measured_plateau(MODEL, 1000),
     ],
 )
 @pytest.mark.parametrize("way", ["signal", "error"])
@@ -174,7 +174,7 @@ def test_theory_has_none(work, way, monkeypatch):
 
 
 def test_decoding_of_names_has_none(monkeypatch):
-    from herded.ner.decoding import best_sample
+    from herded.ner.crf.decoding import best_sample
 
     monkeypatch.setattr(SamplerRun, "advance", pressing(SamplerRun.advance))
     assert caught_from(best_sample, MODEL, hd.Gibbs(), 50, None).result is None
@@ -186,7 +186,7 @@ LABELS = [["PERSON", "O", "PERSON"], ["PERSON", "O"], ["O", "O", "PERSON"]]
 
 @pytest.mark.parametrize("epochs", [0, 2])
 def test_training_gives_the_last_whole_epoch(epochs, monkeypatch):
-    epoch, done = herded.ner.training.Learner.epoch, []
+    epoch, done = herded.ner.crf.adagrad_training.Learner.epoch, []
 
     def pressed(self, watch):
         if len(done) == epochs:
@@ -198,7 +198,7 @@ def test_training_gives_the_last_whole_epoch(epochs, monkeypatch):
         return hd.ner.CRF(epochs=epochs, bits=10).fit(WORDS, LABELS)
 
     with monkeypatch.context() as patch:
-        patch.setattr(herded.ner.training.Learner, "epoch", pressed)
+        patch.setattr(herded.ner.crf.adagrad_training.Learner, "epoch", pressed)
         error = caught_from(trained, 20)
     if not epochs:
         assert error.result is None
@@ -210,12 +210,12 @@ def test_training_gives_the_last_whole_epoch(epochs, monkeypatch):
 
 def test_reads_before_their_first_sweep_are_none(monkeypatch):
     dimod = pytest.importorskip("dimod")
-    from herded.qubo import sampler
+    from herded.qubo import dimod_sampler
 
     bqm = dimod.BinaryQuadraticModel({"a": -1.0}, {("a", "b"): 1.0}, 0.0, "SPIN")
     for name in ("_laid_out", "interruptible"):
         with monkeypatch.context() as patch:
-            patch.setattr(sampler, name, pressing(getattr(sampler, name)))
+            patch.setattr(dimod_sampler, name, pressing(getattr(dimod_sampler, name)))
             assert caught_from(hd.qubo.HerdedSampler().sample, bqm, num_reads=2).result is None
 
 

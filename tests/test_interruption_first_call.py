@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import herded as hd
-import herded.run.start_check
-from herded.run.loop import interruptible
-from herded.system import jit, lazy
+import herded.run.diagnostics.start_check
+from herded.run.run_loop import interruptible
+from herded.system import lazy_imports
+from herded.system.compilation import jit
 from herded.system.interrupts import held_interrupts
 from tests.interrupts import (  # noqa: F401
     caught_from,
@@ -92,7 +93,7 @@ def test_an_error_in_the_block_passes():
 
 
 def test_names_of_the_package_are_whole(monkeypatch):
-    find, _, _ = lazy.attach("herded")
+    find, _, _ = lazy_imports.attach("herded")
     monkeypatch.setattr(importlib, "import_module", pressing(importlib.import_module))
     error = caught_from(find, "FactorGraph")
     assert error.result is None
@@ -151,8 +152,8 @@ def test_whatever_is_interrupted_says_so(name):
 
 
 def test_a_comparison_with_random_starts_that_was_interrupted(monkeypatch):
-    compared = pressing(herded.run.start_check.run_herds)
-    monkeypatch.setattr(herded.run.start_check, "run_herds", compared)
+    compared = pressing(herded.run.diagnostics.start_check.run_herds)
+    monkeypatch.setattr(herded.run.diagnostics.start_check, "run_herds", compared)
     model = hd.ising_grid(np.zeros((24, 24)), 0.25)
     options = {"sweeps": 2000, "chains": 4, "start": np.zeros((24, 24), int)}
     error = caught_from(hd.infer, model, hd.Gibbs(), **options)

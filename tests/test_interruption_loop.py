@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run.loop import BlockDropped, interrupted_together, interruptible
-from herded.run.sampling import SamplerRun
+from herded.run.run_loop import BlockDropped, interrupted_together, interruptible
+from herded.run.sampler_run import SamplerRun
 from tests.interrupts import (  # noqa: F401
     caught_from,
     flags_of,

@@ -19,14 +19,14 @@ from nursery import NUMBA, Nursery
 from trees import statements
 
 import herded
-import herded.system.jit as JIT  # noqa: N812
-from herded.system.exp import exp
-from herded.system.kernel_cache import HOME, LATE, PACKAGE, Sources, cache_folder
-from herded.system.stream import draw
+import herded.system.compilation.jit as JIT  # noqa: N812
+from herded.system.compilation.kernel_cache import HOME, LATE, PACKAGE, Sources, cache_folder
+from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.exp_log import exp
 
 SCRIPT = """
 import numpy as np
-from herded.draws.phases import start_all_scalar
+from herded.draws.herded_weights import start_all_scalar
 w = np.zeros(1, np.uint32)
 start_all_scalar(w, np.uint64(5))
 print(w[0], sum(start_all_scalar.dispatcher.stats.cache_hits.values()))
@@ -89,7 +89,7 @@ def test_an_edit_and_a_processor_are_seen(nursery, package):
     assert run(nursery, package, NUMBA_CPU_NAME=name, NUMBA_CPU_FEATURES="") == [first, 0]
     assert run(nursery, package, NUMBA_CPU_NAME=name, NUMBA_CPU_FEATURES="") == [first, 1]
     module = edit(package, "class ErrorCurve", "class ", "class  ")
-    assert module not in Sources(package).reached("herded.draws.phases")
+    assert module not in Sources(package).reached("herded.draws.herded_weights")
     assert run(nursery, package) == [first, 1]
     edit(package, "def draw(key", "mix(key + ", "mix(key + np.uint64(1) + ")
     second, hits = run(nursery, package)
@@ -103,7 +103,7 @@ def test_an_edit_and_a_processor_are_seen(nursery, package):
 
 
 def test_the_folder(package, tmp_path, monkeypatch):
-    sources, module = Sources(package), "herded.system.stream"
+    sources, module = Sources(package), "herded.system.numerics.counter_rng"
     name = f"{module}-{sources.hash(module)}"
     assert cache_folder(sources, module, "/chosen") == Path("/chosen") / HOME / name
     beside = package / "__pycache__" / HOME
@@ -279,8 +279,8 @@ def test_a_kernel_is_called_by_kernels_and_by_python(inner_first, nursery, tmp_p
     program = "\n".join(
         [
             "import numpy as np, sys",
-            "from herded.draws.phases import start_all_scalar",
-            "from herded.system.stream import draw",
+            "from herded.draws.herded_weights import start_all_scalar",
+            "from herded.system.numerics.counter_rng import draw",
             "w = np.zeros(1, np.uint32)",
             *(calls if inner_first else reversed(calls)),
             "print(w[0], sum(draw.dispatcher.stats.cache_hits.values()))",
@@ -310,8 +310,8 @@ def test_numba_is_imported_when_a_kernel_is_called():
         import sys
         import numpy as np
         import herded.run.infer, herded.ner.recogniser
-        from herded.system.jit import is_compiling
-        from herded.system.stream import draw
+        from herded.system.compilation.jit import is_compiling
+        from herded.system.numerics.counter_rng import draw
         print("numba" in sys.modules, is_compiling())
         draw(np.uint64(1), np.uint64(2))
         print("numba" in sys.modules, "scipy.linalg" in sys.modules)
@@ -324,7 +324,7 @@ def test_kernels_of_others_multiply_matrices_as_ever(nursery):
     program = """
 import numba
 import numpy as np
-from herded.system.stream import draw
+from herded.system.numerics.counter_rng import draw
 draw(np.uint64(1), np.uint64(2))
 print(numba.njit(lambda a: np.dot(a, a))(np.arange(3.0)))
 """

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import models
 
-import herded.system.jit as JIT  # noqa: N812
-from herded.models.domains import compile_hard, propagate_all, whole_domains
-from herded.system.exp import _exp_each, _log_each, exp_array, log_array
+import herded.system.compilation.jit as JIT  # noqa: N812
+from herded.models.constraints.constraint_search import compile_hard, propagate_all, whole_domains
+from herded.system.numerics.exp_log import _exp_each, _log_each, exp_array, log_array
 
 compiled_only = pytest.mark.skipif(UNCOMPILED, reason="there is nothing but plain Python")
 
@@ -28,9 +28,9 @@ hd.io.write_uai(hd.FactorGraph([2, 2], [((0, 1), table), ((0,), np.log([1.0, 1e-
 main(["infer", "m.uai"])
 assert "numba" not in sys.modules
 many = np.linspace(-1.0, 1.0, 10_000)
-few = hd.system.exp.exp_array(many[:100])
+few = hd.system.numerics.exp_log.exp_array(many[:100])
 assert "numba" not in sys.modules
-assert (hd.system.exp.exp_array(many)[:100] == few).all()
+assert (hd.system.numerics.exp_log.exp_array(many)[:100] == few).all()
 assert "numba" in sys.modules
 """
 

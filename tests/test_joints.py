@@ -13,7 +13,7 @@ from compiled import advance
 from naive.joint import naive_joint
 
 import herded as hd
-from herded.layouts.weights import MODES
+from herded.layouts.general.context_weights import MODES
 
 POINTS = np.array([1_000, 3_162, 10_000, 31_623, 100_000])
 SHORTER = POINTS[:-1]  # enough for a power of T

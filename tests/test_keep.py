@@ -5,7 +5,7 @@ import pytest
 from cases import MODELS, SMALL, every_sampler
 
 import herded as hd
-import herded.run.sampling
+import herded.run.sampler_run
 from herded.errors import MethodError, ModelError, NotKeptError
 
 # -- keep -------------------------------------------------------------------------------------
@@ -16,7 +16,7 @@ from herded.errors import MethodError, ModelError, NotKeptError
 def test_records_are_those_of_the_samples(method, name, monkeypatch):
     model = MODELS[name]
     n, width = model.n_variables, int(model.cardinalities.max())
-    monkeypatch.setattr(herded.run.sampling, "BLOCK", 7 * n)  # blocks that fit nothing
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 7 * n)  # blocks that fit nothing
     reference = np.full((n, width), 0.25)
     keep = [
         hd.Marginals(),

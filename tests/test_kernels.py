@@ -24,9 +24,9 @@ from strategies import lattices, seeds
 
 import herded as hd
 from herded.draws.fixed_point import fixed_scalar, fixed_vector
-from herded.layouts.weights import MODES
-from herded.models.support import start_state
-from herded.system.stream import draw, stream_key
+from herded.layouts.general.context_weights import MODES
+from herded.models.constraints.start_states import start_state
+from herded.system.numerics.counter_rng import draw, stream_key
 
 pytestmark = pytest.mark.usefixtures("quiet")
 

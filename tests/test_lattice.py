@@ -12,9 +12,9 @@ from naive.lattice import naive_lattice
 from strategies import seeds
 
 import herded as hd
-from herded.layouts import waves
-from herded.run import sampling
-from herded.run.sample_counts import AT_HAND, count_ones
+from herded.layouts.packing import wavefront
+from herded.run import sampler_run
+from herded.run.recording.count_kernels import AT_HAND, count_ones
 from herded.system import threads
 
 WEIGHTS = ["blanket", "shared", None]
@@ -102,7 +102,7 @@ def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch, wa
 def test_waves_are_as_long_as_a_cache_holds():
     """Strips of both colours beside each other: here of 10 KiB, 256 KiB, 1 MiB and 1 GiB."""
     sizes = 10 * 2**10, 2**18, 2**20, 2**30
-    assert [waves.wave_length(100 * size, 100) for size in sizes] == [64, 16, 8, 1]
+    assert [wavefront.wave_length(100 * size, 100) for size in sizes] == [64, 16, 8, 1]
 
 
 @examples(200)
@@ -120,7 +120,7 @@ def test_schedules_respect_what_strips_need(strips, halves, length, periodic, co
     not yet begun or is through.
     """
     done = np.zeros(strips, int)  # half-sweeps behind each strip
-    for jobs in waves.schedule(strips, halves, length, periodic, count):
+    for jobs in wavefront.schedule(strips, halves, length, periodic, count):
         visits = [list(_visits(job, strips)) for job in jobs]
         owner = {strip: number for number, job in enumerate(visits) for _, strip in job}
         before, after = done.copy(), done.copy()
@@ -165,7 +165,7 @@ def test_counts_of_ones_equal_plain_sums(n, sweeps, seed):
 @pytest.mark.parametrize("periodic", [False, True])
 def test_infer_on_a_lattice_has_the_same_bits_on_all_threads(periodic, keep, monkeypatch):
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
-    monkeypatch.setattr(sampling, "WORTH_THREADS", 1)
+    monkeypatch.setattr(sampler_run, "WORTH_THREADS", 1)
     model = hd.ising_grid(np.random.default_rng(4).normal(size=(40, 700)), 0.3, periodic=periodic)
     runs = [
         hd.infer(model, hd.HerdedGibbs(), sweeps=40, burn_in=3, keep=keep, threads=n)

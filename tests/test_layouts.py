@@ -11,10 +11,10 @@ from strategies import models
 
 import herded as hd
 from herded.errors import MemoryLimitError, MethodError
-from herded.layouts import table_arrays
 from herded.layouts.factor_arrays import compile_factors
-from herded.system import memory
-from herded.system.arrays import arrays_in
+from herded.layouts.general import table_arrays
+from herded.system import memory_limits
+from herded.system.aligned_arrays import arrays_in
 
 RNG = np.random.default_rng(0)
 GRID = hd.ising_grid(RNG.normal(size=(4, 5)), 0.4)
@@ -198,13 +198,13 @@ def test_the_estimate_covers_what_is_taken_by_any_model(model):
 
 
 def test_nobody_asks_the_system_about_little(monkeypatch):
-    monkeypatch.setattr("herded.system.memory.available", lambda: 2 * 2**30)
-    assert memory.fits(2**30, None) and not memory.fits(2**30 + 1, None)
-    assert memory.fits(100, 100) and not memory.fits(100, 99)
+    monkeypatch.setattr("herded.system.memory_limits.available", lambda: 2 * 2**30)
+    assert memory_limits.fits(2**30, None) and not memory_limits.fits(2**30 + 1, None)
+    assert memory_limits.fits(100, 100) and not memory_limits.fits(100, 99)
     with pytest.raises(MemoryLimitError, match=r"at most 1\.0 GiB"):
-        memory.check(2**31, None, "it")
-    monkeypatch.delattr("herded.system.memory.available")
-    assert memory.fits(memory.LITTLE, None)
+        memory_limits.check(2**31, None, "it")
+    monkeypatch.delattr("herded.system.memory_limits.available")
+    assert memory_limits.fits(memory_limits.LITTLE, None)
     assert hd.infer(CHAIN, hd.HerdedGibbs(), sweeps=5, chains=2).sweeps == 5
 
 

@@ -10,9 +10,9 @@ from naive.model import Naive
 from strategies import lattices
 
 import herded as hd
-from herded.layouts.weights import MODES
-from herded.models.support import start_state
-from herded.system.stream import stream_key
+from herded.layouts.general.context_weights import MODES
+from herded.models.constraints.start_states import start_state
+from herded.system.numerics.counter_rng import stream_key
 
 pytestmark = pytest.mark.usefixtures("quiet")
 

@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip("sklearn", reason="an estimator of scikit-learn")
 
 import herded as hd
-from herded.learn import layered, rbm, rbm_assessment
-from herded.learn.layered import Layers
-from herded.learn.paired_annealing import log_z_bound, paired_log_z
+from herded.learn.boltzmann import rbm, rbm_assessment, rbm_parameters
+from herded.learn.boltzmann.paired_annealing import log_z_bound, paired_log_z
+from herded.learn.boltzmann.rbm_parameters import Layers
 
 
 def quiet(machine, rows):
@@ -31,10 +31,10 @@ def assessed(monkeypatch):
         return assess(layers, *args, **options)
 
     monkeypatch.setattr(rbm, "assess", watched)
-    monkeypatch.setattr(layered, "MOST_ENUMERATED", 1)
+    monkeypatch.setattr(rbm_parameters, "MOST_ENUMERATED", 1)
 
     def exact_gain(machine, rows):
-        monkeypatch.setattr(layered, "MOST_ENUMERATED", 2**20)
+        monkeypatch.setattr(rbm_parameters, "MOST_ENUMERATED", 2**20)
         x = np.ascontiguousarray(np.asarray(rows).T).astype(np.uint16)
         values = [
             one.log_scores(x).mean() - one.enumerated_log_z()

@@ -8,10 +8,10 @@ import pytest
 import herded as hd
 from benchmarks.fit import penalised
 from benchmarks.fit_problems import DenseIsing, dense, dense_log_z, glass
-from herded.learn import fit_assessment, ladder_gain, likelihood_gain
-from herded.learn.ladder_gain import compare_by_ladders, ladder_draws
-from herded.learn.likelihood_gain import Gain
-from herded.learn.parameters import log_linear
+from herded.learn.assessment import fit_assessment, ladder_gain, likelihood_gain
+from herded.learn.assessment.ladder_gain import compare_by_ladders, ladder_draws
+from herded.learn.assessment.likelihood_gain import Gain
+from herded.learn.fitting.log_linear import log_linear
 
 SHORT = {"method": "herd", "herd": 128, "steps": 40, "progress": False}
 

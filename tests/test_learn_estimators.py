@@ -38,7 +38,11 @@ def test_a_selector_takes_part_in_a_pipeline():
 
 
 @pytest.mark.parametrize(
-    ("name", "module"), [("VariableSelector", "selector"), ("DirichletMixture", "mixture")]
+    ("name", "module"),
+    [
+        ("VariableSelector", "variable_selection.estimator"),
+        ("DirichletMixture", "mixture.dirichlet_mixture"),
+    ],
 )
 def test_scikit_learn_may_be_missing(name, module, monkeypatch):
     getattr(hd.learn, name)  # found before

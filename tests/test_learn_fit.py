@@ -8,7 +8,7 @@ import pytest
 import herded as hd
 from benchmarks.learn import exact_rows
 from herded.errors import CheckpointError, MethodError, ModelError
-from herded.learn.climbs import Batches
+from herded.learn.fitting.fit_setup import Batches
 
 RNG = np.random.default_rng(3)
 GRID = hd.ising_grid(np.zeros((2, 3)), 0.0)
@@ -126,9 +126,9 @@ def test_a_resumed_fit_has_the_bits_of_one_that_was_not_stopped(options, tmp_pat
     else:
         options["held_out"] = 0.2
     whole = hd.learn.fit(GRID, data, **options)
-    from herded.learn import steps
+    from herded.learn.fitting import training_loop
 
-    advance, file = steps.Steps.advance, tmp_path / "fit.npz"
+    advance, file = training_loop.Steps.advance, tmp_path / "fit.npz"
 
     def stops(run):
         if run.done >= 2:
@@ -136,10 +136,10 @@ def test_a_resumed_fit_has_the_bits_of_one_that_was_not_stopped(options, tmp_pat
         advance(run)
         run.save(file)
 
-    monkeypatch.setattr(steps.Steps, "advance", stops)
+    monkeypatch.setattr(training_loop.Steps, "advance", stops)
     with pytest.raises(KeyboardInterrupt):
         hd.learn.fit(GRID, data, checkpoint=file, **options)
-    monkeypatch.setattr(steps.Steps, "advance", advance)
+    monkeypatch.setattr(training_loop.Steps, "advance", advance)
     resumed = hd.learn.fit(GRID, data, checkpoint=file, **options)
     np.testing.assert_array_equal(resumed.parameters, whole.parameters)
     for name in whole.history:

@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.learn import climbs, fit_assessment, herd_run, steps, structure
-from herded.learn.layered import Layers
+from herded.learn import resumable_herd_run
+from herded.learn.assessment import fit_assessment
+from herded.learn.boltzmann.rbm_parameters import Layers
+from herded.learn.fitting import fit_setup, training_loop
+from herded.learn.structure import structure_search
 
 ROWS = np.random.default_rng(0).integers(0, 2, (60, 4))
 GRID = hd.ising_grid(np.zeros((2, 2)), 0.0)
@@ -39,14 +42,14 @@ def press_in(monkeypatch, owner, name, call):
 
 def press_at(monkeypatch, sweep):
     """Press Ctrl-C in this sweep of herds, counted from 1, whose blocks depend on the clock."""
-    advance = herd_run.HerdRun.advance
+    advance = resumable_herd_run.HerdRun.advance
 
     def pressed(run, most):
         if run.done + 1 == sweep:
             signal.raise_signal(signal.SIGINT)
         return advance(run, 1)
 
-    monkeypatch.setattr(herd_run.HerdRun, "advance", pressed)
+    monkeypatch.setattr(resumable_herd_run.HerdRun, "advance", pressed)
 
 
 def interrupted(learn, *args, **options):
@@ -61,7 +64,7 @@ def interrupted(learn, *args, **options):
 
 
 def test_noisy_steps_return_what_they_have(monkeypatch):
-    press_in(monkeypatch, steps.Steps, "advance", 7)
+    press_in(monkeypatch, training_loop.Steps, "advance", 7)
     fitted = interrupted(hd.learn.fit, GRID, ROWS, **HERD).result
     assert fitted.interrupted and not fitted.converged and fitted.steps == 7
     assert (fitted.chosen, fitted.criterion) == ("average", "none") and np.isnan(fitted.gain)
@@ -69,12 +72,12 @@ def test_noisy_steps_return_what_they_have(monkeypatch):
 
 
 def test_before_steps_are_averaged_the_last_one_is_returned(monkeypatch):
-    press_in(monkeypatch, steps.Steps, "advance", 2)
+    press_in(monkeypatch, training_loop.Steps, "advance", 2)
     assert interrupted(hd.learn.fit, GRID, ROWS, **HERD).result.chosen == "end"
 
 
 def test_exact_steps_know_their_gain(monkeypatch):
-    press_in(monkeypatch, steps.Steps, "advance", 1)
+    press_in(monkeypatch, training_loop.Steps, "advance", 1)
     blank = hd.ising_grid(np.zeros((2, 2)), 0.0)
     rows = np.concatenate([ROWS, np.ones((30, 4), np.int64)])
     rows[0, 0] = -1  # learning starts at zeros, not at the best pseudo-likelihood
@@ -95,7 +98,7 @@ def test_all_steps_are_kept_where_they_were_being_judged(monkeypatch, is_exact):
 
 def test_a_judged_fit_is_the_same_after_an_interruption(monkeypatch, tmp_path):
     whole = hd.learn.fit(GRID, ROWS, **HERD)
-    for owner, name in ((steps.Steps, "advance"), (fit_assessment.Assessor, "_measure")):
+    for owner, name in ((training_loop.Steps, "advance"), (fit_assessment.Assessor, "_measure")):
         file = tmp_path / name
         with monkeypatch.context() as patch:
             press_in(patch, owner, name, 2)
@@ -107,7 +110,7 @@ def test_a_judged_fit_is_the_same_after_an_interruption(monkeypatch, tmp_path):
 
 
 def test_nothing_is_returned_before_the_first_step(monkeypatch):
-    press_in(monkeypatch, climbs, "first_parameters", 1)
+    press_in(monkeypatch, fit_setup, "first_parameters", 1)
     assert interrupted(hd.learn.fit, GRID, ROWS, **HERD).result is None
 
 
@@ -115,7 +118,7 @@ def test_nothing_is_returned_before_the_first_step(monkeypatch):
 
 
 def test_the_best_graph_so_far_is_returned(monkeypatch):
-    press_in(monkeypatch, structure.PairSpins, "ebic", 3)
+    press_in(monkeypatch, structure_search.PairSpins, "ebic", 3)
     found = interrupted(hd.learn.find_structure, ROWS, progress=False).result
     assert found.interrupted and len(found.path) == 3
     assert found.penalty == min(found.path, key=lambda point: point.score).penalty
@@ -183,10 +186,10 @@ def test_a_boltzmann_machine_passes_interruptions_on(monkeypatch):
     before = machine.weights_
     machine.edges = [(0, 1), (1, 2)]
     with monkeypatch.context() as patch:
-        press_in(patch, climbs, "first_parameters", 1)
+        press_in(patch, fit_setup, "first_parameters", 1)
         assert interrupted(machine.fit, ROWS).result is None
     assert machine.weights_ is before and machine.edges_.tolist() == [[0, 1]]
-    press_in(monkeypatch, steps.Steps, "advance", 3)
+    press_in(monkeypatch, training_loop.Steps, "advance", 3)
     error = interrupted(machine.fit, ROWS)
     assert error.result is machine and machine.fitted_.interrupted and len(machine.weights_) == 2
     assert not machine.fitted_.converged

@@ -23,9 +23,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import herded as hd
 from herded import learn
 from herded.errors import MethodError, ModelError
-from herded.learn.layered import HERD, Layers, Training
-from herded.learn.log_z import annealed_log_z
-from herded.system.stream import stream_key
+from herded.learn.boltzmann.log_z import annealed_log_z
+from herded.learn.boltzmann.rbm_parameters import HERD, Layers, Training
+from herded.system.numerics.counter_rng import stream_key
 from tests.pages import transcripts
 
 TWO = np.array([[0, 0, 1, 1], [1, 1, 0, 0]] * 20)
@@ -227,7 +227,7 @@ def test_scikit_learn_may_be_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
     for name, module in (("RBM", "rbm"), ("BoltzmannMachine", "boltzmann_machine")):
-        monkeypatch.delitem(sys.modules, f"herded.learn.{module}")
+        monkeypatch.delitem(sys.modules, f"herded.learn.boltzmann.{module}")
         monkeypatch.delattr(learn, name, raising=False)
         with pytest.raises(MethodError, match=rf"for {name}.*'herded\[learn\]'"):
             getattr(learn, name)

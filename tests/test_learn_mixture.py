@@ -9,13 +9,13 @@ import pytest
 from naive.mixture import NaiveData, naive_mixture
 
 import herded as hd
-from herded.draws.together import ORDERS, PHASES, orders
+from herded.draws.systematic import ORDERS, PHASES, orders
 from herded.errors import CheckpointError, MemoryLimitError, MethodError, ModelError
-from herded.learn.mixture_after import compact
-from herded.learn.mixture_clusters import categorical_data, empty_clusters, gaussian_data
-from herded.learn.mixture_sweeps import empty_kept, start_members, sweep_points
-from herded.system.gamma import log_gamma
-from herded.system.stream import stream_key
+from herded.learn.mixture.clusters import categorical_data, empty_clusters, gaussian_data
+from herded.learn.mixture.prediction import compact
+from herded.learn.mixture.sweeps import empty_kept, start_members, sweep_points
+from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.log_gamma import log_gamma
 
 RNG = np.random.default_rng(5)
 POINTS = np.concatenate([RNG.normal(size=(4, 2)), RNG.normal(3.0, 1.0, size=(5, 2))])
@@ -218,7 +218,7 @@ def test_densities_add_up_to_one():
 
 
 def test_a_run_is_resumed_to_the_same_bits(tmp_path, monkeypatch):
-    from herded.learn.herd_run import HerdRun
+    from herded.learn.resumable_herd_run import HerdRun
 
     X, path = blobs(30)[0], tmp_path / "run.ckpt"
     whole, advance = mixture().fit(X), HerdRun.advance
@@ -229,7 +229,7 @@ def test_a_run_is_resumed_to_the_same_bits(tmp_path, monkeypatch):
         return advance(self, min(most, 7))
 
     monkeypatch.setattr(HerdRun, "advance", interrupted)
-    monkeypatch.setattr("herded.learn.herd_run.SAVE_EVERY", 0.0)
+    monkeypatch.setattr("herded.learn.resumable_herd_run.SAVE_EVERY", 0.0)
     with pytest.raises(RuntimeError):
         mixture(checkpoint=path).fit(X)
     monkeypatch.setattr(HerdRun, "advance", advance)
@@ -241,7 +241,7 @@ def test_a_run_is_resumed_to_the_same_bits(tmp_path, monkeypatch):
 
 
 def test_a_checkpoint_is_not_believed(tmp_path):
-    from herded.run import checkpoint_file
+    from herded.run.checkpoints import checkpoint_file
 
     X, path = blobs(30)[0], tmp_path / "run.ckpt"
     mixture(checkpoint=path).fit(X)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import herded as hd
 from benchmarks.fit_problems import DenseIsing, dense_log_z, glass, spin_states
-from herded.learn import likelihood_gain, stochastic
-from herded.learn.bennett_ratio import PathDraws, log_ratios
-from herded.learn.curvature import largest_curvature
-from herded.learn.gradient_test import (
+from herded.learn.assessment import likelihood_gain
+from herded.learn.assessment.bennett_ratio import PathDraws, log_ratios
+from herded.learn.assessment.curvature import largest_curvature
+from herded.learn.assessment.gradient_test import (
     FALSE_ALARM,
     NEGLIGIBLE,
     POWER,
@@ -21,12 +21,13 @@ from herded.learn.gradient_test import (
     critical_value,
     power_margin,
 )
-from herded.learn.herd_moments import Herd
-from herded.learn.likelihood_gain import Gain, path_gain
-from herded.learn.mixing import MemberAverages, variance_inflation
-from herded.learn.objectives import Rows
-from herded.learn.parameters import log_linear
-from herded.learn.steps import Steps
+from herded.learn.assessment.likelihood_gain import Gain, path_gain
+from herded.learn.assessment.mixing import MemberAverages, variance_inflation
+from herded.learn.fitting import averaged_gradient
+from herded.learn.fitting.herd_moments import Herd
+from herded.learn.fitting.log_linear import log_linear
+from herded.learn.fitting.objectives import Rows
+from herded.learn.fitting.training_loop import Steps
 
 SHORT = {"method": "herd", "herd": 128, "steps": 40, "progress": False}
 
@@ -73,13 +74,13 @@ def test_likelihood_does_not_end_below_pseudo_likelihood(small_glass, rate, monk
 def test_steps_that_diverge_are_not_returned(small_glass, use_exact, monkeypatch):
     if not use_exact:
         without_exact_criterion(monkeypatch)
-    step = stochastic.Averaged.step
+    step = averaged_gradient.Averaged.step
 
     def overshoot(averaged):
         step(averaged)
         averaged.last = averaged.last + 0.3
 
-    monkeypatch.setattr(stochastic.Averaged, "step", overshoot)
+    monkeypatch.setattr(averaged_gradient.Averaged, "step", overshoot)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hd.HerdedWarning)
         fitted = hd.learn.fit(small_glass.blank, small_glass.rows, groups="ising", **SHORT)
@@ -354,11 +355,11 @@ def test_an_rbm_that_diverges_is_not_returned():
 
 def test_an_rbm_too_large_to_enumerate_is_judged_by_annealing(monkeypatch):
     pytest.importorskip("sklearn", reason="an estimator of scikit-learn")
-    from herded.learn import layered
+    from herded.learn.boltzmann import rbm_parameters
 
     rows = bars()
     exact = hd.learn.RBM(2, epochs=50, batch=50).fit(rows).report_
-    monkeypatch.setattr(layered, "MOST_ENUMERATED", 1)
+    monkeypatch.setattr(rbm_parameters, "MOST_ENUMERATED", 1)
     machine = hd.learn.RBM(2, epochs=50, batch=50).fit(rows)
     report = machine.report_
     assert report.criterion == "annealing" and report.gain_half_width > 0.0

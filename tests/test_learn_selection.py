@@ -8,12 +8,12 @@ import pytest
 from naive.selection import naive_selection
 
 import herded as hd
-from herded.draws.together import ORDERS, PHASES, orders
+from herded.draws.systematic import ORDERS, PHASES, orders
 from herded.errors import CheckpointError, MemoryLimitError, MethodError, ModelError
-from herded.learn.selection_design import Strength, columns_of, problem_of
-from herded.learn.selection_moves import OUT, empty_herd, rebuild
-from herded.learn.selection_sweeps import empty_sums, start_members, sweep_columns
-from herded.system.stream import stream_key
+from herded.learn.variable_selection.column_moves import OUT, empty_herd, rebuild
+from herded.learn.variable_selection.regression_problem import Strength, columns_of, problem_of
+from herded.learn.variable_selection.sweeps import empty_sums, start_members, sweep_columns
+from herded.system.numerics.counter_rng import stream_key
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(40, 5))
@@ -181,7 +181,7 @@ def run(path=None, **options):
 
 def test_bits_do_not_depend_on_threads(monkeypatch):
     one = run(chains=5)
-    monkeypatch.setattr("herded.system.cores.available", lambda: 3)
+    monkeypatch.setattr("herded.system.cpu_count.available", lambda: 3)
     other = run(chains=5)
     assert np.array_equal(one.inclusion, other.inclusion)
     assert np.array_equal(one.coefficients, other.coefficients)
@@ -190,7 +190,7 @@ def test_bits_do_not_depend_on_threads(monkeypatch):
 
 def test_a_run_is_resumed_to_the_same_bits(tmp_path, monkeypatch):
     whole, path = run(), tmp_path / "run.ckpt"
-    from herded.learn.herd_run import HerdRun
+    from herded.learn.resumable_herd_run import HerdRun
 
     advance = HerdRun.advance
 
@@ -200,7 +200,7 @@ def test_a_run_is_resumed_to_the_same_bits(tmp_path, monkeypatch):
         return advance(self, min(most, 7))
 
     monkeypatch.setattr(HerdRun, "advance", interrupted)
-    monkeypatch.setattr("herded.learn.herd_run.SAVE_EVERY", 0.0)
+    monkeypatch.setattr("herded.learn.resumable_herd_run.SAVE_EVERY", 0.0)
     with pytest.raises(RuntimeError):
         run(path)
     monkeypatch.setattr(HerdRun, "advance", advance)

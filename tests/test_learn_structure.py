@@ -10,10 +10,10 @@ from strategies import seeds
 
 import herded as hd
 from herded.errors import MethodError, ModelError
-from herded.learn.objectives import Rows
-from herded.learn.parameters import log_linear
-from herded.learn.spins import spin_pseudo_likelihood
-from herded.learn.structure import PairSpins
+from herded.learn.fitting.log_linear import log_linear
+from herded.learn.fitting.objectives import Rows
+from herded.learn.structure.ising_pseudolikelihood import spin_pseudo_likelihood
+from herded.learn.structure.structure_search import PairSpins
 
 RING = hd.ising_grid(np.full(8, 0.1), 0.6, periodic=True)
 RING_EDGES = [[i, i + 1] for i in range(7)] + [[0, 7]]

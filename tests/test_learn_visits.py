@@ -17,13 +17,8 @@ from small_graphs import HARD, MIXED
 from strategies import models, seeds
 
 import herded as hd
-from herded.draws.together import orders
-from herded.learn.exact_moments import ExactMoments, KnownRows
-from herded.learn.herd_moments import Herd, UnknownParts
-from herded.learn.lbfgs import climb
-from herded.learn.objectives import Known, Likelihood, PseudoLikelihood, Rows
-from herded.learn.parameters import log_linear
-from herded.learn.visits import (
+from herded.draws.systematic import orders
+from herded.learn.fitting.conditional_kernels import (
     count_entries,
     herd_sweeps,
     links_of,
@@ -31,8 +26,13 @@ from herded.learn.visits import (
     score_rows,
     squared_statistics,
 )
-from herded.models.support import member_starts
-from herded.system.stream import stream_key
+from herded.learn.fitting.exact_moments import ExactMoments, KnownRows
+from herded.learn.fitting.herd_moments import Herd, UnknownParts
+from herded.learn.fitting.lbfgs import climb
+from herded.learn.fitting.log_linear import log_linear
+from herded.learn.fitting.objectives import Known, Likelihood, PseudoLikelihood, Rows
+from herded.models.constraints.start_states import member_starts
+from herded.system.numerics.counter_rng import stream_key
 
 LARGE = 2.0**30
 

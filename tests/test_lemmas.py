@@ -18,9 +18,9 @@ from strategies import distributions, sampled_models, seeds
 
 import herded as hd
 from herded.draws.herded import herd_scalar, herd_vector
-from herded.draws.phases import start_vector
-from herded.models.support import start_state
-from herded.system.stream import stream_key
+from herded.draws.herded_weights import start_vector
+from herded.models.constraints.start_states import start_state
+from herded.system.numerics.counter_rng import stream_key
 
 HALF = 2**30 - 1
 

@@ -22,10 +22,10 @@ from naive.stream import naive_draw, naive_key
 
 import herded as hd
 from herded.errors import HerdedError, ModelError
-from herded.live import answers, nets, pictures
-from herded.live.links import read_link
+from herded.live import api, model_tables, picture_codec
+from herded.live.scene_links import read_link
 from herded.live.scenes import digest_of, scene_of
-from herded.system.exp import exp, log
+from herded.system.numerics.exp_log import exp, log
 from tests.live_cases import DIGITS, HASHES, RING, write_net
 
 NODE = shutil.which("node")
@@ -61,12 +61,12 @@ def test_the_page_has_the_hashes(net):
         link = read_link(text)
         asked = dict(link.words)
         if link.scene == "model":
-            graph = nets.observed(hd.read_model(net), link.words["given"])
-            starts = nets.dispersed(graph, 3, int(link.words["seed"]))
-            asked["table"] = nets.tables(graph, starts)
+            graph = model_tables.observed(hd.read_model(net), link.words["given"])
+            starts = model_tables.dispersed(graph, 3, int(link.words["seed"]))
+            asked["table"] = model_tables.tables(graph, starts)
         elif link.scene == "names":
             request = {"text": link.words["text"], "ties": float(link.words["ties"])}
-            asked |= answers.names(request)
+            asked |= api.names(request)
         sweeps = int(asked.pop("sweeps"))
         method = asked.pop("method")
         runs.append({"scene": link.scene, "asked": asked, "method": method, "sweeps": sweeps})
@@ -130,13 +130,13 @@ def test_pictures_go_there_and_back():
         drawn, ask_node("pictures", [d.tolist() for d in drawn]), strict=True
     ):
         assert back == bits.tolist()
-        assert pictures.decode_picture(text, len(bits)).tolist() == bits.tolist()
+        assert picture_codec.decode_picture(text, len(bits)).tolist() == bits.tolist()
 
 
 @given(st.text(max_size=40), st.integers(1, 100))
 def test_no_text_breaks_the_reader_of_pictures(text, n):
     with contextlib.suppress(ModelError):
-        assert len(pictures.decode_picture(text, n)) == n
+        assert len(picture_codec.decode_picture(text, n)) == n
 
 
 @given(st.text(max_size=60))
@@ -147,7 +147,7 @@ def test_no_text_breaks_the_reader_of_links(text):
 
 
 def test_noise_is_that_of_its_twin():
-    found = pictures.gaussians(7, 40)
+    found = picture_codec.gaussians(7, 40)
     key = naive_key(7, 0, 6)
     for i in range(40):
         for attempt in range(32):
@@ -157,7 +157,7 @@ def test_noise_is_that_of_its_twin():
                 s = u * u + v * v
                 assert found[i] == u * math.sqrt(-2 * naive_log(s) / s)
                 break
-    many = pictures.gaussians(3, 20_000)
+    many = picture_codec.gaussians(3, 20_000)
     assert abs(many.mean()) < 0.03 and abs(many.std() - 1) < 0.02
 
 

@@ -11,11 +11,11 @@ import pytest
 
 from herded.io.images import write_image
 from herded.live import server
-from herded.live.folder import write_page
-from herded.live.links import read_link
-from herded.live.pictures import decode_picture
+from herded.live.picture_codec import decode_picture
+from herded.live.scene_links import read_link
 from herded.live.scenes import digest_of, scene_of
 from herded.live.server import LiveServer
+from herded.live.static_files import write_page
 from tests.browser import Visit, chromium, why_no_browser
 from tests.command import run
 from tests.live_cases import DIGITS, HASHES, PICTURE, TEXT, write_net

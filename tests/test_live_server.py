@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.live import answers, server, texts
-from herded.live.folder import page_files, write_page
+from herded.live import api, server, text_tables
 from herded.live.server import HOST, LiveServer
+from herded.live.static_files import page_files, write_page
 from tests.command import environment, fails, run, start, weather
 from tests.patience import HANGS
 
@@ -167,7 +167,7 @@ def test_a_text_that_was_pasted(live):
     assert found["sentences"][0] == 0 and found["sentences"][-1] == len(words)
     alone = np.reshape(found["alone"], (len(words), 4))
     for strength, near in ((0.0, True), (4.0, False)):
-        model = texts.text_model(texts.read_text(text), strength)
+        model = text_tables.text_model(text_tables.read_text(text), strength)
         marginals = hd.infer(model, "exact").marginals
         assert np.allclose(marginals, alone, atol=6e-5) == near
 
@@ -204,14 +204,14 @@ def test_models_that_are_too_large(monkeypatch, tmp_path):
         ("MOST_MEMORY", 1000, "at most"),
     ):
         with monkeypatch.context() as small:
-            small.setattr(f"herded.live.nets.{limit}", value)
-            status, found = answers.answer("model", request)
+            small.setattr(f"herded.live.model_tables.{limit}", value)
+            status, found = api.answer("model", request)
             assert status == 422 and why in found["error"], limit
 
 
 def test_an_answer_that_takes_too_long(live, monkeypatch):
     go_on = threading.Event()
-    monkeypatch.setitem(answers.ANSWERS, "names", lambda request: {"waited": go_on.wait(HANGS)})
+    monkeypatch.setitem(api.ANSWERS, "names", lambda request: {"waited": go_on.wait(HANGS)})
     monkeypatch.setattr(server, "LONGEST", 0.05)
     status, found = post(live, "names", {})
     assert status == 503 and "within" in found["error"]
@@ -222,7 +222,7 @@ def test_an_answer_that_takes_too_long(live, monkeypatch):
 
 
 def test_a_mistake_of_ours_is_told(live, monkeypatch):
-    monkeypatch.setitem(answers.ANSWERS, "names", lambda request: 1 / 0)
+    monkeypatch.setitem(api.ANSWERS, "names", lambda request: 1 / 0)
     status, found = post(live, "names", {})
     assert status == 500 and "ZeroDivisionError" in found["error"]
 

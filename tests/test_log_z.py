@@ -13,12 +13,13 @@ from naive.joint import naive_log_scores, naive_log_z
 from strategies import sampled_models, seeds
 
 import herded as hd
-from herded.moves.ladder import melted
-from herded.run import bridged, climb_log_z
-from herded.run.bridge_kernels import bridge, log_mean_exp, score_replicas
-from herded.run.bridged import LogZ, warnings_of
-from herded.run.climb import AFTERWARDS, Rung
+from herded.moves.tempering.ladder_layouts import melted
+from herded.run.recording import log_z_estimator
+from herded.run.recording.log_z_estimator import LogZ, warnings_of
+from herded.run.recording.log_z_kernels import bridge, log_mean_exp, score_replicas
 from herded.run.result import Bridged, Result
+from herded.run.selection import log_z_escalation
+from herded.run.selection.escalation import AFTERWARDS, Rung
 
 pytestmark = pytest.mark.usefixtures("quiet")
 compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")
@@ -161,11 +162,13 @@ def test_what_is_possible_is_worth_the_same_when_melted(model):
 
 def test_margins_of_several_ladders_see_how_far_they_are_apart():
     rng = np.random.default_rng(3)
-    noise = rng.normal(size=(4, bridged.BATCHES))
-    alike = bridged._margin(noise - noise.mean(), bridged.LEVELS)
+    noise = rng.normal(size=(4, log_z_estimator.BATCHES))
+    alike = log_z_estimator._margin(noise - noise.mean(), log_z_estimator.LEVELS)
     assert 2.5 / np.sqrt(noise.size) < alike < 6 / np.sqrt(noise.size)
     apart = noise + 3 * np.array([[-1], [1], [-1], [1]])
-    assert bridged._margin(apart, bridged.LEVELS) > 3 * 3 / np.sqrt(len(apart)) / np.sqrt(2)
+    assert log_z_estimator._margin(apart, log_z_estimator.LEVELS) > 3 * 3 / np.sqrt(
+        len(apart)
+    ) / np.sqrt(2)
 
 
 # -- with seconds ---------------------------------------------------------------------------------
@@ -177,8 +180,8 @@ class Ladders:
     def __init__(self, monkeypatch, speed=1000.0, apart=1.0, compiling=0.0):
         self.now, self.speed, self.apart, self.compiling = 0.0, speed, apart, compiling
         self.calls = []
-        monkeypatch.setattr(climb_log_z, "time", self)
-        monkeypatch.setattr(climb_log_z, "witness", self.no_witness)
+        monkeypatch.setattr(log_z_escalation, "time", self)
+        monkeypatch.setattr(log_z_escalation, "witness", self.no_witness)
 
     def perf_counter(self):
         return self.now
@@ -206,30 +209,30 @@ LAST = 100 * (1 - AFTERWARDS)  # of 100 seconds, when the last run ends
 @pytest.mark.parametrize("compiling", [0.0, 50.0])
 def test_a_short_ladder_tells_how_long_the_burn_in_may_be(monkeypatch, compiling):
     ladders = Ladders(monkeypatch, compiling=compiling)
-    result = climb_log_z.climb_log_z(RUNG, ladders, 100.0)
+    result = log_z_escalation.climb_log_z(RUNG, ladders, 100.0)
     (_, share, *short), (name, rest, burn_in, rungs) = ladders.calls
     assert short == [100, 16] and name == "tempered at length" and rungs == 16
     assert share + rest == pytest.approx(LAST)
-    assert burn_in == pytest.approx(1000 * rest / climb_log_z.BURN_IN, rel=1e-3)
+    assert burn_in == pytest.approx(1000 * rest / log_z_escalation.BURN_IN, rel=1e-3)
     assert [step.said for step in result.climb] == ["log Z is 1 +- 0.1"] * 2
 
 
 def test_rungs_that_are_far_apart_are_more(monkeypatch):
     ladders = Ladders(monkeypatch, apart=16.0)  # four standard deviations in each gap
-    climb_log_z.climb_log_z(RUNG, ladders, 100.0)
+    log_z_escalation.climb_log_z(RUNG, ladders, 100.0)
     assert ladders.calls[1][3] == 32
     ladders = Ladders(monkeypatch, apart=1e6)
-    climb_log_z.climb_log_z(RUNG, ladders, 100.0)
-    assert ladders.calls[1][3] == climb_log_z.MOST_RUNGS
+    log_z_escalation.climb_log_z(RUNG, ladders, 100.0)
+    assert ladders.calls[1][3] == log_z_escalation.MOST_RUNGS
 
 
 def test_a_slow_model_has_all_of_the_time_for_one_run(monkeypatch):
     ladders = Ladders(monkeypatch, speed=10.0)
-    climb_log_z.climb_log_z(RUNG, ladders, 100.0)
+    log_z_escalation.climb_log_z(RUNG, ladders, 100.0)
     assert [name for name, *_ in ladders.calls] == ["tempered", "tempered at length"]
     assert ladders.now == pytest.approx(LAST)
     ladders = Ladders(monkeypatch)
-    climb_log_z.climb_log_z(RUNG._replace(sweeps=500), ladders, 100.0)
+    log_z_escalation.climb_log_z(RUNG._replace(sweeps=500), ladders, 100.0)
     assert len(ladders.calls) == 1
 
 
@@ -246,7 +249,7 @@ def test_an_interrupt_leaves_the_log_z_that_is_there(monkeypatch, kept):
         facts = {**found.provenance, "interrupted": True}
         return replace(found, kept=later, provenance=facts)
 
-    result = climb_log_z.climb_log_z(RUNG, run, 100.0)
+    result = log_z_escalation.climb_log_z(RUNG, run, 100.0)
     assert len(ladders.calls) == 2 and result.provenance["interrupted"]
     assert result.log_z == kept.get("log_z", 1.0) and len(result.climb) == 1 + len(kept)
 
@@ -256,7 +259,7 @@ def test_a_run_that_is_too_short_says_so(monkeypatch):
         return hd.infer(next(random_models()), rung.method, sweeps=10)
 
     with pytest.raises(hd.MethodError, match="expected 64 sweeps or more for log Z"):
-        climb_log_z.climb_log_z(RUNG._replace(sweeps=10), short)
+        log_z_escalation.climb_log_z(RUNG._replace(sweeps=10), short)
 
 
 # -- what is recorded -----------------------------------------------------------------------------
@@ -264,7 +267,7 @@ def test_a_run_that_is_too_short_says_so(monkeypatch):
 
 def test_scores_do_not_depend_on_blocks_workers_or_interruptions(monkeypatch, tmp_path):
     """Also where so many sweeps were seen that only some are kept."""
-    monkeypatch.setattr(bridged, "MOST", 80)
+    monkeypatch.setattr(log_z_estimator, "MOST", 80)
     model, method = next(random_models()), hd.Tempered(rungs=4, hottest=0)
     options = {"burn_in": 20, "chains": 2}
     whole = hd.infer(model, method, sweeps=300, **options)
@@ -277,7 +280,7 @@ def test_scores_do_not_depend_on_blocks_workers_or_interruptions(monkeypatch, tm
 
 
 def test_sweeps_that_are_kept(monkeypatch):
-    monkeypatch.setattr(bridged, "MOST", 40)
+    monkeypatch.setattr(log_z_estimator, "MOST", 40)
     layout = hd.Tempered(rungs=3, hottest=0).compile(next(random_models()))
     recorder = LogZ().recorder(layout)
     for rows in (7, 33, 1, 100, 19):

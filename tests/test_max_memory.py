@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.cli.infer_arguments import size
-from herded.methods.weights_rule import suited_weights
-from herded.system.memory import bytes_of, limit
+from herded.cli.commands.infer_arguments import size
+from herded.methods.default_weights import suited_weights
+from herded.system.memory_limits import bytes_of, limit
 
 SIZES = {
     "1": 1,

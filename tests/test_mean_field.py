@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from naive.solvers import naive_mean_field
 
 from herded.errors import MethodError
-from herded.methods.mean_field import MeanField
+from herded.methods.mean_field.solver import MeanField
 from herded.methods.protocol import Solver
 from herded.models.factor_graph import FactorGraph
-from herded.models.grids import ising_grid
+from herded.models.lattice_builders import ising_grid
 
 UPDATES = st.sampled_from(["sequential", "parallel"])
 DAMPING = st.sampled_from([1.0, 0.5, 0.1])

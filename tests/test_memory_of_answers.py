@@ -8,8 +8,8 @@ import pytest
 
 import herded as hd
 from herded.run import infer as infer_module
-from herded.run import plan
-from herded.run.held_memory import bytes_of_result, left_of
+from herded.run.memory.held_results import bytes_of_result, left_of
+from herded.run.selection import plan
 
 TORN = hd.ising_grid(np.zeros((20, 20)), 1.0)
 LIMIT = 100 * 2**20
@@ -50,7 +50,9 @@ def test_without_a_limit_the_system_tells_what_is_left(runs):
 
 def test_results_that_cannot_win_are_dropped(runs, monkeypatch):
     """By the clock the stage that answers runs again, when at most one result is left."""
-    monkeypatch.setattr("herded.run.climb._spent", lambda began, tried: 0.0)  # on any machine
+    monkeypatch.setattr(
+        "herded.run.selection.escalation._spent", lambda began, tried: 0.0
+    )  # on any machine
     hd.infer(TORN, keep=[hd.Marginals(), hd.Samples()], seconds=0.6, max_memory=LIMIT)
     assert len(runs) > 1 and all(sum(alive) <= 1 for _, alive in runs)
 
@@ -62,7 +64,7 @@ def test_herds_beside_a_run_have_what_it_leaves(monkeypatch):
         limits.append(limit)
         return result
 
-    monkeypatch.setattr("herded.run.control.with_control", control)
+    monkeypatch.setattr("herded.run.diagnostics.cross_check.with_control", control)
     run = hd.infer(TORN, hd.HerdedGibbs(), sweeps=10, chains=2, max_memory=LIMIT)
     assert limits == [LIMIT - run.provenance["memory_at_most"]]
     assert infer_module.left_of(None, 5.0) is None

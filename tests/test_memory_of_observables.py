@@ -7,9 +7,9 @@ import pytest
 
 import herded as hd
 from herded.run import infer as infer_module
-from herded.run import run_length
-from herded.run.observed import Observed
-from herded.system import memory
+from herded.run.diagnostics import run_length
+from herded.run.observables.result import Observed
+from herded.system import memory_limits
 
 GRID = hd.ising_grid(np.full((16, 16), 0.1), 0.3)
 
@@ -101,7 +101,7 @@ def test_the_estimate_covers_the_judgement_of_series(f, members):
     options = {"sweeps": 60_000 // members, "chains": 4, "keep": [hd.Observable(f)]}
     run = lambda: hd.infer(SMALL, hd.Gibbs(herd=members), progress=False, **options)  # noqa: E731
     peak, result = peak_of(run)
-    assert peak < result.provenance["memory_at_most"] + memory.LITTLE
+    assert peak < result.provenance["memory_at_most"] + memory_limits.LITTLE
 
 
 @pytest.mark.parametrize("draws", [64, 127, 128, 1000, 5000])

@@ -9,11 +9,11 @@ import pytest
 
 import herded as hd
 from herded.errors import HerdedWarning, MemoryLimitError
+from herded.run import build_result
 from herded.run import infer as infer_module
-from herded.run import results
-from herded.run.begun import read_begun
-from herded.system.arrays import arrays_in
-from herded.system.memory import LITTLE
+from herded.run.checkpoints.checkpoint_header import read_begun
+from herded.system.aligned_arrays import arrays_in
+from herded.system.memory_limits import LITTLE
 
 GRID = hd.ising_grid(np.zeros((32, 32)), 0.3)
 POTTS = hd.potts_grid(np.zeros((20, 20, 5)), 0.4)
@@ -153,7 +153,7 @@ def test_the_estimate_covers_all_arrays(case, monkeypatch):
 
     def spy(run, *more):
         runs.append(run)
-        return results.sampled(run, *more)
+        return build_result.sampled(run, *more)
 
     monkeypatch.setattr(infer_module, "sampled", spy)
     options = {"sweeps": 50, **options}
@@ -189,7 +189,7 @@ def test_samples_and_series_are_never_copied(monkeypatch):
         options = {"sweeps": 40, "chains": 3, "keep": keep}
         reserved = hd.infer(GRID, method, **options)
         with monkeypatch.context() as patch:
-            patch.setattr("herded.run.sampler_memory.reserve", lambda run: None)
+            patch.setattr("herded.run.memory.sampler_run_estimate.reserve", lambda run: None)
             piled = hd.infer(GRID, method, **options)
         pairs = [(reserved.samples, piled.samples)]
         for name in ("energy", "row"):
@@ -299,13 +299,13 @@ def test_a_run_is_resumed_within_the_limit_that_it_began_with(case, part, tmp_pa
 def test_the_plan_of_a_resumed_run_reads_no_samples(tmp_path, monkeypatch):
     path = tmp_path / "run.ckpt"
     hd.infer(GRID, hd.Gibbs(), sweeps=100, keep=[hd.Samples()], checkpoint=path)
-    monkeypatch.setattr("herded.run.checkpoint_file.read", None)  # not called
+    monkeypatch.setattr("herded.run.checkpoints.checkpoint_file.read", None)  # not called
     begun = read_begun(path)
     assert (begun.done, begun.chains) == (100, 1)
 
 
 def test_a_checkpoint_with_more_samples_than_the_run_has_is_refused(tmp_path):
-    from herded.run import checkpoint_file
+    from herded.run.checkpoints import checkpoint_file
 
     path, keep = tmp_path / "run.ckpt", [hd.Samples()]
     hd.infer(GRID, hd.Gibbs(), sweeps=20, keep=keep, checkpoint=path)

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from herded import CorpusError
-from herded.ner.corpus import format_of, read_conll, read_corpus, read_ieer, read_text
-from herded.ner.labels import CLASSES, spans
+from herded.ner.text.corpus import format_of, read_conll, read_corpus, read_ieer, read_text
+from herded.ner.text.labels import CLASSES, spans
 
 DATA = Path(__file__).parents[2] / "shared/data"
 needs_data = pytest.mark.skipif(not DATA.exists(), reason="needs the corpora beside the repository")

@@ -15,10 +15,10 @@ from sklearn.base import clone
 import herded.ner
 from herded.errors import CorpusError, HerdedError, MethodError
 from herded.ner import CRF, Document, Lexicon, Sentence, SkipCRF, read_conll, score
-from herded.ner.batch import encode
-from herded.ner.chain import first_transitions, label_set
-from herded.ner.inputs import labelled
-from herded.ner.words import Vocabulary
+from herded.ner.crf.chain_weights import first_transitions, label_set
+from herded.ner.crf.encoded_batch import encode
+from herded.ner.text.sentence_inputs import labelled
+from herded.ner.text.word_atoms import Vocabulary
 
 SAMPLE = Path(herded.ner.__file__).parent / "data" / "sample.conll"
 X = [["A", "red", "Fox", "ran"], [], ["Blue", "Cat", "Cat"], ["dogs"]]
@@ -239,7 +239,7 @@ def test_only_a_fitted_crf_predicts(call, fitted):
 
 def test_ctrl_c_keeps_the_last_whole_epoch(monkeypatch, sample):
     alone = CRF(bits=9, epochs=1).fit(sample[:5])
-    real, seen = herded.ner.training.Learner.epoch, []
+    real, seen = herded.ner.crf.adagrad_training.Learner.epoch, []
 
     def epoch(self, callback):
         seen.append(self.done)
@@ -248,12 +248,14 @@ def test_ctrl_c_keeps_the_last_whole_epoch(monkeypatch, sample):
             return None
         return real(self, callback)
 
-    monkeypatch.setattr(herded.ner.training.Learner, "epoch", epoch)
+    monkeypatch.setattr(herded.ner.crf.adagrad_training.Learner, "epoch", epoch)
     with pytest.raises(KeyboardInterrupt) as caught:
         CRF(bits=9, epochs=3).fit(sample[:5])
     crf = caught.value.result
     assert same_chain(crf.chain_, alone.chain_) and len(crf.history_) == 1
-    monkeypatch.setattr(herded.ner.training.Learner, "epoch", lambda self, callback: None)
+    monkeypatch.setattr(
+        herded.ner.crf.adagrad_training.Learner, "epoch", lambda self, callback: None
+    )
     with pytest.raises(KeyboardInterrupt):
         CRF(bits=9).fit(sample[:5])
 

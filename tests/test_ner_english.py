@@ -6,10 +6,10 @@ import re
 import pytest
 
 from herded.ner import Document, Sentence, load
-from herded.ner.labels import spans
-from herded.ner.name_lists import PACKAGES, name_lists, sure_names
-from herded.ner.silver import repair
-from herded.ner.variants import COPIES, WAYS, vary, with_companies
+from herded.ner.english.augmentation import COPIES, WAYS, vary, with_companies
+from herded.ner.english.label_repair import repair
+from herded.ner.english.name_lists import PACKAGES, name_lists, sure_names
+from herded.ner.text.labels import spans
 
 # "[P ...]" is a person, "[O ...]" an organisation, "[L ...]" a place; everything else is no name.
 SENTENCES = """

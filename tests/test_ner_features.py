@@ -19,11 +19,21 @@ from naive.ner import (
 )
 
 from herded.errors import CorpusError
-from herded.ner.batch import encode, same_words
-from herded.ner.features import MOST_PAIRS, compile_templates, feature_rows
-from herded.ner.lexicon import Lexicon, insert, phrase_keys
-from herded.ner.links import all_mentions, next_mention
-from herded.ner.words import AFTER, ATOMS, BEFORE, LOWER, SHORT, SMALL, UPPER, WORD, Vocabulary
+from herded.ner.crf.encoded_batch import encode, same_words
+from herded.ner.crf.features import MOST_PAIRS, compile_templates, feature_rows
+from herded.ner.crf.mention_links import all_mentions, next_mention
+from herded.ner.text.lexicon import Lexicon, insert, phrase_keys
+from herded.ner.text.word_atoms import (
+    AFTER,
+    ATOMS,
+    BEFORE,
+    LOWER,
+    SHORT,
+    SMALL,
+    UPPER,
+    WORD,
+    Vocabulary,
+)
 
 # Any characters at all: lone surrogates, NUL, emoji, letters that grow when they are made small.
 characters = st.one_of(

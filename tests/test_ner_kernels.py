@@ -21,18 +21,18 @@ from naive.ner import (
 )
 
 import herded as hd
-from herded.ner.batch import encode
-from herded.ner.chain import Chain, first_transitions
-from herded.ner.kernels import (
+from herded.ner.crf.adagrad_training import Learner, count_rows, train_sentences
+from herded.ner.crf.chain_kernels import (
     forward_backward,
     sentence_marginals,
     span_probabilities,
     sum_weights,
     viterbi,
 )
-from herded.ner.training import Learner, count_rows, train_sentences
-from herded.ner.words import Vocabulary
-from herded.system.stream import stream_key
+from herded.ner.crf.chain_weights import Chain, first_transitions
+from herded.ner.crf.encoded_batch import encode
+from herded.ner.text.word_atoms import Vocabulary
+from herded.system.numerics.counter_rng import stream_key
 
 calm = examples(60)
 BIO = ("O", "B-A", "I-A", "B-C", "I-C")

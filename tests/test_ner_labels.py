@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 
 from herded import HerdedError
-from herded.ner.documents import Document, Sentence
-from herded.ner.labels import CLASSES, from_spans, rename, spans, split, to_bio, to_io
+from herded.ner.text.documents import Document, Sentence
+from herded.ner.text.labels import CLASSES, from_spans, rename, spans, split, to_bio, to_io
 
 KINDS = ["PER", "ORG", "GEO-LOC"]
 prefixed = st.lists(

@@ -14,12 +14,12 @@ import herded.ner
 import herded.ner.recogniser
 from herded.errors import CorpusError, HerdedError, MethodError
 from herded.ner import DECODERS, Document, Recogniser, Sentence, document_of, load, read_conll
-from herded.ner.batch import encode
-from herded.ner.chain import Chain, first_transitions
-from herded.ner.labels import spans, to_bio
-from herded.ner.recipe import train
-from herded.ner.skip import Ties
-from herded.ner.words import Vocabulary
+from herded.ner.crf.chain_weights import Chain, first_transitions
+from herded.ner.crf.encoded_batch import encode
+from herded.ner.crf.skip_chain import Ties
+from herded.ner.english.train_command import train
+from herded.ner.text.labels import spans, to_bio
+from herded.ner.text.word_atoms import Vocabulary
 from tests.patience import ending
 
 DATA = Path(herded.ner.__file__).parent / "data"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import herded.ner
-from herded.ner.corpus import format_of, read_conll
-from herded.ner.labels import OUTSIDE, spans, split, to_io
-from herded.ner.split import sentences
+from herded.ner.text.corpus import format_of, read_conll
+from herded.ner.text.labels import OUTSIDE, spans, split, to_io
+from herded.ner.text.tokenizer import sentences
 
 SAMPLE = Path(herded.ner.__file__).parent / "data/sample.conll"
 KINDS = ("LOCATION", "ORGANIZATION", "PERSON")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from seqeval.metrics import classification_report, f1_score, precision_score, recall_score
 
 from herded import HerdedError
-from herded.ner.labels import spans, to_bio
-from herded.ner.scoring import Score, bootstrap, score
+from herded.ner.entity_scoring import Score, bootstrap, score
+from herded.ner.text.labels import spans, to_bio
 
 LABELS = ["O", "B-PER", "I-PER", "B-ORG", "I-ORG"]
 
@@ -100,7 +100,7 @@ def documents(seed, n=30):
 
 def test_intervals_are_those_of_drawing_documents_one_by_one(monkeypatch):
     known = functools.cache(spans)  # of sentences that are drawn hundreds of times
-    monkeypatch.setattr("herded.ner.scoring.spans", lambda labels: known(tuple(labels)))
+    monkeypatch.setattr("herded.ner.entity_scoring.spans", lambda labels: known(tuple(labels)))
     truth, worse, better = documents(1)
     found = bootstrap(truth, worse, better, resamples=2000, seed=5)
     rng = np.random.default_rng(7)
@@ -132,7 +132,7 @@ def test_intervals_depend_on_the_seed_alone(monkeypatch):
     first = bootstrap(truth, guess, resamples=100, seed=1)
     assert bootstrap(truth, guess, resamples=100, seed=1) == first
     assert bootstrap(truth, guess, resamples=100, seed=2) != first
-    monkeypatch.setattr("herded.ner.scoring.LARGEST", 70)  # a few resamples at a time
+    monkeypatch.setattr("herded.ner.entity_scoring.LARGEST", 70)  # a few resamples at a time
     assert bootstrap(truth, guess, resamples=100, seed=1) == first
 
 

@@ -13,13 +13,20 @@ from naive.ner import labelling_score, naive_gradient, naive_rounds, naive_viter
 import herded.ner
 from herded.errors import CorpusError, HerdedError, MethodError
 from herded.ner import CRF, DECODERS, Document, Sentence, SkipCRF, read_conll
-from herded.ner.batch import encode
-from herded.ner.chain import Chain, first_transitions
-from herded.ner.decoding import decode
-from herded.ner.normal import solve, squares
-from herded.ner.rounds import sentence_rounds, viterbi_rounds
-from herded.ner.skip import Example, Ties, fit_ties, graph, label_kinds, sentence_gradients
-from herded.ner.words import Vocabulary
+from herded.ner.crf.chain_weights import Chain, first_transitions
+from herded.ner.crf.decoding import decode
+from herded.ner.crf.encoded_batch import encode
+from herded.ner.crf.iterated_viterbi import sentence_rounds, viterbi_rounds
+from herded.ner.crf.normal_equations import solve, squares
+from herded.ner.crf.skip_chain import (
+    Example,
+    Ties,
+    fit_ties,
+    graph,
+    label_kinds,
+    sentence_gradients,
+)
+from herded.ner.text.word_atoms import Vocabulary
 
 calm = examples(30)
 SAMPLE = Path(herded.ner.__file__).parent / "data" / "sample.conll"

@@ -9,7 +9,7 @@ import pytest
 from fake_recogniser import FakeRecogniser
 
 from herded import MethodError
-from herded.ner.spacy import EntityComponent
+from herded.ner.spacy_component import EntityComponent
 
 WORDS = ["Tim", "\n", "Roth", "met", "the", "BBC", ".", "\n\n", "Amsterdam", "Tim", "sang", "."]
 ENTITIES = [("Tim \n Roth", "PERSON"), ("BBC", "ORG"), ("Amsterdam", "LOC"), ("Tim", "PERSON")]
@@ -157,7 +157,7 @@ def test_documents_are_not_read_ahead_of_a_batch():
 
 
 def test_the_module_needs_no_spacy():
-    program = "import sys; sys.modules['spacy'] = None; import herded.ner.spacy"
+    program = "import sys; sys.modules['spacy'] = None; import herded.ner.spacy_component"
     left = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
     assert left.returncode == 0, left.stderr
 

@@ -9,7 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from herded import HerdedError
-from herded.ner.split import _UNSEEN, blocks, sentences, words
+from herded.ner.text.tokenizer import _UNSEEN, blocks, sentences, words
 from tests.patience import ending
 
 ENDS = " || "  # of a sentence, in the table

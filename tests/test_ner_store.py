@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import herded.ner
 from herded.errors import CorpusError
 from herded.ner import CRF, Lexicon, Recogniser, load, read_conll
-from herded.ner.chain import Chain, first_transitions
-from herded.ner.skip import Ties
-from herded.ner.store import load_chain, read_model, save_chain
+from herded.ner.crf.chain_weights import Chain, first_transitions
+from herded.ner.crf.serialization import load_chain, read_model, save_chain
+from herded.ner.crf.skip_chain import Ties
 
 SAMPLE = Path(herded.ner.__file__).parent / "data" / "sample.conll"
 LABELS = ("O", "B-ANIMAL", "I-ANIMAL")

@@ -9,9 +9,9 @@ from naive import measures
 from naive.joint import naive_joint
 
 import herded as hd
-import herded.run.sampling
+import herded.run.sampler_run
 from herded.errors import MemoryLimitError, MethodError, ModelError, NotKeptError
-from herded.run.block_measures import energies, magnetisations
+from herded.run.observables.batched import energies, magnetisations
 
 RNG = np.random.default_rng(5)
 GRID = hd.ising_grid(RNG.normal(size=(4, 5)), 0.4).given({(1, 1): 1})
@@ -42,7 +42,7 @@ KEEP = [
 @pytest.mark.parametrize("name", ["lattice", "clamped", "nothing to choose"])
 def test_values_are_those_of_the_samples(method, name, monkeypatch):
     model = MODELS[name]
-    monkeypatch.setattr(herded.run.sampling, "BLOCK", 7 * model.n_variables)
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 7 * model.n_variables)
     check_against_samples(model, method)
 
 
@@ -83,7 +83,7 @@ def test_who_runs_it_makes_no_difference(tmp_path, monkeypatch):
     options = {"sweeps": 100, "burn_in": 7, "chains": 3, "keep": keep}
     whole = hd.infer(GRID, method, **options)
     runs = [hd.infer(GRID, method, threads=2, **options)]
-    monkeypatch.setattr(herded.run.sampling, "BLOCK", 20 * 6 * 13)
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 20 * 6 * 13)
     runs.append(hd.infer(GRID, method, **options))
     for sweeps in (1, 40, 100):
         part = hd.infer(GRID, method, checkpoint=tmp_path / "c", **{**options, "sweeps": sweeps})

@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.layouts.bits import member_ranges
-from herded.run import block_measures, keep, large_lattices, observables, recorder
-from herded.run.bit_measures import of_energy
-from herded.run.block_measures import energies, lattice_terms
+from herded.layouts.packing.member_bits import member_ranges
+from herded.run.observables import batched as batched_observables
+from herded.run.observables import large_lattices
+from herded.run.observables import recorder as observable_recorder
+from herded.run.observables.batched import energies, lattice_terms
+from herded.run.observables.packed import of_energy
+from herded.run.recording import recorder_base, recorders
 
 RNG = np.random.default_rng(0)
 EDGES = RNG.integers(0, 90, (250, 2))
@@ -55,9 +58,9 @@ def test_the_same_bits_whatever_the_size_of_blocks(name, method, monkeypatch):
     options = {"sweeps": 7, "chains": 2, "keep": KEEP}
     whole = hd.infer(model, method, **options).observables
     for members, numbers, words in ((64, 2**21, n), (8, 2**21, 1), (1, 3, 1), (128, 20, 1)):
-        monkeypatch.setattr(observables, "MEMBER_STATES", members * n)
-        monkeypatch.setattr(observables, "MEMBER_NUMBERS", numbers)
-        monkeypatch.setattr(observables, "AT_HAND", words)
+        monkeypatch.setattr(observable_recorder, "MEMBER_STATES", members * n)
+        monkeypatch.setattr(observable_recorder, "MEMBER_NUMBERS", numbers)
+        monkeypatch.setattr(observable_recorder, "AT_HAND", words)
         blocks = hd.infer(model, method, **options).observables
         for choice in KEEP:
             a, b = whole[choice.name], blocks[choice.name]
@@ -77,14 +80,14 @@ def test_functions_get_few_members_at_a_time(monkeypatch):
     hd.infer(model, hd.Gibbs(herd=150), **options)
     assert seen == [(2, 18, 17)] + 2 * [(150, 18, 17)]  # of the start two members
     seen.clear()
-    monkeypatch.setattr(observables, "MEMBER_STATES", 70 * model.n_variables)
+    monkeypatch.setattr(observable_recorder, "MEMBER_STATES", 70 * model.n_variables)
     hd.infer(model, hd.Gibbs(herd=150), **options)
     assert seen[0] == (2, 18, 17)
     assert sorted(seen[1:]) == sorted(2 * [(64, 18, 17), (64, 18, 17), (22, 18, 17)])
 
 
 def test_a_function_must_give_a_number_for_each_member_of_a_block(monkeypatch):
-    monkeypatch.setattr(observables, "MEMBER_STATES", 1)
+    monkeypatch.setattr(observable_recorder, "MEMBER_STATES", 1)
     mixed = hd.Observable(lambda states: np.zeros(40), name="mixed")
     with pytest.raises(hd.MethodError, match=r"expected numbers of shape \(1,\) or \(1, \.\.\.\)"):
         hd.infer(MODELS["grid"], hd.Gibbs(herd=40), sweeps=2, keep=[mixed])
@@ -97,8 +100,8 @@ def test_recorders_find_the_same_in_blocks(name, method, monkeypatch):
     options = {"sweeps": 5, "keep": [hd.BestState(), hd.PairMarginals(), hd.Samples(every=2)]}
     whole = hd.infer(model, method, **options)
     for at_once in (1, 8 * n, 300 * n):
-        monkeypatch.setattr(recorder, "STATES_AT_ONCE", at_once)
-        monkeypatch.setattr(keep, "STATES_AT_ONCE", at_once)
+        monkeypatch.setattr(recorder_base, "STATES_AT_ONCE", at_once)
+        monkeypatch.setattr(recorders, "STATES_AT_ONCE", at_once)
         blocks = hd.infer(model, method, **options)
         assert (whole.samples == blocks.samples).all()
         assert (whole.best.state == blocks.best.state).all()
@@ -170,5 +173,5 @@ def test_terms_of_large_lattices_count_the_same(name, monkeypatch):
         assert of_energy(model) is None
         x = RNG.integers(0, 2, (2, model.n_variables)).astype(np.uint8)
         assert (
-            block_measures.energies(x, model) == large_lattices.energies_in_bands(x, model)
+            batched_observables.energies(x, model) == large_lattices.energies_in_bands(x, model)
         ).all()

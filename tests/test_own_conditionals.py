@@ -20,8 +20,8 @@ from strategies import seeds
 import herded as hd
 from benchmarks import own as own_benchmark
 from benchmarks.own import COLUMNS, ODDS, SLAB, spike_and_slab, spins
-from herded.models.support import member_starts
-from herded.system.stream import stream_key
+from herded.models.constraints.start_states import member_starts
+from herded.system.numerics.counter_rng import stream_key
 from tests.workers import processes
 
 pytestmark = pytest.mark.usefixtures("quiet")

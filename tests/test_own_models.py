@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run.diagnostics import ALONE
+from herded.run.diagnostics.chain_agreement import ALONE
 
 RATES = np.array([[0.5, 0.3, 0.2], [0.1, 0.0, 0.9], [1.0, 0.0, 0.0]])
 

@@ -17,10 +17,10 @@ from strategies import linked_pairs
 from test_joints import drawn_variation, total_variations
 
 import herded as hd
-from herded.layouts.pairs_arrays import compile_pairs, pair_rows
-from herded.models.support import start_state
-from herded.run.memory import run_memory
-from herded.system.stream import stream_key
+from herded.layouts.pairs.arrays import compile_pairs, pair_rows
+from herded.models.constraints.start_states import start_state
+from herded.run.memory.method_estimate import run_memory
+from herded.system.numerics.counter_rng import stream_key
 
 # Each number of states that all variables have is a kernel of its own to compile; the code of
 # these differs for three, for four, for at most eight, and for any. Gibbs shares the products.
@@ -111,7 +111,9 @@ def mixed_ring():
 @pytest.mark.parametrize("model", [ring(4, 4), ring(8, 3), mixed_ring()], ids=["4", "8", "mixed"])
 def test_joints_are_those_of_the_model(model, monkeypatch):
     """Gibbs and pools with slack nearly as good as draws: as where conditionals are tabulated."""
-    monkeypatch.setattr("herded.layouts.table.FEW_ENTRIES", 0)  # or these would have tables
+    monkeypatch.setattr(
+        "herded.layouts.general.table_layout.FEW_ENTRIES", 0
+    )  # or these would have tables
     drawn = drawn_variation(model, 20_000)
     found = [total_variations(model, hd.Gibbs(seed=s), [20_000])[0] for s in range(6)]
     assert hd.Gibbs().compile(model).kind == "pairs"
@@ -123,7 +125,7 @@ def test_joints_are_those_of_the_model(model, monkeypatch):
 @pytest.mark.skipif(UNCOMPILED, reason="many sweeps")
 def test_pools_have_no_plateau_while_they_split(monkeypatch):
     """As on complete graphs with tables: 100 times the sweeps, a quarter of the error or less."""
-    monkeypatch.setattr("herded.layouts.table.FEW_ENTRIES", 0)
+    monkeypatch.setattr("herded.layouts.general.table_layout.FEW_ENTRIES", 0)
     for states in (3, 4):
         rng = np.random.default_rng(states)
         ends = list(itertools.combinations(range(4), 2))

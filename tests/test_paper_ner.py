@@ -8,9 +8,9 @@ import pytest
 import herded as hd
 from herded.errors import CorpusError
 from herded.ner.recogniser import load
-from herded.paper import ner
-from herded.paper.ner_runs import chain_rows, herd_sweeps, skip_rows
-from herded.paper.ner_task import find_ieer, sample_documents, stanford_task, tasks
+from herded.paper.ner import ner_section
+from herded.paper.ner.decoder_runs import chain_rows, herd_sweeps, skip_rows
+from herded.paper.ner.tasks import find_ieer, sample_documents, stanford_task, tasks
 from herded.paper.report import Table
 
 SHARED = Path(__file__).parents[2] / "shared" / "data" / "ieer"
@@ -102,13 +102,13 @@ def test_rows_of_skip_chains(pair):
 
 
 def test_the_section(monkeypatch, tmp_path):
-    monkeypatch.setitem(ner.SIZES, "quick", ((20, 30), 2))
+    monkeypatch.setitem(ner_section.SIZES, "quick", ((20, 30), 2))
     write_chains(tmp_path / "chains.npz", [4, 5, 6])
     corpus = tmp_path / "tiny.conll"
     lines = [f"{w}\t{x}" for d in sample_documents()[:2] for s in d.sentences
              for w, x in [*zip(s.words, s.labels, strict=True), ("", "")]]  # fmt: skip
     corpus.write_text("\n".join(line.strip() for line in lines))
-    part = ner.section("quick", quiet, [str(corpus), str(tmp_path / "chains.npz")])
+    part = ner_section.section("quick", quiet, [str(corpus), str(tmp_path / "chains.npz")])
     names = [table.name for table in part.parts if isinstance(table, Table)]
     assert len(part.parts) == len(names) + 4  # a text, a graph, a figure for each set of chains
     assert names[0] == "ner-paper" and len(names) == len(set(names)) == 5
@@ -130,7 +130,7 @@ def test_where_ieer_is_looked_for(monkeypatch, tmp_path):
 
 def test_a_corpus_that_is_not_there():
     with pytest.raises(CorpusError, match="nltk"):
-        ner.section("quick", quiet, ["nowhere"])
+        ner_section.section("quick", quiet, ["nowhere"])
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="needs the chains of the Stanford recogniser")

@@ -5,13 +5,14 @@ import re
 import numpy as np
 import pytest
 
-from herded.paper import dynamics, dynamics_figures, ner_example, page
+from herded.paper import dynamics, dynamics_figures, html_page
+from herded.paper.math_symbols import typeset
+from herded.paper.ner import example as ner_example
 from herded.paper.report import Figure, Passage, Section, Table, Verdict
-from herded.paper.symbols import typeset
 
 
 def shown(*parts, verdicts=()):
-    return page.page([Section("Title", "text", list(verdicts), list(parts))], "herded paper")
+    return html_page.page([Section("Title", "text", list(verdicts), list(parts))], "herded paper")
 
 
 def test_claims_are_listed_with_their_marks():

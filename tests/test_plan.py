@@ -6,7 +6,7 @@ import pytest
 import herded as hd
 from herded.errors import MethodError
 from herded.methods.schedule import is_annealed
-from herded.run.begun import read_method
+from herded.run.checkpoints.checkpoint_header import read_method
 from tests.command import found
 from tests.nets import shipped_nets
 

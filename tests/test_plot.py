@@ -5,7 +5,7 @@ import pytest
 
 import herded as hd
 from herded.errors import NotKeptError
-from herded.system.plot import svg
+from herded.system.figures import svg
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 

@@ -12,15 +12,15 @@ from mpmath import mp, mpf
 
 import herded as hd
 from herded.draws.fixed_point import SCALAR_ONE, VECTOR_ONE, fixed_scalar, fixed_vector
-from herded.layouts.field_arrays import FIELD_BITS, Couplings, fixed_sigmoid, sigmoid_table
-from herded.layouts.field_herd_arrays import (
+from herded.layouts.binary_pairs.arrays import FIELD_BITS, Couplings, fixed_sigmoid, sigmoid_table
+from herded.layouts.binary_pairs.herd_arrays import (
     DEPENDENCE,
     LARGEST_ERROR,
     law_error,
     sigmoid_of_field,
 )
-from herded.layouts.field_herd_rounding import INCREMENT, MULTIPLIER
-from herded.layouts.potts_herd_choice import shares
+from herded.layouts.binary_pairs.herd_rounding import INCREMENT, MULTIPLIER
+from herded.layouts.potts.herd_conditionals import shares
 from herded.methods.schedule import constant_beta
 
 fields = st.floats(-40.0, 40.0)

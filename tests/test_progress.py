@@ -13,10 +13,10 @@ import pytest
 
 import herded as hd
 import herded.run.progress
-import herded.run.sampling
-from herded.run.loop import interruptible
+import herded.run.sampler_run
 from herded.run.progress import Progress
-from herded.run.sampling import BRIEF, SamplerRun
+from herded.run.run_loop import interruptible
+from herded.run.sampler_run import BRIEF, SamplerRun
 from tests.command import quick
 from tests.patience import HANGS
 from tests.terminal import terminal
@@ -24,8 +24,8 @@ from tests.terminal import terminal
 MODEL = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
 
 PROGRAM = """
-    import sys, numpy as np, herded as hd, herded.run.sampling
-    herded.run.sampling.BLOCK = 6000  # a thousand sweeps
+    import sys, numpy as np, herded as hd, herded.run.sampler_run
+    herded.run.sampler_run.BLOCK = 6000  # a thousand sweeps
     import herded.run.progress
     herded.run.progress.PATIENCE = 1e-6  # a bar at once, if any, on any machine
     model = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
@@ -74,17 +74,17 @@ def test_short_runs_are_silent_and_quick(monkeypatch):
 
 
 COMPILED = """
-    import time, herded.run.progress, herded.system.jit
+    import time, herded.run.progress, herded.system.compilation.jit
     herded.run.progress.PATIENCE = 0.01
     bar = herded.run.progress.Progress(None, 2200, "Gibbs")
     bar.expect_compilers()
     time.sleep(0.1)
     assert bar.bar is None  # nobody compiles
-    herded.system.jit._COMPILERS.on_start(None)
+    herded.system.compilation.jit._COMPILERS.on_start(None)
     while bar.bar is None or not bar.bar.live.is_started:
         time.sleep(0.01)
     bar.bar.refresh()
-    herded.system.jit._COMPILERS.on_end(None)
+    herded.system.compilation.jit._COMPILERS.on_end(None)
     bar.update(1100, "half-way")
     bar.bar.refresh()
     bar.close()
@@ -138,7 +138,7 @@ def press_in_block(monkeypatch, number):
             os.kill(os.getpid(), signal.SIGINT)
         return advance(*args)
 
-    monkeypatch.setattr(herded.run.sampling, "BLOCK", 6 * 100)  # a hundred sweeps
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 6 * 100)  # a hundred sweeps
     monkeypatch.setattr(SamplerRun, "advance", pressed)
 
 
@@ -186,7 +186,7 @@ def test_ctrl_c_ends_a_loop_of_small_runs(monkeypatch):
     """After one that swallowed Ctrl-C there would be the next."""
     before, seen, advance = signal.getsignal(signal.SIGINT), [], SamplerRun.advance
     model = hd.ising_grid(np.zeros((2, 3)), 0.1)
-    monkeypatch.setattr(herded.run.sampling, "_WARM", set())
+    monkeypatch.setattr(herded.run.sampler_run, "_WARM", set())
 
     def pressed(*args):
         seen.append(signal.getsignal(signal.SIGINT))
@@ -267,7 +267,7 @@ def test_infer_in_another_thread(monkeypatch):
     def work():
         found.append(hd.infer(MODEL, hd.Gibbs(), sweeps=3_000, progress=None, callback=watch))
 
-    monkeypatch.setattr(herded.run.sampling, "BLOCK", 6 * 100)  # a hundred sweeps
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 6 * 100)  # a hundred sweeps
     thread = threading.Thread(target=work)
     thread.start()
     assert begun.wait(HANGS)

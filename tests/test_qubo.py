@@ -16,12 +16,12 @@ from pages import transcripts
 
 import herded as hd
 from herded.errors import HerdedError, MethodError, ModelError
-from herded.qubo.biases import read_biases
-from herded.qubo.cooling import cooling, fitting_range
+from herded.qubo.beta_schedule import cooling, fitting_range
+from herded.qubo.spin_biases import read_biases
 
 dimod = pytest.importorskip("dimod", reason="quadratic models are dimod's")
 testing = importlib.import_module("dimod.testing")
-module = importlib.import_module("herded.qubo.sampler")
+module = importlib.import_module("herded.qubo.dimod_sampler")
 SAMPLER = hd.qubo.HerdedSampler()
 FIXED, ANNEALED = {"beta": 0.8}, {"beta_range": (0.1, 5.0)}
 GRID = [(i, i + 1) for i in range(9) if i % 3 < 2] + [(i, i + 3) for i in range(6)]
@@ -349,8 +349,8 @@ def test_a_thousand_variables(options):
 def test_ctrl_c_gives_the_reads_there_are(monkeypatch):
     """The signal comes in the third block of sweeps; herds that had not begun are left out."""
     monkeypatch.setattr(module, "ROOM", 1)
-    monkeypatch.setattr("herded.run.sampling.BLOCK", 9 * 64 * 10)
-    monkeypatch.setattr("herded.run.sampling.UNREAD", 9 * 64 * 10)
+    monkeypatch.setattr("herded.run.sampler_run.BLOCK", 9 * 64 * 10)
+    monkeypatch.setattr("herded.run.sampler_run.UNREAD", 9 * 64 * 10)
     advance, calls = hd.Gibbs.advance, []
 
     def interrupting(self, *arguments, **options):
@@ -370,7 +370,7 @@ def test_ctrl_c_gives_the_reads_there_are(monkeypatch):
 
 def test_dimod_may_be_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "dimod", None)
-    monkeypatch.delitem(sys.modules, "herded.qubo.sampler")
+    monkeypatch.delitem(sys.modules, "herded.qubo.dimod_sampler")
     monkeypatch.delitem(vars(hd.qubo), "HerdedSampler", raising=False)
     with pytest.raises(HerdedError, match=r"pip install 'herded\[dimod\]'"):
         _ = hd.qubo.HerdedSampler

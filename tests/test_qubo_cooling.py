@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from herded.methods.schedule import inverse_temperatures
-from herded.qubo.biases import read_biases
-from herded.qubo.cooling import COLD, HOT, LINEAR, Cooling, fitting_range
+from herded.qubo.beta_schedule import COLD, HOT, LINEAR, Cooling, fitting_range
+from herded.qubo.spin_biases import read_biases
 
 dimod = pytest.importorskip("dimod", reason="quadratic models are dimod's")
 

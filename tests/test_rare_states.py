@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run.intervals import FEW_VISITS, open_states, rare_margins
+from herded.run.diagnostics.intervals import FEW_VISITS, open_states, rare_margins
 
 P = np.exp(np.linspace(np.log(1e-5), np.log(1e-3), 300))  # of independent variables
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from strategies import models, seeds
 
 import herded as hd
-from herded.models.reach import reach
-from herded.models.support import possible_states, start_state
-from herded.system.stream import stream_key
+from herded.models.constraints.reachability import reach
+from herded.models.constraints.start_states import possible_states, start_state
+from herded.system.numerics.counter_rng import stream_key
 
 relaxed = examples(80)
 

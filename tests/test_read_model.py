@@ -9,7 +9,7 @@ import pytest
 
 import herded as hd
 from herded.errors import FileError
-from herded.io.models import read_model
+from herded.io.model_files import read_model
 
 TABLES = [((0,), np.log([0.25, 0.75])), ((0, 1), np.log([[0.5, 0.5], [0.125, 0.875]]))]
 NET = hd.FactorGraph([2, 2], TABLES, names=["a", "b"], state_names=[["x", "y"]] * 2)

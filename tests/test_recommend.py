@@ -5,8 +5,8 @@ import pytest
 
 import herded as hd
 from benchmarks.herd_accuracy import common_effect
-from herded.run.pilot import MEMBERS, Pilot, fly, longest_time
-from herded.run.recommend import BYTES_PER_STATE, HERDS, LEAST_HERD, MOST_HERD, plan
+from herded.run.selection.pilot import MEMBERS, Pilot, fly, longest_time
+from herded.run.selection.recommendation import BYTES_PER_STATE, HERDS, LEAST_HERD, MOST_HERD, plan
 
 WEAK = hd.ising_grid(np.random.default_rng(0).normal(0, 0.3, (6, 6)), 0.1)
 STRONG = hd.ising_grid(np.full((6, 6), 0.02), 0.7)

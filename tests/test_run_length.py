@@ -7,10 +7,15 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run import results
-from herded.run.length_diagnostics import EQUAL_STARTS, HALVES_DIFFER, SHORT_RUN, START_MATTERS
-from herded.run.run_length import Series, assess, compare_halves, series_times
-from herded.run.trace import MAX_LOOKS, Trace
+from herded.run import build_result
+from herded.run.diagnostics.length_diagnostics import (
+    EQUAL_STARTS,
+    HALVES_DIFFER,
+    SHORT_RUN,
+    START_MATTERS,
+)
+from herded.run.diagnostics.run_length import Series, assess, compare_halves, series_times
+from herded.run.recording.trace import MAX_LOOKS, Trace
 
 INFER = importlib.import_module("herded.run.infer")  # a name that the function hides
 CRITICAL = 2.0 / np.log(1.0 + np.sqrt(2.0))
@@ -46,7 +51,7 @@ def traces(monkeypatch):
         seen[:] = recorders
         return assess(recorders, observables, model)
 
-    monkeypatch.setattr(results, "assess", keep_and_assess)
+    monkeypatch.setattr(build_result, "assess", keep_and_assess)
     monkeypatch.setattr(INFER, "needs_other_starts", lambda _: False)  # which is another run
     return seen
 

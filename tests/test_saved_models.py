@@ -16,7 +16,7 @@ from strategies import lattices, models
 
 import herded as hd
 from herded.errors import FileError, MemoryLimitError, ModelError
-from herded.io.arrays import load_model, save_model
+from herded.io.model_arrays import load_model, save_model
 
 SUFFIXES = [".npz", ".safetensors"]
 

@@ -6,7 +6,7 @@ import os
 import pytest
 
 import herded as hd
-from herded.cli import engines
+from herded.cli import executor_options
 from herded.cli.main import main
 from tests.command import fails, run, small_grid
 from tests.workers import quick_context
@@ -51,7 +51,7 @@ def test_an_engine_that_exact_inference_has_no_use_for(capsys):
 
 def test_a_scheduler_that_does_not_answer(capsys, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(engines, "ANSWER", 0.5)
+    monkeypatch.setattr(executor_options, "ANSWER", 0.5)
     code, _, err = run(
         capsys, "infer", "0.uai", "--method", "herded", "--engine", "dask://127.0.0.1:1"
     )
@@ -74,8 +74,8 @@ class OldWorkers:
 @pytest.mark.parametrize("version", ["0.0.1", "none"])
 def test_workers_of_another_version(version):
     with pytest.raises(hd.WorkerError, match=rf"got {version} at tcp://b:2: install the same"):
-        engines._check_versions(OldWorkers(version))
-    engines._check_versions(OldWorkers(hd.__version__))
+        executor_options._check_versions(OldWorkers(version))
+    executor_options._check_versions(OldWorkers(hd.__version__))
 
 
 # -- herded many ----------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def test_answers_that_would_lie_in_one_place(capsys, tmp_path):
 
 
 def test_the_executor_of_nothing_is_none():
-    with engines.executor_of(None, None) as executor:
+    with executor_options.executor_of(None, None) as executor:
         assert executor is None
-    assert engines.described(None, None) == ""
-    assert engines.described("dask://a:1", 3) == "dask://a:1, at least 3 workers"
+    assert executor_options.described(None, None) == ""
+    assert executor_options.described("dask://a:1", 3) == "dask://a:1, at least 3 workers"

@@ -8,7 +8,7 @@ import pytest
 
 import herded as hd
 from herded.cli.main import main
-from herded.tiled import cluster
+from herded.tiled import dask_cluster
 from herded.tiled import infer_tiled as tiled
 from tests.command import small_grid
 from tests.patience import HANGS
@@ -111,14 +111,14 @@ def test_tiles_and_a_dead_worker(client, tmp_path, saved, monkeypatch):
                 killed.append(pids[-1])
                 os.kill(pids[-1], signal.SIGKILL)  # its nanny will start another
 
-    class Crew(cluster.Crew):
+    class Crew(dask_cluster.Crew):
         def __init__(self, *arguments):
             crews.append(self)
             super().__init__(*arguments)
 
     crews = []
     monkeypatch.setattr(tiled, "Progress", Bar)
-    monkeypatch.setattr(cluster, "Crew", Crew)
+    monkeypatch.setattr(dask_cluster, "Crew", Crew)
     result = hd.infer_tiled(
         stored,
         SHARED,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.tiled import cluster
-from herded.tiled.cluster import TileHost
+from herded.tiled import dask_cluster
+from herded.tiled.dask_cluster import TileHost
 from herded.tiled.tile import Work
 from herded.tiled.tiling import Tiling
 from herded.version import __version__
@@ -113,7 +113,7 @@ def test_from_hosts_to_disk_and_back(tmp_path):
 
 
 def test_hosts_that_keep_dying(tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "DEATHS", 1)
+    monkeypatch.setattr(dask_cluster, "DEATHS", 1)
     client = FakeClient(2, dies_in=("worker-0", 3))
     with pytest.raises(hd.WorkerError, match="1 died in this run"):
         hd.infer_tiled(lattice(8, 8), SHARED, out=tmp_path / "m.npy", sweeps=5, client=client)

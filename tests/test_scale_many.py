@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.run import executors as workers
-from herded.run import many
-from herded.run.executors import Workers, _checked
-from herded.run.sampling import SamplerRun
+from herded.run.distributed import batch as many
+from herded.run.distributed import worker_pool
+from herded.run.distributed.worker_pool import Workers, _checked
+from herded.run.sampler_run import SamplerRun
 from tests.command import small_grid
 from tests.patience import HANGS
 from tests.workers import Deadly, processes, same
@@ -60,7 +60,7 @@ def test_workers_that_never_live(tmp_path):
         hd.infer_many(
             [Deadly(models(1)[0], tmp_path, times=99)], hd.HerdedGibbs(), sweeps=5, executor=pool
         )
-    assert len(list(tmp_path.glob("died-*"))) == workers.ATTEMPTS
+    assert len(list(tmp_path.glob("died-*"))) == worker_pool.ATTEMPTS
 
 
 def test_results_come_as_they_finish(monkeypatch):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.tiled import snapshot
+from herded.tiled import snapshots
 from tests.tiles import SHARED, lattice
 
 
@@ -128,7 +128,7 @@ def test_snapshots_of_other_runs(tmp_path):
 
 def test_a_disk_that_is_too_small(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        snapshot.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000})
+        snapshots.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000})
     )
     with pytest.raises(hd.MemoryLimitError, match="of free disk for two snapshots"):
         hd.infer_tiled(lattice(20, 20), SHARED, out=tmp_path / "m.npy", sweeps=2)

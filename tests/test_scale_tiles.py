@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from naive.lattice import naive_lattice
 
 import herded as hd
-from herded.models.support import start_state
-from herded.system.stream import stream_key
-from herded.tiled.cluster import TileHost
+from herded.models.constraints.start_states import start_state
+from herded.system.numerics.counter_rng import stream_key
+from herded.tiled.dask_cluster import TileHost
 from herded.tiled.tile import OPPOSITE, Place, Tile, Work
 from herded.tiled.tiling import Tiling, check_tile
 from herded.version import __version__

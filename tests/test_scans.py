@@ -9,8 +9,8 @@ from strategies import models
 import herded as hd
 from herded.errors import MethodError
 from herded.layouts.factor_arrays import compile_factors
-from herded.layouts.scan import colour, components
-from herded.run.results import in_full
+from herded.layouts.visit_order import colour, components
+from herded.run.build_result import in_full
 
 RNG = np.random.default_rng(0)
 CHAIN = hd.chain_model(RNG.normal(size=(6, 3)), RNG.normal(size=(3, 3)))

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import herded as hd
-import herded.run.loop
-import herded.run.sampling
+import herded.run.run_loop
+import herded.run.sampler_run
 from herded.run.infer import run_method
-from herded.run.loop import (
+from herded.run.run_loop import (
     LONGEST,
     interrupted_afterwards,
     interrupted_together,
@@ -33,7 +33,7 @@ class Clock:
     def __init__(self, monkeypatch, per_sweep):
         self.now, self.blocks = 0.0, []
         fake = SimpleNamespace(perf_counter=lambda: self.now)
-        monkeypatch.setattr(herded.run.loop, "time", fake)
+        monkeypatch.setattr(herded.run.run_loop, "time", fake)
         gibbs, mean_field = hd.Gibbs.advance, hd.MeanField.advance
 
         def sampler(method, layout, state, block, pool=None):
@@ -146,7 +146,7 @@ def test_pace_of_a_block_that_took_no_time(monkeypatch):
     took = [0.0, 9.0 - little, little]
     clock = SimpleNamespace(perf_counter=lambda: now[0])
     now, asked = [0.0], []
-    monkeypatch.setattr(herded.run.loop, "time", clock)
+    monkeypatch.setattr(herded.run.run_loop, "time", clock)
     run = run_with(seconds=1.0, most=1000)  # has had a second
     run.is_finished = lambda: False
 
@@ -179,7 +179,7 @@ def test_blocks_grow_with_what_workers_can_do():
 def test_blocks_are_short_where_sweeps_are_slow(monkeypatch, least, expected):
     """A signal, a checkpoint or a bar waits for half a second, not for a block of any size."""
     now, asked = [0.0], []
-    monkeypatch.setattr(herded.run.loop, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(herded.run.run_loop, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     run = run_with(most=10**6, first=64, least=least)
 
     def advance(most):
@@ -196,7 +196,7 @@ def test_blocks_are_short_where_sweeps_are_slow(monkeypatch, least, expected):
 
 
 def test_a_callback_sees_every_block(monkeypatch):
-    monkeypatch.setattr(herded.run.sampling, "BLOCK", 600)
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 600)
     seen = []
 
     def callback(snapshot):

@@ -8,7 +8,7 @@ import pytest
 
 import herded as hd
 from herded.cli.main import main
-from herded.system.spelling import did_you_mean
+from herded.system.suggestions import did_you_mean
 from tests.command import fails, found, run, weather, write_small_files
 
 GRID = hd.ising_grid(np.array([[0.5, 0.0], [0.0, -1.0]]), 0.3)

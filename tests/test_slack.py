@@ -11,7 +11,7 @@ from strategies import distributions
 
 import herded as hd
 from herded.draws.herded import slack_vector
-from herded.system.stream import draw
+from herded.system.numerics.counter_rng import draw
 
 lax = examples(60)
 

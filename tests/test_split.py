@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import herded as hd
 from benchmarks.random_models import divided, tiny
-from herded.models.split import CLUSTER, find_split
+from herded.models.constraints.disconnected_support import CLUSTER, find_split
 from tests.test_diagnostics import reachable
 
 ZERO = -np.inf

@@ -13,12 +13,12 @@ from naive.stream import naive_draw
 from strategies import models
 
 from herded.errors import InfeasibleError, ModelError
+from herded.models.constraints.start_states import check_start, start_state, uniform_state
 from herded.models.factor_graph import FactorGraph
-from herded.models.grids import ising_grid, potts_grid
 from herded.models.lattice import Lattice
+from herded.models.lattice_builders import ising_grid, potts_grid
 from herded.models.pairwise import pairwise_model
-from herded.models.support import check_start, start_state, uniform_state
-from herded.system.stream import stream_key
+from herded.system.numerics.counter_rng import stream_key
 from tests.patience import ending
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")

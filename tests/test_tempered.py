@@ -15,10 +15,10 @@ from naive.tempered import naive_ladder
 from strategies import binary_pairs, sampled_models
 
 import herded as hd
-from herded.models.support import member_starts
-from herded.moves.components import compile_components, gather
-from herded.moves.ladder import MoveLadder, melted
-from herded.system.stream import stream_key
+from herded.models.constraints.start_states import member_starts
+from herded.moves.tempering.ladder_layouts import MoveLadder, melted
+from herded.moves.tempering.replica_exchange import compile_components, gather
+from herded.system.numerics.counter_rng import stream_key
 
 pytestmark = pytest.mark.usefixtures("quiet")
 compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")

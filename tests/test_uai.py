@@ -15,9 +15,9 @@ from strategies import models
 
 import herded as hd
 from herded.errors import FileError, HerdedError, ModelError
-from herded.io.numbers import exp_of, log_of
+from herded.io.number_parser import exp_of, log_of
 from herded.io.uai import read_uai, write_uai
-from herded.system.exp import log, log_array
+from herded.system.numerics.exp_log import log, log_array
 from tests.patience import ending
 
 UAI = Path(__file__).parents[2] / "shared" / "data" / "uai"
@@ -115,7 +115,7 @@ def test_factors_without_variables_and_models_without_factors(tmp_path):
 
 @pytest.mark.parametrize("block", [1, 7, 64])
 def test_blocks_of_words(tmp_path, monkeypatch, block):
-    monkeypatch.setattr("herded.io.numbers.BLOCK", block)
+    monkeypatch.setattr("herded.io.number_parser.BLOCK", block)
     same(parse(tmp_path, GRID), naive_uai(GRID))
     with pytest.raises(FileError, match=r"expected a number, got '0\.92O' in line 14 of "):
         parse(tmp_path, GRID.replace("0.920", "0.92O"))

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 import herded as hd
 from herded import vision
 from herded.paper.denoising import drawn_picture
-from herded.vision.starts import local_sigma
+from herded.vision.noise.initial_guesses import local_sigma
 
 LEVELS = ((-1.0, 1.0), (0.0, 1.0), (50.0, 200.0))
 CLEAN = drawn_picture(96)

@@ -13,8 +13,8 @@ import herded as hd
 from benchmarks import denoising_gain
 from herded import vision
 from herded.paper.denoising import drawn_picture
-from herded.vision.fit_diagnostic import FitDiagnostic
-from herded.vision.noise_bounds import careful_sigma, homogeneous_sigma
+from herded.vision.noise.bounds import careful_sigma, homogeneous_sigma
+from herded.vision.noise.fit_diagnostic import FitDiagnostic
 
 ROW, COLUMN = np.mgrid[:48, :48] / 48
 SMOOTH = 0.3 + 0.4 * COLUMN  # a slope, a bright disc, a dark bar

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.vision import fit
-from herded.vision.leave_one_out import neighbour_shares, predictions
 from herded.vision.level_sets import Grey, grey_levels, is_salted, odd_ends, posterior_mean
-from herded.vision.noise import Flip, Gauss, ends
-from herded.vision.normal import hazard, log_below, log_odds_above
-from herded.vision.starts import flip_rate, local_mean, local_median, local_sigma
+from herded.vision.noise import two_level_fit
+from herded.vision.noise.initial_guesses import flip_rate, local_mean, local_median, local_sigma
+from herded.vision.noise.leave_one_out import neighbour_shares, predictions
+from herded.vision.noise.models import Flip, Gauss, ends
+from herded.vision.noise.normal_distribution import hazard, log_below, log_odds_above
 
 RNG = np.random.default_rng
 
@@ -98,10 +98,12 @@ def test_shares_of_any_number_of_members(members):
 def test_large_pictures_are_fitted_on_bands_from_all_over():
     tall = np.arange(2000)[:, None] * np.ones((1, 300))
     for picture in (tall, tall.T):
-        part = fit.enough(picture)
-        assert part.size <= fit.ENOUGH and part.shape[1] == 300
+        part = two_level_fit.enough(picture)
+        assert part.size <= two_level_fit.ENOUGH and part.shape[1] == 300
         assert part.min() < 500 and part.max() > 1500
-    assert fit.enough(tall[:50]) is not None and fit.enough(tall[:50]).shape == (50, 300)
+    assert two_level_fit.enough(tall[:50]) is not None and two_level_fit.enough(
+        tall[:50]
+    ).shape == (50, 300)
 
 
 def test_local_means_medians_and_noise():

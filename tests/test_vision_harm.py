@@ -8,15 +8,15 @@ import pytest
 import herded as hd
 from benchmarks import denoising_gain
 from herded import vision
-from herded.vision.noise import Gauss
-from herded.vision.noise_bounds import (
+from herded.vision.noise.bounds import (
     careful_sigma,
     distribution_bound,
     has_predictable_patterns,
     lone_pixels,
 )
-from herded.vision.scatter import is_random_scatter
-from herded.vision.starts import value_step
+from herded.vision.noise.initial_guesses import value_step
+from herded.vision.noise.models import Gauss
+from herded.vision.noise.scatter import is_random_scatter
 
 SIDE = 64
 ROW, COLUMN = np.mgrid[:SIDE, :SIDE]

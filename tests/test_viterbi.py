@@ -9,12 +9,12 @@ from naive.joint import naive_log_scores, naive_viterbi
 from strategies import chains
 
 from herded.errors import InfeasibleError, MemoryLimitError, MethodError
-from herded.methods.exact import Exact
+from herded.methods.exact.solver import Exact
 from herded.methods.protocol import Solver
-from herded.methods.viterbi import Viterbi
+from herded.methods.viterbi.solver import Viterbi
 from herded.models.chain import chain_model, skip_chain_model
 from herded.models.factor_graph import FactorGraph
-from herded.models.grids import ising_grid
+from herded.models.lattice_builders import ising_grid
 from herded.models.pairwise import pairwise_model
 from tests.patience import ending
 

@@ -5,7 +5,7 @@ import pytest
 from drawing import ALL
 
 import herded as hd
-from herded.methods.weights_rule import FEW_CONTEXTS, suited_weights
+from herded.methods.default_weights import FEW_CONTEXTS, suited_weights
 
 STRICT = hd.HerdedGibbs(weights="blanket", phases="random")
 POOLED = hd.HerdedGibbs(weights="pooled", slack=4.0, phases="random")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-NEEDED = ["numba", "herded.methods.registry", "herded.run.infer", "herded.run.many"]
+NEEDED = ["numba", "herded.methods.registry", "herded.run.infer", "herded.run.distributed.batch"]
 
 
 def quick_context():

@@ -8,7 +8,7 @@ vector registers, with a 32-bit xorshift for every column.
 
 import numpy as np
 
-from herded.system.jit import jit
+from herded.system.compilation.jit import jit
 
 SCALE = 2.0**32
 RASTER, CHECKERBOARD = "expert Numba Gibbs, raster", "expert Numba Gibbs, checkerboard"

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.peers.protocol import AVERAGES, LAST, Run, one_hot, two_states
 from benchmarks.work import PottsGrid, Work
-from herded.system.jit import jit
+from herded.system.compilation.jit import jit
 
 DRAWS = (np.arange(2**16) + 0.5) / 2**16
 HALF_LOGITS = (0.5 * np.log(DRAWS / (1 - DRAWS))).astype(np.float32)

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.peers.protocol import AVERAGES, LAST, Run, one_hot, two_states
 from benchmarks.work import IsingGrid, Work
-from herded.system.jit import jit
+from herded.system.compilation.jit import jit
 
 SCALE = 2.0**32
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.peers.protocol import AVERAGES, LAST, Run, one_hot
 from benchmarks.work import PottsGrid, Work
-from herded.system.jit import jit
+from herded.system.compilation.jit import jit
 
 
 class Potts:

@@ -5,7 +5,7 @@ from textwrap import wrap
 from typing import Any
 
 from docs.measured.tables import REACH, TABLES, Row, best_of_each, goal, number, tables
-from herded.system.plot import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots, svg
+from herded.system.figures import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots, svg
 
 WIDTH = 5.4  # inches, of all pictures
 BESIDE = ("Ising 512x512", "10,000 spins, degree 6", "Potts 128x128, K = 8")

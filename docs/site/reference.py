@@ -12,11 +12,11 @@ from docs.site.docstrings import plain
 # The home of a name, below herded, and the heading that it goes under.
 HEADINGS = {
     "run.infer": "Run",
-    "run.many": "Run",
-    "run.recommend": "Run",
+    "run.distributed.batch": "Run",
+    "run.selection.recommendation": "Run",
     "run.progress": "Run",
     "run.result": "Results",
-    "run.observed": "Results",
+    "run.observables.result": "Results",
     "run": "What a run keeps",
     "models": "Models",
     "methods": "Methods",

@@ -21,29 +21,29 @@ from herded.errors import (
     NotKeptError as NotKeptError,
     WorkerError as WorkerError,
 )
-from herded.io.arrays import load_model as load_model, save_model as save_model
-from herded.io.models import read_model as read_model
-from herded.layouts.protocol import Layout as Layout
+from herded.io.model_arrays import load_model as load_model, save_model as save_model
+from herded.io.model_files import read_model as read_model
+from herded.layouts.base import Layout as Layout
 from herded.layouts.state import State as State
-from herded.methods.belief_propagation import BeliefPropagation as BeliefPropagation
-from herded.methods.exact import Exact as Exact
+from herded.methods.belief_propagation.solver import BeliefPropagation as BeliefPropagation
+from herded.methods.exact.solver import Exact as Exact
 from herded.methods.gibbs import Gibbs as Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs as HerdedGibbs
 from herded.methods.herding import (
     herd_distribution as herd_distribution,
     herd_moments as herd_moments,
 )
-from herded.methods.mean_field import MeanField as MeanField
+from herded.methods.mean_field.solver import MeanField as MeanField
 from herded.methods.protocol import Answer as Answer, Sampler as Sampler, Solver as Solver
 from herded.methods.tempered import Tempered as Tempered
-from herded.methods.viterbi import Viterbi as Viterbi
+from herded.methods.viterbi.solver import Viterbi as Viterbi
 from herded.models.chain import chain_model as chain_model, skip_chain_model as skip_chain_model
-from herded.models.conditional import ConditionalModel as ConditionalModel
+from herded.models.callbacks.conditional_model import ConditionalModel as ConditionalModel
 from herded.models.convert.bqm import from_bqm as from_bqm
 from herded.models.convert.networkx import from_networkx as from_networkx
 from herded.models.convert.pgmpy import from_pgmpy as from_pgmpy
 from herded.models.factor_graph import FactorGraph as FactorGraph
-from herded.models.grids import (
+from herded.models.lattice_builders import (
     denoising_model as denoising_model,
     ising_grid as ising_grid,
     potts_grid as potts_grid,
@@ -51,9 +51,9 @@ from herded.models.grids import (
 from herded.models.lattice import Lattice as Lattice
 from herded.models.pairwise import pairwise_model as pairwise_model
 from herded.models.protocol import Model as Model
-from herded.moves.blocks import Blocks as Blocks
+from herded.moves.blocks.move import Blocks as Blocks
 from herded.run.infer import infer as infer
-from herded.run.keep import (
+from herded.run.recording.recorders import (
     BestState as BestState,
     ErrorCurve as ErrorCurve,
     Joint as Joint,
@@ -61,16 +61,19 @@ from herded.run.keep import (
     PairMarginals as PairMarginals,
     Samples as Samples,
 )
-from herded.run.measures import (
+from herded.run.observables.functions import (
     Correlations as Correlations,
     energy as energy,
     magnetisation as magnetisation,
 )
-from herded.run.observables import Observable as Observable
-from herded.run.observed import Observed as Observed
-from herded.run.many import infer_as_completed as infer_as_completed, infer_many as infer_many
+from herded.run.observables.recorder import Observable as Observable
+from herded.run.observables.result import Observed as Observed
+from herded.run.distributed.batch import (
+    infer_as_completed as infer_as_completed,
+    infer_many as infer_many,
+)
 from herded.run.progress import Snapshot as Snapshot
-from herded.run.recommend import (
+from herded.run.selection.recommendation import (
     Recommendation as Recommendation,
     recommend as recommend,
 )

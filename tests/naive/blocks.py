@@ -11,7 +11,7 @@ from naive.herd import carried_state, first_half, naive_orders, of_upper_half, t
 from naive.stream import naive_draw, naive_key
 from naive.weights import naive_start
 
-from herded.system.exp import exp, log
+from herded.system.numerics.exp_log import exp, log
 
 FLOOR, WIDEST = 1e-250, 575.0
 BINS = 16

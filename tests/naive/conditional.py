@@ -4,7 +4,7 @@ import itertools
 import math
 from functools import cache
 
-from herded.system.exp import exp
+from herded.system.numerics.exp_log import exp
 
 SCALAR = 2**31  # what 1 is in the scalar rule
 VECTOR, WEIGHT = 2**30, 2**24  # and in the vector rule: of random draws, and of herding in time

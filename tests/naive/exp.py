@@ -1,6 +1,6 @@
 """exp and log step by step, with constants from `decimal` and exact fractions for what is exact.
 
-Bit for bit those of `herded.system.exp`.
+Bit for bit those of `herded.system.numerics.exp_log`.
 """
 
 import math

@@ -13,7 +13,7 @@ from naive.herd import two_sides
 from naive.model import Naive
 from naive.stream import naive_draw, naive_key
 
-from herded.draws.together import orders
+from herded.draws.systematic import orders
 
 LANES = 64
 

@@ -8,7 +8,7 @@ from naive.herd import naive_orders
 from naive.learn import carry, share_behind
 from naive.stream import naive_draw
 
-from herded.system.exp import exp, log
+from herded.system.numerics.exp_log import exp, log
 
 
 def hidden_field(layers, states, j):

@@ -5,7 +5,7 @@ from naive.factor import scopes_and_tables
 from naive.herd import naive_orders, two_sides
 from naive.stream import naive_draw
 
-from herded.system.exp import exp, log
+from herded.system.numerics.exp_log import exp, log
 
 ONE, AT_ONCE = 2**31, 256
 

@@ -14,7 +14,7 @@ from naive.conditional import (
 from naive.factor import scopes_and_tables
 from naive.stream import WORD, naive_shuffle
 
-from herded.system.exp import exp
+from herded.system.numerics.exp_log import exp
 
 
 class Naive:

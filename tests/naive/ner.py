@@ -9,8 +9,8 @@ import itertools
 import numpy as np
 from naive.stream import naive_draw
 
-from herded.ner.words import AFTER, BEFORE, DIGIT, LETTER, OTHER, SMALL, UPPER
-from herded.system.exp import exp, log
+from herded.ner.text.word_atoms import AFTER, BEFORE, DIGIT, LETTER, OTHER, SMALL, UPPER
+from herded.system.numerics.exp_log import exp, log
 
 WORD_64 = 2**64
 OFFSET, PRIME = 0xCBF29CE484222325, 0x100000001B3
@@ -336,7 +336,9 @@ def naive_gradient(scores, transitions, labels, linked, table, kinds, trust):
 
 
 def skip_score(chain, starts, scores, edges, strengths, table, trust, y):
-    """The formula in `herded.ner.skip`: trust * chain(y) + sum of strength * S[y_i, y_j]."""
+    """The formula in `herded.ner.crf.skip_chain`: trust * chain(y) + sum of strength * S[y_i,
+    y_j].
+    """
     total = 0.0
     for a, b in itertools.pairwise(starts):
         total += trust * labelling_score(scores[a:b], chain.transitions, y[a:b])

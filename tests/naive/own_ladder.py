@@ -4,7 +4,7 @@ import numpy as np
 from naive.stream import naive_draw
 from naive.tempered import NaiveLadder
 
-from herded.system.exp import exp
+from herded.system.numerics.exp_log import exp
 
 
 def naive_own_ladder(model, *, x0, scores, betas, seed, chain, sweeps, burn_in):

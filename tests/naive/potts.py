@@ -9,7 +9,7 @@ from naive.samplers import add_to_tally, empty_tally
 from naive.stream import naive_draw, naive_key
 from naive.weights import NaiveWeights
 
-from herded.system.exp import exp
+from herded.system.numerics.exp_log import exp
 
 
 class NaivePotts(Naive):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from naive.stream import naive_draw, naive_key
 
-from herded.system.exp import exp
+from herded.system.numerics.exp_log import exp
 
 LANES = WORD = 32
 ONE, RECORDED = 2**31, 2**24

@@ -6,7 +6,7 @@ from naive.herd import naive_orders, two_sides
 from naive.stream import naive_draw, naive_key
 from naive.weights import FIRST_SPLIT
 
-from herded.system.exp import exp, log
+from herded.system.numerics.exp_log import exp, log
 
 TINY, ONE = 1e-9, 2**31
 

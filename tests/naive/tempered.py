@@ -11,7 +11,7 @@ from naive.model import Naive
 from naive.samplers import add_to_tally, empty_tally
 from naive.stream import WORD, naive_draw, naive_key, naive_shuffle
 
-from herded.system.exp import exp
+from herded.system.numerics.exp_log import exp
 
 
 def naive_ladder(

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any, NoReturn
 
-from herded.cli.infer_arguments import add_compare, add_infer, add_info, add_many
-from herded.cli.live_arguments import add_live
-from herded.cli.ner_arguments import add_ner
+from herded.cli.commands.infer_arguments import add_compare, add_infer, add_info, add_many
+from herded.cli.commands.live_arguments import add_live
+from herded.cli.commands.ner_arguments import add_ner
 from herded.cli.remedies import in_options
 from herded.errors import (
     CheckpointError,
@@ -30,8 +30,8 @@ from herded.errors import (
     MemoryLimitError,
     shortened,
 )
-from herded.run.loop import interrupted_afterwards
-from herded.system.spelling import did_you_mean
+from herded.run.run_loop import interrupted_afterwards
+from herded.system.suggestions import did_you_mean
 from herded.version import __version__
 
 COLLECT = 50_000  # new objects: imports drop few, and a tenth of a short command went to looking
@@ -183,7 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with Signals() as signals:
         try:
             with interrupted_afterwards():
-                module = importlib.import_module(f"herded.cli.{options.command}")
+                module = importlib.import_module(f"herded.cli.commands.{options.command}")
             code = int(getattr(module, options.command)(options))
             sys.stdout.flush()
             return code
@@ -221,7 +221,7 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM)
 class Signals:
     """Within it either signal raises KeyboardInterrupt.
 
-    `herded.run.loop` takes over where that would do harm, and while samples are drawn. One
+    `herded.run.run_loop` takes over where that would do harm, and while samples are drawn. One
     that is ignored stays so: that is how a shell starts what it runs in the background.
     """
 

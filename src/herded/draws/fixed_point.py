@@ -10,8 +10,8 @@ Herding in time uses the scale 2^24, because its weights grow to 64 times that a
 
 import numpy as np
 
-from herded.system.exp import exp
-from herded.system.jit import jit
+from herded.system.compilation.jit import jit
+from herded.system.numerics.exp_log import exp
 
 SCALAR_BITS = 31
 VECTOR_BITS = 30  # random and systematic draws

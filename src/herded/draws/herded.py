@@ -18,8 +18,8 @@ import numpy as np
 
 from herded.draws.fixed_point import WEIGHT_BITS
 from herded.draws.protocol import StartsWeights, Step
-from herded.system.jit import jit
-from herded.system.stream import stream_key
+from herded.system.compilation.jit import jit
+from herded.system.numerics.counter_rng import stream_key
 
 PHASE = np.uint32(0x7FFFFFFF)
 ONE = 1 << WEIGHT_BITS
@@ -32,7 +32,8 @@ _40 = np.uint64(40)
 class HerdedDraw:
     """Herding in time, Algorithm 1: w <- w + pi - x, one weight for each context.
 
-    `weights` says what a context is (`layouts.weights`); the options are those of `HerdedGibbs`.
+    `weights` says what a context is (`layouts.general.context_weights`); the options are those of
+    `HerdedGibbs`.
     """
 
     weights: str

@@ -1,7 +1,7 @@
 """What a draw is: it turns a conditional into a value, and keeps what that takes between visits.
 
 Kernels are compiled with the arithmetic of a draw inside. What they are told at run time is a
-`Step`; which arithmetic they take is the mode that `weights` names (`draws.modes`).
+`Step`; which arithmetic they take is the mode that `weights` names (`draws.weight_modes`).
 """
 
 from typing import NamedTuple, Protocol

@@ -7,8 +7,8 @@ import numpy as np
 
 from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
 from herded.draws.protocol import StartsWeights, Step
-from herded.system.jit import jit
-from herded.system.stream import stream_key
+from herded.system.compilation.jit import jit
+from herded.system.numerics.counter_rng import stream_key
 
 _33, _34 = np.uint64(64 - SCALAR_BITS), np.uint64(64 - VECTOR_BITS)
 

@@ -1,6 +1,6 @@
-from herded.io.arrays import load_model as load_model, save_model as save_model
+from herded.io.model_arrays import load_model as load_model, save_model as save_model
 from herded.io.bif import read_bif as read_bif, write_bif as write_bif
-from herded.io.models import read_model as read_model
+from herded.io.model_files import read_model as read_model
 from herded.io.uai import read_uai as read_uai, write_uai as write_uai
 from herded.io.uai_evidence import (
     read_evidence as read_evidence,

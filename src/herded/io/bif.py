@@ -18,13 +18,13 @@ from itertools import product
 import numpy as np
 
 from herded.errors import ModelError
-from herded.io.bayes_net import Conditional, NetFile, as_bayes_net
-from herded.io.bif_tokens import Row, Tokens
-from herded.io.numbers import read_text
+from herded.io.bayes_net_tables import Conditional, NetFile, as_bayes_net
+from herded.io.bif_tokenizer import Row, Tokens
+from herded.io.number_parser import read_text
 from herded.models.factor_graph import FactorGraph
-from herded.system import memory
-from herded.system.atomic import FilePath, write_bytes
-from herded.system.memory import Size
+from herded.system import memory_limits
+from herded.system.atomic_files import FilePath, write_bytes
+from herded.system.memory_limits import Size
 
 KEYWORDS = {"network", "variable", "probability", "property", "type", "table", "default"}
 PLAIN = re.compile(r"(?:[\w.<>=+*%:&-]|/(?![/*]))+")  # a name that needs no quotes
@@ -80,7 +80,7 @@ def read_bif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
             definitions.append(_read_definition(tokens))
         else:
             raise tokens.wrong("network, variable or probability", "make other text a // comment")
-    _check_memory(net, definitions, memory.limit(max_memory))
+    _check_memory(net, definitions, memory_limits.limit(max_memory))
     return net.graph([_conditional(tokens, net, definition) for definition in definitions])
 
 
@@ -179,7 +179,9 @@ def _check_memory(net: NetFile, definitions: list[_Definition], max_memory: floa
         rows, k = net.shape(definition.child, definition.parents, definition.where)
         if "default" in definition.whole:
             need += TABLE_COPIES * 8 * rows * k
-            memory.check(need, max_memory, f"the table of {definition.child!r} and those before it")
+            memory_limits.check(
+                need, max_memory, f"the table of {definition.child!r} and those before it"
+            )
 
 
 def _conditional(tokens: Tokens, net: NetFile, definition: _Definition) -> Conditional:

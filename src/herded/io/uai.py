@@ -11,12 +11,19 @@ from itertools import pairwise
 import numpy as np
 
 from herded.errors import FileError, ModelError
-from herded.io.numbers import LARGEST, Numbers, after_header, log_of, read_text, table_potentials
+from herded.io.number_parser import (
+    LARGEST,
+    Numbers,
+    after_header,
+    log_of,
+    read_text,
+    table_potentials,
+)
 from herded.io.uai_evidence import MODELS, write_evidence
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
-from herded.system.atomic import FilePath, write_bytes
-from herded.system.memory import Size
+from herded.system.atomic_files import FilePath, write_bytes
+from herded.system.memory_limits import Size
 
 
 def read_uai(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from herded.errors import FileError, ModelError
-from herded.io.numbers import LARGEST, Numbers, floats, read_text, shown_bytes, split_samples
-from herded.models.checks import shown, whole_number
-from herded.system.atomic import FilePath, write_bytes
+from herded.io.number_parser import LARGEST, Numbers, floats, read_text, shown_bytes, split_samples
+from herded.models.validation import shown, whole_number
+from herded.system.atomic_files import FilePath, write_bytes
 
 MODELS = (b"MARKOV", b"BAYES")  # as their files begin
 ROW = "the number of observed variables and as many pairs of variable and value"

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.io.numbers import LARGEST, Numbers, after_header, one_sample, read_text
-from herded.models.checks import number, number_array, shown, whole_array
-from herded.system import memory
-from herded.system.atomic import FilePath, write_bytes
+from herded.io.number_parser import LARGEST, Numbers, after_header, one_sample, read_text
+from herded.models.validation import number, number_array, shown, whole_array
+from herded.system import memory_limits
+from herded.system.atomic_files import FilePath, write_bytes
 
 BEGIN = b"-BEGIN-"
 ROUNDING = 1e-3  # how far a probability may be above 1, since files have few digits
@@ -64,7 +64,7 @@ def read_marginals(path: FilePath) -> tuple[np.ndarray, np.ndarray]:
         heads[i], cards[i] = at, int(numbers.values[at])
         at += 1 + cards[i]
     k = int(cards.max(initial=0))
-    memory.check(8 * n * k, None, f"the marginals of {path}")
+    memory_limits.check(8 * n * k, None, f"the marginals of {path}")
     marginals = np.zeros((n, k))
     slots = np.delete(np.arange(row.start + 1, row.stop), heads - row.start - 1)
     marginals[np.arange(k) < cards[:, None]] = _probabilities(numbers, slots)

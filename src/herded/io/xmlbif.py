@@ -12,11 +12,11 @@ from typing import NoReturn
 from xml.parsers import expat
 
 from herded.errors import FileError, ModelError
-from herded.io.bayes_net import Conditional, NetFile, as_bayes_net
-from herded.io.numbers import floats
+from herded.io.bayes_net_tables import Conditional, NetFile, as_bayes_net
+from herded.io.number_parser import floats
 from herded.models.factor_graph import FactorGraph
-from herded.system.atomic import FilePath, read_bytes, write_bytes
-from herded.system.memory import Size
+from herded.system.atomic_files import FilePath, read_bytes, write_bytes
+from herded.system.memory_limits import Size
 
 MAX_DEPTH = 8  # a table stands at depth 4
 EXPANSION = 80  # bytes of memory per byte of a file, if it is all tags

@@ -14,28 +14,28 @@ from typing import Any, Protocol
 
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
-from herded.layouts.cube import CubeLayout
-from herded.layouts.cube_herd import CubeHerdLayout
-from herded.layouts.dense_herd import DenseHerdLayout
-from herded.layouts.factor import FactorLayout
-from herded.layouts.field import FieldLayout
-from herded.layouts.field_herd import FieldHerdLayout
-from herded.layouts.function import FunctionLayout
-from herded.layouts.function_herd import FunctionHerdLayout
-from herded.layouts.grid import GridLayout
-from herded.layouts.grid_herd import GridHerdLayout
-from herded.layouts.pairs import PairsLayout
-from herded.layouts.pairs_herd import PairsHerdLayout
-from herded.layouts.potts import PottsLayout
-from herded.layouts.potts_herd import PottsHerdLayout
-from herded.layouts.protocol import Layout, Proposal, Task
-from herded.layouts.scan import Scan
-from herded.layouts.site_herd import FactorHerdLayout, TableHerdLayout
-from herded.layouts.table import TableLayout
+from herded.layouts.base import Layout, Proposal, Task
+from herded.layouts.binary_pairs.dense_herd import DenseHerdLayout
+from herded.layouts.binary_pairs.herd import FieldHerdLayout
+from herded.layouts.binary_pairs.layout import FieldLayout
+from herded.layouts.callback.herd import FunctionHerdLayout
+from herded.layouts.callback.layout import FunctionLayout
+from herded.layouts.general.factor_layout import FactorLayout
+from herded.layouts.general.site_herd import FactorHerdLayout, TableHerdLayout
+from herded.layouts.general.table_layout import TableLayout
+from herded.layouts.grid.herd import GridHerdLayout
+from herded.layouts.grid.layout import GridLayout
+from herded.layouts.grid_nd.herd import CubeHerdLayout
+from herded.layouts.grid_nd.layout import CubeLayout
+from herded.layouts.pairs.herd import PairsHerdLayout
+from herded.layouts.pairs.layout import PairsLayout
+from herded.layouts.potts.herd import PottsHerdLayout
+from herded.layouts.potts.layout import PottsLayout
+from herded.layouts.visit_order import Scan
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
-from herded.system.memory import Size
-from herded.system.spelling import did_you_mean
+from herded.system.memory_limits import Size
+from herded.system.suggestions import did_you_mean
 
 LAYOUTS: tuple[Any, ...] = (
     GridLayout,  # 4-neighbour grids of two states

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.models.factor_graph import FactorGraph
-from herded.system.arrays import lock
-from herded.system.jit import jit
-from herded.system.last import keeps_last
+from herded.system.aligned_arrays import lock
+from herded.system.compilation.jit import jit
+from herded.system.last_value_cache import keeps_last
 
 
 class FactorArrays(NamedTuple):

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from herded.errors import CheckpointError
-from herded.layouts.hash_tables import are_in, are_possible, without_gaps
-from herded.system.arrays import aligned_copy
+from herded.layouts.hashed_weights import are_in, are_possible, without_gaps
+from herded.system.aligned_arrays import aligned_copy
 
 NOTHING = np.zeros(0, np.int64)  # of what a state does not have
 

@@ -12,21 +12,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from herded.errors import FileError
-from herded.io.models import read_model
+from herded.io.model_files import read_model
 from herded.layouts.choose import cached_layout
-from herded.live.links import MOST_SWEEPS, SCENES, Link
-from herded.live.nets import dropped_net, observed
-from herded.live.pictures import decode_picture, noisy_picture
-from herded.live.texts import MOST_STRENGTH, read_text, text_model
+from herded.live.model_tables import dropped_net, observed
+from herded.live.picture_codec import decode_picture, noisy_picture
+from herded.live.scene_links import MOST_SWEEPS, SCENES, Link
+from herded.live.text_tables import MOST_STRENGTH, read_text, text_model
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.factor_graph import FactorGraph, as_graph
-from herded.models.grids import denoising_model, ising_grid
+from herded.models.lattice_builders import denoising_model, ising_grid
 from herded.models.protocol import Model
 from herded.run.infer import infer
-from herded.run.keep import Marginals
-from herded.system.atomic import FilePath
-from herded.system.exp import log_array
+from herded.run.recording.recorders import Marginals
+from herded.system.atomic_files import FilePath
+from herded.system.numerics.exp_log import log_array
 
 MEMBERS, SIDE = 16, 20
 MOST_SEED = 2**31 - 1

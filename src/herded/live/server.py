@@ -11,8 +11,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from herded.live.answers import ANSWERS, answer
-from herded.live.folder import POLICY, page_files, type_of
+from herded.live.api import ANSWERS, answer
+from herded.live.static_files import POLICY, page_files, type_of
 from herded.version import __version__
 
 HOST = "127.0.0.1"

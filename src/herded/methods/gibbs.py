@@ -1,15 +1,15 @@
 """x_i ~ pi(x_i | x_N(i)): Gibbs sampling, the baseline of Bornn et al. (2013).
 
 Errors fall as 1 / sqrt(T). In a herd every member is such a chain, and they draw together
-(`draws.together`): the error of their average is smaller, and an update takes less time.
+(`draws.systematic`): the error of their average is smaller, and an update takes less time.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 
 from herded.draws.random import RandomDraw
-from herded.draws.together import TogetherDraw
-from herded.layouts.scan import Scan
+from herded.draws.systematic import TogetherDraw
+from herded.layouts.visit_order import Scan
 from herded.methods.options import check_herd, check_seed, frozen_scan
 from herded.methods.schedule import Schedule, check_schedule
 from herded.methods.site_sampler import SiteSampler

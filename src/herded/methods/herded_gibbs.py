@@ -1,7 +1,8 @@
 """w <- w + pi(X_i = 1 | x_N(i)) - x_i: herded Gibbs, Algorithm 1 of Bornn et al. (2013).
 
     Step 1  x in the support of pi; each weight in (pi - 1, pi]     init
-    Step 2  pick the next i of the scan; w = w_(i, x_N(i))          layouts.scan, layouts.weights
+    Step 2  pick the next i of the scan; w = w_(i, x_N(i))          layouts.visit_order,
+                                                                    layouts.general.context_weights
     Step 3  x_i = 1 if w > 0 else 0                                 draws.herded
     Step 4  w <- w + pi(X_i = 1 | x_N(i)) - x_i                     draws.herded
     Step 5  everything else stays
@@ -22,10 +23,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from herded.draws.herded import HerdedDraw
-from herded.draws.together import TogetherDraw
+from herded.draws.systematic import TogetherDraw
 from herded.errors import MethodError
-from herded.layouts.scan import Scan
-from herded.layouts.weights import check_weights
+from herded.layouts.general.context_weights import check_weights
+from herded.layouts.visit_order import Scan
 from herded.methods.options import check_herd, check_seed, frozen_scan, is_between, is_whole
 from herded.methods.schedule import Schedule, check_schedule
 from herded.methods.site_sampler import SiteSampler

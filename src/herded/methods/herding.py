@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from herded.draws.fixed_point import WEIGHT_ONE, fixed_vector
 from herded.draws.herded import herd_vector
 from herded.errors import ModelError
-from herded.system.exp import log_array
-from herded.system.jit import jit
+from herded.system.compilation.jit import jit
+from herded.system.numerics.exp_log import log_array
 
 
 def herd_distribution(p: ArrayLike, T: int) -> np.ndarray:

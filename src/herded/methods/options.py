@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeGuard, cast
 from herded.errors import MethodError
 
 if TYPE_CHECKING:
-    from herded.layouts.scan import Scan
+    from herded.layouts.visit_order import Scan
 
 MOST_MEMBERS = 2**16  # of a herd
 LONGEST = 60  # letters of an option that is shown

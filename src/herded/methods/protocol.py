@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from herded.errors import MethodError
-from herded.layouts.protocol import Layout
+from herded.layouts.base import Layout
 from herded.layouts.state import State
 from herded.models.protocol import Model
-from herded.system.memory import Size
+from herded.system.memory_limits import Size
 
 
 @dataclass(frozen=True)

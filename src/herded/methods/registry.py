@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from herded.errors import MethodError
-from herded.system.spelling import did_you_mean
+from herded.system.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -36,9 +36,11 @@ BUILT_IN = {
     "herd": Entry("herded.methods.gibbs", "Gibbs", {"herd": 64}),
     "blocks": Entry("herded.methods.gibbs", "Gibbs", in_blocks=True),
     "tempered": Entry("herded.methods.tempered", "Tempered"),
-    "mean-field": Entry("herded.methods.mean_field", "MeanField", {"damping": DAMPING}),
-    "bp": Entry("herded.methods.belief_propagation", "BeliefPropagation", {"damping": DAMPING}),
-    "exact": Entry("herded.methods.exact", "Exact"),
+    "mean-field": Entry("herded.methods.mean_field.solver", "MeanField", {"damping": DAMPING}),
+    "bp": Entry(
+        "herded.methods.belief_propagation.solver", "BeliefPropagation", {"damping": DAMPING}
+    ),
+    "exact": Entry("herded.methods.exact.solver", "Exact"),
 }
 
 
@@ -56,7 +58,7 @@ def method_named(name: str, **options: Any) -> "Method":
         entry = BUILT_IN[name]
         made, fixed = getattr(importlib.import_module(entry.home), entry.name), entry.options
         if entry.in_blocks:
-            from herded.moves.blocks import Blocks
+            from herded.moves.blocks.move import Blocks
 
             fixed = {**fixed, "moves": Blocks()}
     else:

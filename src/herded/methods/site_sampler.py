@@ -9,16 +9,16 @@ import numpy as np
 
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
-from herded.layouts.protocol import Proposal, SweptLayout
-from herded.layouts.scan import Scan
+from herded.layouts.base import Proposal, SweptLayout
 from herded.layouts.state import State
+from herded.layouts.visit_order import Scan
 from herded.methods.options import Options
 from herded.methods.schedule import Schedule, constant_beta, inverse_temperatures
-from herded.models.checks import shown
 from herded.models.protocol import Model
+from herded.models.validation import shown
 from herded.moves.protocol import Move
 from herded.moves.sites import Sites
-from herded.system.memory import Size
+from herded.system.memory_limits import Size
 
 NAMELESS = ("seed", "herd")  # options that layouts do not know
 

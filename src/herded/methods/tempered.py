@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
-from herded.layouts.field_arrays import FIELD_ONE, Couplings, field_couplings
-from herded.layouts.protocol import Proposal, Task
+from herded.layouts.base import Proposal, Task
+from herded.layouts.binary_pairs.arrays import FIELD_ONE, Couplings, field_couplings
 from herded.layouts.state import State
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import Options, is_between, is_whole
-from herded.models.checks import shown
-from herded.models.conditional import ConditionalModel
+from herded.models.callbacks.conditional_model import ConditionalModel
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
-from herded.moves.components import compile_components
-from herded.moves.field_exchanges import compile_links
-from herded.moves.function_ladder import propose_ladder
-from herded.moves.ladder import (
+from herded.models.validation import shown
+from herded.moves.sites import Sites
+from herded.moves.tempering.binary_pairs_exchange import compile_links
+from herded.moves.tempering.callback_ladder import propose_ladder
+from herded.moves.tempering.ladder_layouts import (
     FieldLadder,
     LadderLayout,
     MoveLadder,
@@ -33,10 +33,10 @@ from herded.moves.ladder import (
     geometric,
     melted,
 )
-from herded.moves.leaps import ROOM
-from herded.moves.sites import Sites
-from herded.system import memory
-from herded.system.memory import Size
+from herded.moves.tempering.learned_block_moves import ROOM
+from herded.moves.tempering.replica_exchange import compile_components
+from herded.system import memory_limits
+from herded.system.memory_limits import Size
 
 MOST_RUNGS = 256
 BLOCK = 2.0**20  # bytes of the samples of one rung
@@ -119,7 +119,7 @@ class Tempered(Options):
             chain_memory=chain + block,
             grows=False,
             least_block=1,
-            check=lambda: memory.check(need, max_memory, "the replicas of a ladder"),
+            check=lambda: memory_limits.check(need, max_memory, "the replicas of a ladder"),
             make=lambda: self._build(model, inner, kind, need, chain + block),
         )
 

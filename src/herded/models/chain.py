@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.models.checks import Called, edge_array, number_array, whole_array
 from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import join, unary_array
+from herded.models.validation import Called, edge_array, number_array, whole_array
 
 
 def chain_model(

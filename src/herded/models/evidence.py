@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.models.checks import shown, whole_number
 from herded.models.protocol import Model
-from herded.system.spelling import did_you_mean
+from herded.models.validation import shown, whole_number
+from herded.system.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from herded.models.factor_graph import FactorGraph

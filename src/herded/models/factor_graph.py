@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from herded.errors import MethodError, ModelError
 from herded.models import evidence as _evidence
 from herded.models import summary
-from herded.models.checks import (
+from herded.models.protocol import Model
+from herded.models.validation import (
     Called,
     by_number,
     check_cardinalities,
@@ -36,9 +37,8 @@ from herded.models.checks import (
     table_strides,
     whole_array,
 )
-from herded.models.protocol import Model
 from herded.system.html import table
-from herded.system.last import keeps_last
+from herded.system.last_value_cache import keeps_last
 
 Factor = tuple[Sequence[int], Any]
 

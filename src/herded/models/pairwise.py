@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.models.checks import Called, edge_array, float_array, number_array
 from herded.models.factor_graph import FactorGraph
+from herded.models.validation import Called, edge_array, float_array, number_array
 
 UNEVEN = "use FactorGraph for variables of different numbers of states"
 

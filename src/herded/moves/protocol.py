@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 from herded.draws.protocol import Draw
-from herded.layouts.protocol import Proposal
+from herded.layouts.base import Proposal
 from herded.models.protocol import Model
-from herded.system.memory import Size
+from herded.system.memory_limits import Size
 
 
 class Move(Protocol):

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from herded.draws.protocol import Draw
+from herded.layouts.base import Proposal
 from herded.layouts.choose import propose_layout
-from herded.layouts.protocol import Proposal
 from herded.models.protocol import Model
-from herded.system.memory import Size
+from herded.system.memory_limits import Size
 
 
 @dataclass(frozen=True)

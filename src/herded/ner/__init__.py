@@ -6,6 +6,6 @@
 Everything is imported when first used: spaCy looks in here at every start.
 """
 
-from herded.system.lazy import attach
+from herded.system.lazy_imports import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -11,17 +11,17 @@ import numpy as np
 
 from herded.errors import CorpusError
 from herded.methods.options import is_between
-from herded.ner.batch import Batch, encode
-from herded.ner.chain import Chain
-from herded.ner.corpus import document_of
-from herded.ner.decoding import RANDOM, chosen_decoder, decode
-from herded.ner.documents import Document
-from herded.ner.kernels import span_probabilities
-from herded.ner.labels import spans, to_bio
-from herded.ner.links import RULES
-from herded.ner.skip import Ties
-from herded.ner.store import HUGE, TINY, read_model, save_chain
-from herded.ner.words import Vocabulary
+from herded.ner.crf.chain_kernels import span_probabilities
+from herded.ner.crf.chain_weights import Chain
+from herded.ner.crf.decoding import RANDOM, chosen_decoder, decode
+from herded.ner.crf.encoded_batch import Batch, encode
+from herded.ner.crf.mention_links import RULES
+from herded.ner.crf.serialization import HUGE, TINY, read_model, save_chain
+from herded.ner.crf.skip_chain import Ties
+from herded.ner.text.corpus import document_of
+from herded.ner.text.documents import Document
+from herded.ner.text.labels import spans, to_bio
+from herded.ner.text.word_atoms import Vocabulary
 
 BATCH = 2**15  # words, so that batches take little memory
 
@@ -58,9 +58,9 @@ class Recogniser:
 
     Parameters
     ----------
-    chain : herded.ner.chain.Chain
+    chain : herded.ner.crf.chain_weights.Chain
         The linear chain, such as `CRF().fit(...).chain_`.
-    ties : herded.ner.skip.Ties, optional
+    ties : herded.ner.crf.skip_chain.Ties, optional
         Ties between mentions of a word, for skip-chains.
     card : dict, optional
         Data, licences and scores.

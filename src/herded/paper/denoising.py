@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from herded.methods.protocol import Method, Sampler
-from herded.models.grids import denoising_model
+from herded.models.lattice_builders import denoising_model
 from herded.models.protocol import Model
 from herded.paper.denoising_methods import (
     COLOURS,
@@ -28,8 +28,8 @@ from herded.paper.denoising_methods import (
 )
 from herded.paper.report import Figure, Section, Table, Verdict
 from herded.run.infer import infer
-from herded.run.keep import Samples
-from herded.system.plot import GIBBS, in_style, subplots, svg
+from herded.run.recording.recorders import Samples
+from herded.system.figures import GIBBS, in_style, subplots, svg
 
 SIGMAS = (2, 4, 6, 8)
 SIZES = {"quick": (160, 2), "default": (256, 10), "full": (320, 10)}  # side of the picture, images

@@ -10,9 +10,9 @@ from typing import Literal
 
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.mean_field import MeanField
+from herded.methods.mean_field.solver import MeanField
 from herded.methods.protocol import Method
-from herded.system.plot import GIBBS, HERDED, OTHERS, SHARED
+from herded.system.figures import GIBBS, HERDED, OTHERS, SHARED
 
 SWEEPS = 30
 HERD = 15  # members; it divides SWEEPS

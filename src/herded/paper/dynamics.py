@@ -22,8 +22,8 @@ from herded.paper.dynamics_figures import (
 )
 from herded.paper.report import Figure, Section, Table, Verdict
 from herded.run.infer import infer
-from herded.run.keep import Joint, Samples
-from herded.system.exp import log_array
+from herded.run.recording.recorders import Joint, Samples
+from herded.system.numerics.exp_log import log_array
 from herded.theory import total_variation
 
 SWEEPS = 2**14

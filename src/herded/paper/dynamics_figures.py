@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.system.plot import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots, svg
+from herded.system.figures import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots, svg
 
 GREY = "#9ca3af"
 STATES = ("#cbd5e1", GIBBS, SHARED, HERDED)  # of the states 00, 01, 10, 11

@@ -60,7 +60,7 @@ class Section:
 
 def write(sections: Sequence[Section], folder: Path, command: str) -> Path:
     """Write index.html and the tables' CSV files into `folder`; give the page's path."""
-    from herded.paper.page import page
+    from herded.paper.html_page import page
 
     prepare(folder)
     try:

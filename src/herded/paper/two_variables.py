@@ -21,9 +21,9 @@ from herded.methods.protocol import Method
 from herded.models.factor_graph import FactorGraph
 from herded.paper.report import Figure, Section, Table, Verdict
 from herded.run.infer import infer
-from herded.run.keep import Samples
-from herded.system.exp import log_array
-from herded.system.plot import GIBBS, HERDED, in_style, subplots, svg
+from herded.run.recording.recorders import Samples
+from herded.system.figures import GIBBS, HERDED, in_style, subplots, svg
+from herded.system.numerics.exp_log import log_array
 
 EPSILONS = (0.1, 0.01, 0.001, 0.0001)
 TRUTH = 0.75  # P(X_1 = 1) for every eps

@@ -1,4 +1,4 @@
-from herded.plot.curves import curve as curve, series as series
-from herded.plot.graphs import graph as graph
-from herded.plot.marginals import marginals as marginals
-from herded.plot.samples import samples as samples
+from herded.plot.curve_plots import curve as curve, series as series
+from herded.plot.graph_plots import graph as graph
+from herded.plot.marginal_plots import marginals as marginals
+from herded.plot.sample_plots import samples as samples

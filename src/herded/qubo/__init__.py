@@ -1,5 +1,5 @@
 """Quadratic problems in binary variables, sampled and minimised the way dimod expects it."""
 
-from herded.system.lazy import attach
+from herded.system.lazy_imports import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, extras=["HerdedSampler"])  # a class of dimod

@@ -12,15 +12,25 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from herded.errors import CheckpointError, HerdedWarning, Interrupted, MethodError
+from herded.layouts.base import Layout
 from herded.layouts.choose import cached_layout
-from herded.layouts.protocol import Layout
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler, Solver
-from herded.models.checks import check_model, shown
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
-from herded.run.arguments import (
+from herded.models.validation import check_model, shown
+from herded.run.build_result import sampled, solved
+from herded.run.checkpoints.save_and_resume import resume, resume_solver, save, save_solver
+from herded.run.diagnostics.chain_agreement import Note
+from herded.run.diagnostics.length_diagnostics import needs_other_starts
+from herded.run.distributed.remote_chains import RemoteChains
+from herded.run.interrupted_result import INTERRUPTED, check_on_interrupt, flag_interrupted, settle
+from herded.run.memory.held_results import left_of
+from herded.run.memory.sampler_run_estimate import check_run, flag_full, limit_run, run_length
+from herded.run.observables.recorder import Observable
+from herded.run.progress import Callback
+from herded.run.query import (
     check_keep,
     check_layout,
     count,
@@ -29,25 +39,15 @@ from herded.run.arguments import (
     role,
     total_sweeps,
 )
-from herded.run.checkpoint import resume, resume_solver, save, save_solver
-from herded.run.diagnostics import Note
-from herded.run.held_memory import left_of
-from herded.run.interruption import INTERRUPTED, check_on_interrupt, flag_interrupted, settle
-from herded.run.keep import Keep
-from herded.run.length_diagnostics import needs_other_starts
-from herded.run.loop import ENDLESS, interruptible, run_all, without_part
-from herded.run.observables import Observable
-from herded.run.progress import Callback
-from herded.run.recommend import Recommendation
-from herded.run.remote_chains import RemoteChains
+from herded.run.recording.recorders import Keep
 from herded.run.result import Result
-from herded.run.results import sampled, solved
-from herded.run.sampler_memory import check_run, flag_full, limit_run, run_length
-from herded.run.sampling import BRIEF, MOST_UPDATES, SamplerRun, first_states
-from herded.run.solving import SolverRun, refuse_for_solver
-from herded.system import atomic, memory
+from herded.run.run_loop import ENDLESS, interruptible, run_all, without_part
+from herded.run.sampler_run import BRIEF, MOST_UPDATES, SamplerRun, first_states
+from herded.run.selection.recommendation import Recommendation
+from herded.run.solver_run import SolverRun, refuse_for_solver
+from herded.system import atomic_files, memory_limits
 from herded.system.interrupts import NO_PART
-from herded.system.memory import Size
+from herded.system.memory_limits import Size
 
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 
@@ -189,7 +189,9 @@ def infer(
     }
     with without_part():
         if method is None or isinstance(method, str):
-            from herded.run.by_name import infer_by_name  # which runs what it has chosen
+            from herded.run.selection.named_methods import (
+                infer_by_name,  # which runs what it has chosen
+            )
 
             result = infer_by_name(model, method or "auto", **options)
         else:
@@ -265,7 +267,7 @@ def run_method(
         refuse_for_solver(method, chains, start, checkpoint, executor, choices)
         solver = SolverRun.prepare(layout, method, choices, sweeps, burn_in)
         if checkpoint is not None:
-            atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
+            atomic_files.check_writable(checkpoint, CheckpointError, "checkpoint=")
             resume_solver(solver, checkpoint)
         with solver.stopping(checkpoint is not None) as stop:
             stopped = run_all(
@@ -286,7 +288,7 @@ def run_method(
         return flag_interrupted(result) if stopped or stop.is_set() else result
     if chains > 1:
         need = layout.memory + (chains - 1) * layout.chain_memory
-        memory.check(need, max_memory, f"the weights of {chains} chains")
+        memory_limits.check(need, max_memory, f"the weights of {chains} chains")
     most = MOST_UPDATES // layout.members
     if layout.is_herd and most < burn_in + sweeps < ENDLESS:
         raise MethodError(
@@ -294,7 +296,7 @@ def run_method(
             f"overflow, got {burn_in + sweeps:,}: run more herds with chains="
         )
     if checkpoint is not None:
-        atomic.check_writable(checkpoint, CheckpointError, "checkpoint=")
+        atomic_files.check_writable(checkpoint, CheckpointError, "checkpoint=")
     length = run_length(chains, sweeps, burn_in, seconds, threads, executor is not None)
     check_run(layout, choices, length, max_memory)
     states = first_states(layout, method, chains, start, choices, burn_in + sweeps)
@@ -333,12 +335,14 @@ def run_method(
         result, left = sampled(run, reason, doubt), left_of(max_memory, run.memory)
         in_time = hasattr(method, "weights") and getattr(method, "schedule", None) is None
         if in_time and chains > 1 and not run.interrupted:
-            from herded.run.control import with_control  # herding in time has a bias of its own
+            from herded.run.diagnostics.cross_check import (
+                with_control,  # herding in time has a bias of its own
+            )
 
             result = with_control(result, seconds, left)
         compare_starts &= not (stopped or stop.is_set())
         if compare_starts and needs_other_starts(result):
-            from herded.run.start_check import with_other_starts  # loads much else
+            from herded.run.diagnostics.start_check import with_other_starts  # loads much else
 
             result = with_other_starts(result, left, seconds)
         if run.is_full:
@@ -350,7 +354,9 @@ def run_method(
 def _judged(result: Result, max_memory: Size | None) -> Result:
     """A solver's result; what may be wrong without a sign of it is compared with a sampler."""
     if not result.method.in_one_step:
-        from herded.run.control import with_doubts  # loads much that samplers have no use for
+        from herded.run.diagnostics.cross_check import (
+            with_doubts,  # loads much that samplers have no use for
+        )
 
         result = with_doubts(result, max_memory)
     issue(result)

@@ -27,7 +27,7 @@ class NotebookBar:
 
     def update(self, task: None, *, completed: int, note: str) -> None:
         """Show how far it is, not too often."""
-        from herded.system.jit import is_compiling
+        from herded.system.compilation.jit import is_compiling
 
         now = time.perf_counter()
         if now - self.shown >= PACE:

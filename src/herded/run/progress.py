@@ -89,7 +89,7 @@ class Progress:
             threading.Thread(target=self._look, args=(self.begun,), daemon=True).start()
 
     def _look(self, begun: threading.Event) -> None:
-        from herded.system.jit import is_compiling
+        from herded.system.compilation.jit import is_compiling
 
         while not begun.wait(PATIENCE):
             if is_compiling():
@@ -126,7 +126,7 @@ class Progress:
         )
         from rich.text import Text
 
-        from herded.system.jit import is_compiling
+        from herded.system.compilation.jit import is_compiling
 
         class Note(TextColumn):
             """The text beside the bar: a note of the run, or that kernels are being compiled."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from herded.errors import MethodError, ModelError, NotKeptError
-from herded.models.checks import shown
 from herded.models.evidence import index_of
 from herded.models.labels import named_row, named_state
-from herded.run.intervals import correlated_margins, margins, open_states, rare_margins
+from herded.models.validation import shown
+from herded.run.diagnostics.intervals import correlated_margins, margins, open_states, rare_margins
 
 if TYPE_CHECKING:
-    from herded.run.observed import Observed
+    from herded.run.observables.result import Observed
 
 Kept = TypeVar("Kept")
 
@@ -160,12 +160,12 @@ class Result:
     later: Callable[[str], dict[str, Any]] | None = field(default=None, repr=False)  # finds more
 
     def __repr__(self) -> str:
-        from herded.run.shown import as_text
+        from herded.run.export.formatting import as_text
 
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        from herded.run.shown import as_html
+        from herded.run.export.formatting import as_html
 
         return as_html(self)
 
@@ -363,7 +363,7 @@ class Result:
         several chains `standard_error`, `low` and `high`, the ends of a 95 % interval
         (`standard_error` says what they are worth), NaN where there is none to be had.
         """
-        from herded.run.export import to_pandas
+        from herded.run.export.pandas_xarray import to_pandas
 
         return to_pandas(self)
 
@@ -380,7 +380,7 @@ class Result:
         Attributes say where it came from. `tree.to_netcdf(file)` and `tree.to_zarr(folder)` write
         it; ArviZ reads what they wrote.
         """
-        from herded.run.export import to_xarray
+        from herded.run.export.pandas_xarray import to_xarray
 
         return to_xarray(self, log_score=log_score)
 

@@ -4,9 +4,9 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from herded.layouts.protocol import Layout
+from herded.layouts.base import Layout
 from herded.layouts.state import State
-from herded.run.recorder import Recorder
+from herded.run.recording.recorder_base import Recorder
 
 AT_ONCE = 1024  # samples that are scored
 

@@ -15,6 +15,6 @@ the related rotor-router walks             rotor_router
 "unknown for sparse graphs"                plateau_predictor, measured_plateau
 """
 
-from herded.system.lazy import attach
+from herded.system.lazy_imports import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

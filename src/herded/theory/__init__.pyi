@@ -1,5 +1,5 @@
 from herded.theory.bounds import Constants as Constants, constants as constants
-from herded.theory.checks import (
+from herded.theory.paper_checks import (
     Check as Check,
     check_corollary as check_corollary,
     check_lemma1 as check_lemma1,
@@ -15,7 +15,7 @@ from herded.theory.herd_checks import (
     count_variance as count_variance,
     variance_ratio as variance_ratio,
 )
-from herded.theory.herds import (
+from herded.theory.herd_laws import (
     herd_kernel as herd_kernel,
     herd_sweep_kernel as herd_sweep_kernel,
     member_kernel as member_kernel,
@@ -23,11 +23,11 @@ from herded.theory.herds import (
     together_law as together_law,
     visit_law as visit_law,
 )
-from herded.theory.path import (
+from herded.theory.update_path import (
     path_of_samples as path_of_samples,
     within_sweep_path as within_sweep_path,
 )
-from herded.theory.plateau import (
+from herded.theory.error_plateau import (
     Plateau as Plateau,
     PlateauRow as PlateauRow,
     Prediction as Prediction,
@@ -35,26 +35,26 @@ from herded.theory.plateau import (
     plateau_predictor as plateau_predictor,
     plateau_table as plateau_table,
 )
-from herded.theory.random_graphs import (
+from herded.theory.theorem2_experiments import (
     Row as Row,
     format_rows as format_rows,
     random_complete_graph as random_complete_graph,
     theorem2_table as theorem2_table,
 )
-from herded.theory.rational import (
+from herded.theory.rational_dependence_search import (
     Relation as Relation,
     rational_dependence as rational_dependence,
     warn_if_locked as warn_if_locked,
 )
-from herded.theory.rotor import rotor_router as rotor_router
-from herded.theory.states import (
+from herded.theory.rotor_walk import rotor_router as rotor_router
+from herded.theory.state_space import (
     empirical as empirical,
     empirical_within as empirical_within,
     support as support,
     target as target,
     total_variation as total_variation,
 )
-from herded.theory.transition import (
+from herded.theory.transition_matrices import (
     dobrushin as dobrushin,
     gibbs_kernel as gibbs_kernel,
     gibbs_sweep_kernel as gibbs_sweep_kernel,

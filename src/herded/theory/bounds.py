@@ -18,8 +18,8 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.models.protocol import Model
-from herded.theory.states import check_small, conditional, support
-from herded.theory.transition import dobrushin, gibbs_sweep_kernel
+from herded.theory.state_space import check_small, conditional, support
+from herded.theory.transition_matrices import dobrushin, gibbs_sweep_kernel
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike
 
 from herded.errors import MethodError
 from herded.models.protocol import Model
-from herded.theory.checks import Check
-from herded.theory.herds import (
+from herded.theory.herd_laws import (
     Draw,
     Law,
     herd_kernel,
@@ -30,8 +29,9 @@ from herded.theory.herds import (
     together_law,
     visit_law,
 )
-from herded.theory.states import all_states, check_small, conditional, target
-from herded.theory.transition import gibbs_kernel, gibbs_sweep_kernel
+from herded.theory.paper_checks import Check
+from herded.theory.state_space import all_states, check_small, conditional, target
+from herded.theory.transition_matrices import gibbs_kernel, gibbs_sweep_kernel
 
 
 def check_members(

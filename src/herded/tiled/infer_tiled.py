@@ -1,7 +1,8 @@
 """infer_tiled(lattice, method, out=...): run on a lattice that does not fit in memory.
 
 The lattice is swept from disk in this process (`out_of_core.py`), or lies in the memory of many
-workers (`cluster.py`). The bits are those of `infer` on the whole lattice, whatever the tiles.
+workers (`tiled/dask_cluster.py`). The bits are those of `infer` on the whole lattice, whatever the
+tiles.
 """
 
 import os
@@ -19,16 +20,16 @@ import numpy as np
 from herded.errors import CheckpointError, MethodError, ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import is_between, is_whole
-from herded.models.checks import described
-from herded.run.loop import interrupted_together
+from herded.models.validation import described
+from herded.run.build_result import in_full
 from herded.run.progress import Progress
-from herded.run.results import in_full
-from herded.system import memory
-from herded.system.memory import Size
-from herded.tiled.cluster import run_on_cluster
+from herded.run.run_loop import interrupted_together
+from herded.system import memory_limits
+from herded.system.memory_limits import Size
+from herded.tiled.dask_cluster import run_on_cluster
+from herded.tiled.marginals_output import Output, check_out
 from herded.tiled.out_of_core import bands_in_memory, run_pass
-from herded.tiled.output import Output, check_out
-from herded.tiled.snapshot import Snapshots, check_disk, read_header
+from herded.tiled.snapshots import Snapshots, check_disk, read_header
 from herded.tiled.stored_lattice import StoredLattice, open_array
 from herded.tiled.tile import Work, saved_marginals
 from herded.tiled.tiling import Tiling, check_tile
@@ -155,7 +156,7 @@ def infer_tiled(
         raise MethodError(f"expected checkpoint_every of 0 or more, got {checkpoint_every!r}")
     path = check_out(out)
     folder = None if checkpoint is None else Path(checkpoint)
-    limit = memory.limit(max_memory)
+    limit = memory_limits.limit(max_memory)
     tiling = _tiling(work, tile, folder, client, limit)
     began = time.perf_counter()
     with _working(folder, path, client) as place, interrupted_together():
@@ -254,11 +255,11 @@ def _working(folder: Path | None, out: Path, client: object) -> Iterator[Path | 
 def _run_here(
     work: Work, tiling: Tiling, snapshots: Snapshots, total: int, limit: float, bar: Progress
 ) -> None:
-    """Passes over all bands, each as deep as memory allows, a snapshot after each."""
+    """Passes over all bands, each as deep as memory_limits allows, a snapshot after each."""
     band, bands = tiling.tile[0] * tiling.shape[1] * work.site_bytes, len(tiling.places)
     periodic = tiling.periodic
     need = bands_in_memory(1, bands, periodic) * band
-    memory.check(need, limit, "the bands of one sweep", "give a smaller tile=")
+    memory_limits.check(need, limit, "the bands of one sweep", "give a smaller tile=")
     most = DEEPEST
     while bands_in_memory(most, bands, periodic) * band > limit:
         most -= 1

@@ -2,7 +2,7 @@
 
 The lattice is cut into bands of rows. A *pass* reads every band once, runs several sweeps on it and
 writes it once: the half-sweeps go over the bands as one wave, each two bands behind the one before
-(`layouts/grid_sweeps.py` does the same with strips in cache). Half-sweep h of a band needs
+(`layouts/grid/sweeps.py` does the same with strips in cache). Half-sweep h of a band needs
 half-sweep h - 1 of it and of both its neighbours, which are done, and the bands of one step do not
 touch each other, so threads share them. The bits are those of one sweep after another. A periodic
 lattice is folded, and the wave goes over pairs of bands (`Tiling.ranks`).
@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from herded.run.loop import raise_if_halted
+from herded.run.run_loop import raise_if_halted
 from herded.tiled.tile import OPPOSITE, Tile, Work
 from herded.tiled.tiling import Tiling
 

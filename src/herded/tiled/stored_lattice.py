@@ -13,10 +13,10 @@ from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import ArrayLike
 
 from herded.errors import FileError, ModelError, missing
-from herded.models.checks import number, shown
-from herded.models.grids import ising_grid
 from herded.models.lattice import Lattice
-from herded.system.atomic import FilePath
+from herded.models.lattice_builders import ising_grid
+from herded.models.validation import number, shown
+from herded.system.atomic_files import FilePath
 
 EXPECTED = "expected a .npy file or a .zarr folder with one array"
 BEGIN = 20  # bytes of a wrong file that an error shows

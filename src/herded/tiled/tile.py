@@ -1,7 +1,7 @@
 """One tile of a lattice: its conditionals, its state and its edges.
 
 The conditionals p are computed from the fields whenever a tile is set up; its state is the states
-x, the phases w and the counts. States are packed by colour (`layouts/grid.py`).
+x, the phases w and the counts. States are packed by colour (`layouts/grid/layout.py`).
 """
 
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from herded.draws.fixed_point import SCALAR_BITS
-from herded.draws.phases import HALF
+from herded.draws.herded_weights import HALF
 from herded.errors import CheckpointError, MethodError
-from herded.layouts.grid import compile_lattice, n_cells, pack, strip_shape, unpack
-from herded.layouts.grid_arrays import BITS, COUNTS, LANES
+from herded.layouts.grid.arrays import BITS, COUNTS, LANES
+from herded.layouts.grid.layout import compile_lattice, n_cells, pack, strip_shape, unpack
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.models.checks import shown
-from herded.system.arrays import aligned
-from herded.system.stream import stream_key
-from herded.tiled.snapshot import save_array
+from herded.models.validation import shown
+from herded.system.aligned_arrays import aligned
+from herded.system.numerics.counter_rng import stream_key
+from herded.tiled.snapshots import save_array
 from herded.tiled.stored_lattice import StoredLattice
-from herded.tiled.tile_kernel import cut_out, half_sweep, start_phases, start_states
+from herded.tiled.tile_kernels import cut_out, half_sweep, start_phases, start_states
 
 MARGIN = 2  # sites around a tile that are read to know its conditionals: even, as tiles are
 OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}

@@ -1,9 +1,9 @@
 """Denoising: the posterior of a picture of two levels, or of a grey one, under noise.
 
 p(x | y) is proportional to exp(J sum_(i~j) x_i x_j) prod_i p(y_i | x_i), with p(y_i | x_i) of
-`herded.vision.noise` (the paper's section 4.2 has Gaussian noise on -1 and 1); grey pictures are
-cut into such pictures of two levels by `herded.vision.level_sets`. By default
-`herded.vision.selection` decides between them.
+`herded.vision.noise.models` (the paper's section 4.2 has Gaussian noise on -1 and 1); grey pictures
+are cut into such pictures of two levels by `herded.vision.level_sets`. By default
+`herded.vision.model_selection` decides between them.
 """
 
 import warnings
@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 
 from herded.errors import HerdedWarning
 from herded.methods.protocol import Method
-from herded.run.loop import interrupted_together, raises_interrupted
-from herded.vision.choices import checked
+from herded.run.run_loop import interrupted_together, raises_interrupted
+from herded.vision.model_selection import restore_by_evidence
 from herded.vision.restoration import Denoised, Runs, restore_grey, restore_two_levels
-from herded.vision.selection import restore_by_evidence
+from herded.vision.validation import checked
 
 __all__ = ["Denoised", "denoise", "restore"]
 

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.vision.choices import Choices
-from herded.vision.noise import ends
-from herded.vision.noise_bounds import SURE
+from herded.vision.noise.bounds import SURE
+from herded.vision.noise.initial_guesses import shared_variance
+from herded.vision.noise.models import ends
+from herded.vision.noise.scatter import is_random_scatter
 from herded.vision.restoration import Attempt, Denoised
-from herded.vision.scatter import is_random_scatter
-from herded.vision.starts import shared_variance
+from herded.vision.validation import Choices
 
 MAX_HARM = 0.9  # of what Stein's estimate allows, and of errors after over errors before
 UNEXPLAINED = 1.5  # times the variance of wrong pixels: what neighbours share of the rest at most

@@ -18,13 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.models.grids import ising_grid
 from herded.models.lattice import Lattice
+from herded.models.lattice_builders import ising_grid
 from herded.run.result import Result
-from herded.system.exp import exp_array, log_array
-from herded.vision.normal import log_odds_above
-from herded.vision.scatter import is_random_scatter
-from herded.vision.starts import local_median, local_sigma, value_step
+from herded.system.numerics.exp_log import exp_array, log_array
+from herded.vision.noise.initial_guesses import local_median, local_sigma, value_step
+from herded.vision.noise.normal_distribution import log_odds_above
+from herded.vision.noise.scatter import is_random_scatter
 
 COUPLINGS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1.1, 1.4, 1.8)
 FIRST = COUPLINGS.index(0.6)

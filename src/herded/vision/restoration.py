@@ -10,15 +10,12 @@ import numpy as np
 from herded.errors import HerdedWarning
 from herded.methods.gibbs import Gibbs
 from herded.methods.protocol import Method, Sampler
-from herded.models.grids import ising_grid
 from herded.models.lattice import Lattice
+from herded.models.lattice_builders import ising_grid
 from herded.run.infer import infer, run_method
-from herded.run.interruption import settle
-from herded.run.keep import Marginals
+from herded.run.interrupted_result import settle
+from herded.run.recording.recorders import Marginals
 from herded.run.result import Result
-from herded.vision.choices import Choices
-from herded.vision.fit import HERD, enough, fit
-from herded.vision.fit_diagnostic import FitDiagnostic, find_other_levels
 from herded.vision.level_sets import (
     NUDGE,
     Grey,
@@ -27,8 +24,11 @@ from herded.vision.level_sets import (
     odd_ends,
     posterior_mean,
 )
-from herded.vision.noise import Flip, Gauss, ends
-from herded.vision.starts import flip_rate, level_guesses, local_mean, local_sigma
+from herded.vision.noise.fit_diagnostic import FitDiagnostic, find_other_levels
+from herded.vision.noise.initial_guesses import flip_rate, level_guesses, local_mean, local_sigma
+from herded.vision.noise.models import Flip, Gauss, ends
+from herded.vision.noise.two_level_fit import HERD, enough, fit
+from herded.vision.validation import Choices
 
 TRIAL_SWEEPS = 10  # to find the coupling of a grey picture
 TRIAL_PIXELS = 2**14

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.models.checks import number, number_array
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
+from herded.models.validation import number, number_array
 
 VALUES = {"SPIN": (-1, 1), "BINARY": (0, 1)}
 

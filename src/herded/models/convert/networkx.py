@@ -5,8 +5,14 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.models.checks import check_cardinalities, laid_out, number, number_array, whole_number
 from herded.models.factor_graph import FactorGraph
+from herded.models.validation import (
+    check_cardinalities,
+    laid_out,
+    number,
+    number_array,
+    whole_number,
+)
 
 
 def from_networkx(graph: Any) -> FactorGraph:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from herded.errors import ModelError
-from herded.models.checks import number_array
 from herded.models.factor_graph import FactorGraph
-from herded.system.exp import log_array
+from herded.models.validation import number_array
+from herded.system.numerics.exp_log import log_array
 
 
 def from_pgmpy(model: Any) -> FactorGraph:

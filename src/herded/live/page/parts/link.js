@@ -1,4 +1,4 @@
-// The part of a link behind #: a scene and its settings. herded.live.links reads the same.
+// The part of a link behind #: a scene and its settings. herded.live.scene_links reads the same.
 
 /** { scene, words } of the page's address. */
 export function readLink() {

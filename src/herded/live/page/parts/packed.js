@@ -1,4 +1,4 @@
-// Files in links: deflate and base 64; herded.live.links reads the same.
+// Files in links: deflate and base 64; herded.live.scene_links reads the same.
 
 import { base64, unbase64 } from "../sampler/coding.js";
 

@@ -1,4 +1,4 @@
-// How links spell pictures of two levels, as herded.live.pictures does, and Python spells tables.
+// How links spell pictures of two levels, as herded.live.picture_codec does, and Python spells tables.
 
 /** "r" and the lengths of runs, 0 first, or "b" and bits: whichever is shorter, in base 64. */
 export function encodePicture(bits) {

@@ -1,4 +1,4 @@
-// exp and log of herded.system.exp: the same steps on the same doubles, so the same bits.
+// exp and log of herded.system.numerics.exp_log: the same steps on the same doubles, so the same bits.
 // The tables are found from whole numbers of any length, once.
 
 const BITS = 160n, ONE = 1n << BITS, PARTS = 128, FINE = 42n;

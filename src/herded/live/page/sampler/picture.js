@@ -1,4 +1,4 @@
-// Noise on pictures of two levels, to the same bits as herded.live.pictures makes it.
+// Noise on pictures of two levels, to the same bits as herded.live.picture_codec makes it.
 
 import { log } from "./exp.js";
 import { draw, lowBits, streamKey } from "./words.js";

@@ -1,4 +1,4 @@
-// 64-bit words as pairs of 32-bit ones, and the streams of herded.system.stream: SplitMix64.
+// 64-bit words as pairs of 32-bit ones, and the streams of herded.system.numerics.counter_rng: SplitMix64.
 // A draw gives its high half; the low half is asked for where it is needed.
 
 const GOLDEN_HIGH = 0x9e3779b9, GOLDEN_LOW = 0x7f4a7c15;

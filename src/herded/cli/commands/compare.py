@@ -1,0 +1,241 @@
+"""`herded compare`: the error of several methods over time, on one model."""
+
+import argparse
+import csv
+import io
+import math
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from herded.cli import model_input
+from herded.cli.commands.infer_arguments import WEIGHTS
+from herded.cli.reference_errors import Errors, Reference
+from herded.cli.remedies import in_options
+from herded.cli.terminal_output import columns, facts, safe, say
+from herded.errors import FileError, HerdedError, HerdedWarning, MemoryLimitError, MethodError
+from herded.methods.default_weights import SLACK, suited_weights
+from herded.methods.exact.solver import Exact
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.protocol import Method, Sampler
+from herded.methods.registry import method_named, method_names
+from herded.models.protocol import Model
+from herded.run.diagnostics.chain_agreement import ALONE
+from herded.run.infer import infer
+from herded.run.progress import Callback, Snapshot
+from herded.run.recording.recorders import Marginals
+from herded.run.run_loop import interrupted_together
+from herded.system.atomic_files import write_bytes
+from herded.system.figures import GIBBS, HERDED, OTHERS, SHARED, in_style, png, subplots, svg
+
+CLOSER = 1.15  # each look at the error comes this many times later than the one before
+FIRST_LOOK = 1e-3  # seconds
+
+
+@dataclass(frozen=True)
+class Point:
+    """The error of a method after a time."""
+
+    seconds: float
+    sweeps: int
+    errors: Errors
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Run one method after another; print a table, and write the curves."""
+    names = _names(options.methods)
+    if not 0 < options.seconds < math.inf:
+        raise MethodError(f"expected --seconds above 0, got {options.seconds:g}")
+    folder = _folder(options.out)
+    model = model_input.read(options)
+    with interrupted_together():
+        methods = {name: _method(name, model, options) for name in names}
+        reference, source = _reference(options, model)
+        say(*facts([("model", model_input.describe(options, model)), ("reference", source)]), "")
+        curves, problems, cautions = {}, {}, []
+        for name, method in methods.items():
+            try:
+                curves[name], warned = _curve(model, method, reference, options)
+                cautions += [
+                    ("warning", f"{name}: {safe(text, len(text))}")
+                    for text in warned
+                    if text is not ALONE  # the error is measured
+                ]
+            except HerdedError as error:
+                problems[name] = error
+        refused = [
+            ("cannot run", f"{name}: {in_options(error, options)}")
+            for name, error in problems.items()
+        ]
+        say(*_table(curves, options.seconds), *facts(refused), *facts(cautions))
+        if folder is not None and curves:
+            _write(folder, curves)
+            say(f"wrote errors.csv, errors.svg and errors.png into {options.out}")
+    if not curves:
+        raise next(iter(problems.values()))
+    return 0
+
+
+def _names(text: str) -> list[str]:
+    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
+    known = (*method_names(), *WEIGHTS)
+    for name in names:
+        if name not in known:
+            raise MethodError(f"expected --methods of {', '.join(known)}, got {name!r}")
+    return names
+
+
+def _method(name: str, model: Model, options: argparse.Namespace) -> Method:
+    if name in WEIGHTS:
+        slack = options.slack if options.slack is not None else SLACK if name == "pooled" else 0.0
+        return HerdedGibbs(weights=name, slack=slack, seed=options.seed)
+    if name == "herded":
+        suited = suited_weights(model, seed=options.seed, max_memory=options.max_memory)
+        return suited if options.slack is None else replace(suited, slack=options.slack)
+    return method_named(name, seed=options.seed)
+
+
+def _reference(options: argparse.Namespace, model: Model) -> tuple[Reference, str]:
+    """Given, or exact."""
+    if options.reference:
+        return Reference.read(options, model), options.reference
+    began = time.perf_counter()
+    try:
+        result = infer(model, Exact(), max_memory=options.max_memory)
+    except MemoryLimitError as error:
+        raise MemoryLimitError(
+            f"expected --reference, as this model is too large for an exact one: {error}"
+        ) from error
+    table = result.marginals.reshape(model.n_variables, -1)
+    return Reference(model, table), f"exact, in {time.perf_counter() - began:.2f} s"
+
+
+def _curve(
+    model: Model, method: Method, reference: Reference, options: argparse.Namespace
+) -> tuple[list[Point], tuple[str, ...]]:
+    """The error of one method as time goes on, and what it warns of; compiling does not count."""
+    extra: dict[str, Any] = {"max_memory": options.max_memory, "progress": None}
+    if isinstance(method, Sampler):
+        extra["keep"] = [Marginals(rao_blackwell=True)]
+    layout = method.compile(model, max_memory=options.max_memory)
+    points: list[Point] = []
+    callback = _looking(reference, points)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HerdedWarning)  # a result has them too
+        infer(model, method, sweeps=2, layout=layout, **extra)  # compiles
+        result = infer(
+            model, method, seconds=options.seconds, layout=layout, callback=callback, **extra
+        )
+    marginals = result.marginals.reshape(model.n_variables, -1)
+    last = reference.errors(marginals)
+    points.append(Point(float(result.provenance["seconds"]), result.sweeps, last))
+    return points, (*result.warnings, *reference.warnings(marginals))
+
+
+def _looking(reference: Reference, points: list[Point]) -> Callback:
+    """Measures now and then, ever more rarely: what is drawn has a logarithmic axis."""
+
+    def callback(snapshot: Snapshot) -> str | None:
+        if points and snapshot.seconds < CLOSER * points[-1].seconds:
+            return None
+        chains = snapshot.chain_marginals()
+        if chains is not None and snapshot.seconds >= FIRST_LOOK:
+            errors = reference.errors(chains.mean(axis=0))
+            points.append(Point(snapshot.seconds, snapshot.sweeps, errors))
+        return None
+
+    return callback
+
+
+def _table(curves: dict[str, list[Point]], seconds: float) -> list[str]:
+    """The error of each method at some times, and at the end."""
+    times = [seconds / 100, seconds / 10]
+    head = ["method", *(f"{t:.3g} s" for t in times), "all", "Hellinger", "sweeps", "seconds"]
+    rows = [
+        [
+            name,
+            *(_shown(_at(points, t)) for t in times),
+            _shown(points[-1]),
+            f"{points[-1].errors.hellinger:.2e}",
+            f"{points[-1].sweeps:,}",
+            f"{points[-1].seconds:.2f}",
+        ]
+        for name, points in curves.items()
+    ]
+    return ["mean absolute error after", *columns([head, *rows])] if rows else []
+
+
+def _at(points: Sequence[Point], seconds: float) -> Point | None:
+    """The last point not after `seconds`."""
+    before = [point for point in points if point.seconds <= seconds]
+    return before[-1] if before else None
+
+
+def _shown(point: Point | None) -> str:
+    return "-" if point is None else f"{point.errors.mean_absolute:.2e}"
+
+
+def _folder(out: str | None) -> Path | None:
+    """The folder of --out, made now, so that a long run does not fail at its end."""
+    if out is None:
+        return None
+    try:
+        Path(out).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"expected a folder as --out {out}, but: {error.strerror}: give another"
+        ) from error
+    return Path(out)
+
+
+def _write(folder: Path, curves: dict[str, list[Point]]) -> None:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["method", "seconds", "sweeps", "mean_absolute", "largest", "hellinger"])
+    for name, points in curves.items():
+        for p in points:
+            e = p.errors
+            table.writerow([name, p.seconds, p.sweeps, e.mean_absolute, e.largest, e.hellinger])
+    write_bytes(folder / "errors.csv", [text.getvalue().encode()])
+    lines = {
+        name: ([p.seconds for p in points], [p.errors.mean_absolute for p in points])
+        for name, points in curves.items()
+    }
+    svg, png = figures(lines)
+    write_bytes(folder / "errors.svg", [svg.encode()])
+    write_bytes(folder / "errors.png", [png])
+
+
+COLOURS = {"gibbs": GIBBS, "herded": HERDED, "shared": SHARED}
+SPARE = (*OTHERS, "#0f766e", "#92400e", "#6b7280", "#be185d", "#1e3a8a")
+
+Line = tuple[Sequence[float], Sequence[float]]
+
+
+@in_style
+def figures(lines: dict[str, Line]) -> tuple[str, bytes]:
+    """The curves (seconds, errors) by name, as SVG and as PNG."""
+    figure, axes = subplots(1, 1, width=6.4, height=4.0)
+    end = max(seconds[-1] for seconds, _ in lines.values())
+    floor = _floor(lines)
+    spare = iter(SPARE)
+    for name, (seconds, errors) in lines.items():
+        colour = COLOURS.get(name) or next(spare)
+        shown = [max(error, floor) for error in errors]
+        label = name if errors[-1] > 0 else f"{name} (no error)"
+        axes.plot(seconds, shown, color=colour, label=label, linewidth=1.5)
+        axes.plot(seconds[-1:], shown[-1:], color=colour, marker="o", markersize=4)
+        # A method that has ended stays where it is.
+        axes.plot([seconds[-1], end], [shown[-1]] * 2, color=colour, linewidth=1, linestyle=":")
+    axes.set(xscale="log", yscale="log", xlabel="seconds", ylabel="mean absolute error")
+    axes.legend()
+    return svg(figure), png(figure)
+
+
+def _floor(lines: dict[str, Line]) -> float:
+    """Where an error of zero is drawn: below all others."""
+    known = [error for _, errors in lines.values() for error in errors if error > 0]
+    return 0.3 * min(known, default=1e-9)

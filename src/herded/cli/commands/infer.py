@@ -1,0 +1,230 @@
+"""`herded infer`: a model file in, its marginals, best state or log Z out."""
+
+import argparse
+import contextlib
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+
+from herded.cli import executor_options, model_input, output_files
+from herded.cli.reference_errors import Reference
+from herded.cli.report import Answered, answered
+from herded.cli.run_setup import Setup, set_up
+from herded.cli.terminal_output import count, facts, safe, say
+from herded.errors import CheckpointError, FileError, HerdedError, HerdedWarning, MethodError
+from herded.models.protocol import Model
+from herded.run.checkpoints.checkpoint_header import Begun
+from herded.run.progress import Callback, Snapshot
+from herded.run.recording.recorders import BestState
+from herded.run.result import Result
+from herded.run.run_loop import interrupted_afterwards, interruptible
+from herded.run.selection.plan import infer_planned
+from herded.system import atomic_files
+from herded.system.memory_limits import readable
+
+EVERY = 0.5  # seconds between two looks at how good the answer is: they cost time too
+
+
+def infer(options: argparse.Namespace) -> int:
+    """Read, choose, run, print, write."""
+    if options.reference is not None and options.task != "mar":
+        raise MethodError(f"expected --reference with --task mar, got --task {options.task}")
+    _check_apart(options)
+    if options.out is not None:
+        output_files.check_ending(options.out, options.task)
+        atomic_files.check_writable(options.out, FileError, "--out")
+    model = model_input.read(options)
+    reference = Reference.read(options, model) if options.reference is not None else None
+    with interrupted_afterwards():
+        setup = set_up(model, options)
+    if not options.json:
+        say(*facts(_heading(options, model, setup)))
+    with _warnings_shown() as shown, _engine(setup, options) as executor:
+        result = run_setup(model, setup, options, watcher(model, reference), executor)
+    if result.provenance["interrupted"] and not result.sweeps:
+        raise KeyboardInterrupt(f" before anything was found{_how_to_go_on(options, setup, shown)}")
+    found = answered(model, setup.after(result), options, result, reference, shown)
+    problem = _write(options, model, found)
+    say(found.as_json() if options.json else found.as_text())
+    if options.json:  # where a person may not look
+        for text in found.warnings[len(shown) :]:
+            _warn(text)
+    if problem is not None:
+        raise problem
+    if options.out and not options.json:
+        say(f"wrote {options.out}")
+    if found.interrupted:
+        raise KeyboardInterrupt(_so_far(options, setup, result, shown))
+    if result.provenance.get("saved") is False:
+        raise CheckpointError(
+            f"expected to write the checkpoint {options.checkpoint}, but it could not be written: "
+            "the answer is whole, and the run cannot be continued"
+        )
+    return 0
+
+
+def _check_apart(options: argparse.Namespace) -> None:
+    """What is written may not be what was read, nor one file be two things."""
+    read = {name: getattr(options, name) for name in ("model", "evidence", "reference")}
+    written = {name: getattr(options, name) for name in ("out", "checkpoint")}
+    for name, path in written.items():
+        for other, taken in {**read, **written}.items():
+            if (
+                other != name
+                and path
+                and taken
+                and os.path.realpath(path) == os.path.realpath(taken)
+            ):
+                word = "MODEL" if other == "model" else f"--{other}"
+                raise FileError(
+                    f"expected --{name} apart from {word}, got {path} for both: give another name"
+                )
+
+
+def _heading(options: argparse.Namespace, model: Model, setup: Setup) -> Iterator[tuple[str, str]]:
+    """What is about to be done, and what it takes."""
+    yield "model", model_input.describe(options, model)
+    yield "method", setup.described()
+    if setup.unused:
+        yield "unused", f"{', '.join(setup.unused)}, which {setup.choice.name} has no use for"
+    if setup.choice.name != "exact":
+        yield "run", setup.run_described()
+    if setup.begun is not None:
+        yield "resumed", f"{safe(options.checkpoint, 200)}: {_described(setup.begun)}"
+    if setup.samples and (where := executor_options.described(options.engine, options.workers)):
+        yield "engine", where
+    yield "memory", f"at most {readable(setup.memory)} beyond the model"
+
+
+def _described(begun: Begun) -> str:
+    return f"{count(begun.recorded, 'sweep')} in {begun.seconds:.2f} s"
+
+
+@contextlib.contextmanager
+def _warnings_shown() -> Iterator[list[str]]:
+    """Print the library's warnings as they come, and collect them for the answer."""
+    shown: list[str] = []
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        shown.append(str(message))
+        _warn(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HerdedWarning)  # a result has them too
+        warnings.showwarning = show
+        yield shown
+
+
+def _warn(text: str) -> None:
+    print(f"herded: warning: {safe(text, len(text))}", file=sys.stderr)
+
+
+def _engine(setup: Setup, options: argparse.Namespace) -> AbstractContextManager[Any]:
+    """Workers for a sampler's chains."""
+    if not setup.samples:
+        return contextlib.nullcontext()
+    return executor_options.executor_of(options.engine, options.workers)
+
+
+def run_setup(
+    model: Model,
+    setup: Setup,
+    options: argparse.Namespace,
+    callback: Callback | None = None,
+    executor: Executor | None = None,
+) -> Result:
+    """Do what was set up."""
+    keep: dict[str, Any] = {"map": [BestState()], "pr": []}
+    if setup.choice.name == "exact":
+        return infer_planned(
+            model,
+            setup.choice,
+            keep=keep.get(options.task),
+            layout=setup.lay_out(),
+            checkpoint=options.checkpoint,
+            checkpoint_every=options.checkpoint_every,
+            callback=callback,
+        )
+    asked: dict[str, Any] = {"max_memory": options.max_memory, "callback": callback}
+    with interruptible():  # also while it is compiled
+        if setup.samples:
+            asked |= {
+                "keep": [BestState()] if options.task == "map" else None,
+                "layout": setup.lay_out(),
+                "checkpoint": options.checkpoint,
+                "checkpoint_every": options.checkpoint_every,
+                "threads": options.threads,
+                "executor": executor,
+            }
+        return infer_planned(model, setup.choice, setup.seconds, **asked)
+
+
+def _write(options: argparse.Namespace, model: Model, found: Answered) -> HerdedError | None:
+    """Write --out; what goes wrong is given back, so that the answer is printed all the same."""
+    if options.out is None:
+        return None
+    try:
+        output_files.write(options.out, options.task, model, found)
+    except HerdedError as error:
+        return error
+    return None
+
+
+def _so_far(options: argparse.Namespace, setup: Setup, result: Result, shown: list[str]) -> str:
+    """What an interrupted run has left."""
+    length = f" of {setup.sweeps:,}" if setup.sweeps is not None else ""
+    out = f"; {options.out} holds the answer of these" if options.out else ""
+    return f" after {result.sweeps:,}{length} sweeps{out}{_how_to_go_on(options, setup, shown)}"
+
+
+def _how_to_go_on(options: argparse.Namespace, setup: Setup, shown: list[str]) -> str:
+    saves = options.checkpoint and (setup.samples or setup.choice.name == "exact")
+    if not saves or any("checkpoint" in text for text in shown):
+        return ""
+    return f"; run the same command again to go on from {options.checkpoint}"
+
+
+# -- what is shown beside the bar while a run goes on ----------------------------------------
+
+
+class Watcher:
+    """The standard error of the moment, and the true one where a reference is known."""
+
+    def __init__(self, model: Model, reference: Reference | None) -> None:
+        self.free = model.evidence.reshape(-1) < 0
+        self.reference = reference
+        self.looked, self.note = -np.inf, ""
+
+    def __call__(self, snapshot: Snapshot) -> str:
+        now = time.perf_counter()
+        if now - self.looked >= EVERY:
+            self.looked, self.note = now, self._look(snapshot)
+        return self.note
+
+    def _look(self, snapshot: Snapshot) -> str:
+        best = snapshot.best()
+        if best is not None:
+            return f"best log-score {best:.6g}"
+        chains = snapshot.chain_marginals()
+        if chains is None:
+            return "burn-in"
+        notes = []
+        if len(chains) > 1 and self.free.any():
+            spread = chains[:, self.free].std(axis=0, ddof=1) / np.sqrt(len(chains))
+            notes.append(f"standard error {spread.mean():.2g}")
+        if self.reference is not None:
+            errors = self.reference.errors(chains.mean(axis=0))
+            notes.append(f"error {errors.mean_absolute:.2g}, Hellinger {errors.hellinger:.2g}")
+        return ", ".join(notes)
+
+
+def watcher(model: Model, reference: Reference | None) -> Watcher | None:
+    """One where somebody looks: on a terminal."""
+    return Watcher(model, reference) if sys.stderr.isatty() else None

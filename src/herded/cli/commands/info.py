@@ -1,0 +1,197 @@
+"""`herded info`: what a model file holds, what inference in it would take, and who can do it."""
+
+import argparse
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from herded.cli import model_input
+from herded.cli.commands.infer_arguments import WEIGHTS
+from herded.cli.terminal_output import PASSED, after_info, columns, facts, finite, say
+from herded.errors import HerdedError, InfeasibleError, MemoryLimitError
+from herded.layouts.factor_arrays import compile_factors
+from herded.layouts.visit_order import components
+from herded.methods.exact.elimination_order import EliminationOrder, elimination_order
+from herded.methods.exact.elimination_plan import EliminationPlan
+from herded.methods.exact.solver import Exact
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.protocol import Method
+from herded.methods.registry import method_named
+from herded.models import summary
+from herded.models.constraints.start_states import check_support, start_state
+from herded.models.factor_graph import as_graph
+from herded.models.protocol import Model
+from herded.run.memory.method_estimate import run_memory
+from herded.run.run_loop import interrupted_afterwards
+from herded.run.selection.method_choice import choose, exact_seconds, largest_blanket
+from herded.system import memory_limits
+from herded.system.memory_limits import Size
+from herded.system.numerics.counter_rng import stream_key
+
+SAMPLERS, SOLVERS = ("gibbs", "herd", "blocks", "tempered"), ("bp", "mean-field")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a method can run on a model, and what it takes or why not."""
+
+    method: str
+    can_run: bool
+    memory: float | None
+    reason: str
+
+
+def info(options: argparse.Namespace) -> int:
+    """Read, look, print."""
+    model = model_input.read(options)
+    with interrupted_afterwards():
+        order = _order(model)
+        plan = _plan(model, order, math.inf)
+        facts_of_it = _features(model)
+        limit = memory_limits.limit(options.max_memory)
+        verdicts = list(_verdicts(model, _plan(model, order, limit), limit))
+        name, reason = _auto(model, options.max_memory)
+    if options.json:
+        say(
+            json.dumps(
+                {
+                    "model": options.model,
+                    **facts_of_it,
+                    "treewidth": None if plan is None else plan.treewidth,
+                    "elimination_memory": None if plan is None else plan.memory,
+                    "weights_memory": {
+                        name: finite(_weights_memory(model, name, options.max_memory))
+                        for name in WEIGHTS
+                    },
+                    "methods": [{**vars(v), "memory": finite(v.memory)} for v in verdicts],
+                    "auto": name,
+                    "reason": reason,
+                },
+                allow_nan=False,
+            )
+        )
+        return 0
+    say(*facts(_lines(options, model, facts_of_it, plan)), "")
+    say(*columns([("method", "can run", "memory", ""), *map(_row, verdicts)], left=4), "")
+    say(*facts([("auto", f"{name}: {reason}" if name else reason)]))
+    if name and not options.model.startswith(PASSED):
+        say(*facts([("next", after_info(options))]))
+    return 0
+
+
+def _auto(model: Model, max_memory: Size | None) -> tuple[str | None, str]:
+    """What `herded infer` would do, and why; nothing where no state is possible."""
+    try:
+        check_support(model)
+    except InfeasibleError as error:
+        return None, str(error)
+    chosen = choose(model, max_memory=max_memory)
+    return chosen.name, chosen.reason
+
+
+def _features(model: Model) -> dict[str, Any]:
+    """Plain numbers that describe a model."""
+    graph = as_graph(model)
+    parts = components(compile_factors(graph), graph.evidence < 0)
+    return {
+        **summary.features(graph),
+        "largest_blanket": largest_blanket(model),
+        "components": int(parts.max(initial=-1)) + 1,
+    }
+
+
+def _order(model: Model) -> EliminationOrder | None:
+    """An order of elimination, whatever its memory; none where clusters outgrow any array."""
+    try:
+        return elimination_order(model)
+    except MemoryLimitError:
+        return None
+
+
+def _plan(
+    model: Model, order: EliminationOrder | None, max_memory: float
+) -> EliminationPlan | None:
+    """The elimination in that order; none where it takes more memory, or all time."""
+    if order is None:
+        return None
+    try:
+        return cast(EliminationPlan, Exact().in_order(model, order, max_memory).arrays)
+    except MemoryLimitError:
+        return None
+
+
+def _lines(
+    options: argparse.Namespace, model: Model, found: dict[str, Any], plan: EliminationPlan | None
+) -> Iterator[tuple[str, str]]:
+    yield "model", model_input.describe(options, model)
+    for name, text in summary.facts(found):
+        contexts = f"; a variable has at most {found['largest_blanket']:.4g} contexts"
+        yield name, text + contexts * (name == "degree")
+    yield "parts", f"{found['components']:,} that share no factor"
+    if plan is None:
+        yield "treewidth", "so large in the order that was found that elimination is out of reach"
+    else:
+        yield (
+            "treewidth",
+            f"{plan.treewidth} in the order that was found; elimination takes "
+            f"{memory_limits.readable(plan.memory)} and about {exact_seconds(plan):.2g} s",
+        )
+
+
+def _verdicts(model: Model, plan: EliminationPlan | None, limit: float) -> Iterator[Verdict]:
+    try:
+        check_support(model)
+    except InfeasibleError as error:  # nobody can do anything
+        for name in ("exact", *SAMPLERS, *(f"herded, {w}" for w in WEIGHTS), *SOLVERS):
+            yield Verdict(name, False, None, str(error))
+        return
+    yield _exact(plan, limit)
+    samplers = {name: method_named(name) for name in SAMPLERS}
+    samplers |= {f"herded, {weights}": HerdedGibbs(weights=weights) for weights in WEIGHTS}
+    start = _why_no_start(model)
+    for name, method in samplers.items():
+        yield Verdict(name, False, None, start) if start else _judged(name, model, method, limit)
+    hard = "a heuristic where there are zeros" if model.has_hard_zeros else ""
+    for name in SOLVERS:
+        remark = hard if name == "mean-field" else ""
+        yield _judged(name, model, method_named(name), limit, remark)
+
+
+def _exact(plan: EliminationPlan | None, limit: float) -> Verdict:
+    if plan is None:
+        return Verdict(
+            "exact", False, None, f"more than {memory_limits.readable(limit)}, however it is cut"
+        )
+    cut = f"in {plan.slices:,} slices, " * (plan.slices > 1)
+    return Verdict("exact", True, plan.memory, f"{cut}about {exact_seconds(plan):.2g} s")
+
+
+def _why_no_start(model: Model) -> str:
+    """Why samplers cannot begin; empty if they can."""
+    try:
+        start_state(model, stream_key(0, 0, 3))
+    except HerdedError as error:
+        return str(error)
+    return ""
+
+
+def _weights_memory(model: Model, weights: str, max_memory: Size | None) -> float:
+    """Bytes of tables and of one chain's weights."""
+    return HerdedGibbs(weights).propose(model, max_memory=max_memory).memory
+
+
+def _judged(name: str, model: Model, method: Method, limit: float, remark: str = "") -> Verdict:
+    try:
+        need = run_memory(model, method, max_memory=limit)
+    except HerdedError as error:
+        return Verdict(name, False, None, str(error))
+    if need > limit:
+        return Verdict(name, False, need, f"more than {memory_limits.readable(limit)}")
+    return Verdict(name, True, need, remark)
+
+
+def _row(verdict: Verdict) -> tuple[str, str, str, str]:
+    size = memory_limits.readable(verdict.memory) if verdict.memory is not None else ""
+    return verdict.method, "yes" if verdict.can_run else "no", size, verdict.reason

@@ -1,0 +1,131 @@
+"""`herded many`: marginals of many model files, several at once, each written when it is known."""
+
+import argparse
+import copy
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.cli import executor_options, model_input
+from herded.cli.commands.infer import run_setup
+from herded.cli.remedies import in_options
+from herded.cli.run_setup import set_up
+from herded.cli.terminal_output import facts, safe, say
+from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
+from herded.io.uai_results import write_mar
+from herded.run.distributed.worker_pool import Workers
+from herded.run.progress import Progress
+from herded.run.run_loop import interrupted_together
+from herded.system import memory_limits
+
+
+class Answer(NamedTuple):
+    """What a worker found of one model."""
+
+    marginals: np.ndarray  # (N, K)
+    cardinalities: np.ndarray
+    method: str
+    sweeps: int
+    seconds: float
+    warnings: tuple[str, ...]
+
+
+def many(options: argparse.Namespace) -> int:
+    """Read, run and write every model; a model that fails is reported, and the others continue."""
+    targets = _targets(options)
+    executor_options.check(options.engine, options.workers)
+    workers = options.workers or os.cpu_count() or 1
+    job_options = copy.copy(options)
+    job_options.engine = job_options.workers = None  # a worker does its jobs in its own process
+    if options.max_memory is None:
+        job_options.max_memory = memory_limits.default_limit() / (1 if options.engine else workers)
+    where = executor_options.described(
+        options.engine, options.workers if options.engine else workers
+    )
+    say(*facts([("models", f"{len(targets):,} on {where}")]))
+    failed: list[type[HerdedError]] = []
+    bar = Progress(None, len(targets), "many", "models")
+    with (
+        interrupted_together(),
+        executor_options.executor_of(
+            options.engine, options.workers if options.engine else workers
+        ) as pool,
+        Workers(pool) as crew,
+        closing(bar),
+    ):
+        jobs = ((path, job_options) for path in targets)
+        for done, ((path, _), found) in enumerate(crew.completed(answer_file, jobs), 1):
+            failed += [type(found)] if isinstance(found, HerdedError) else []
+            for line in _tell(path, targets[path], found, options):
+                say(line)
+            bar.update(done)
+    if failed:
+        alike = len(set(failed)) == 1  # then it ends as it would for one of them
+        raise (failed[0] if alike else MethodError)(
+            f"expected an answer for every model, got none for {len(failed):,} of "
+            f"{len(targets):,}: see above"
+        )
+    return 0
+
+
+def _targets(options: argparse.Namespace) -> dict[str, Path]:
+    """Where the answer of each model goes; no two to one place, and all of them writable."""
+    folder = Path(options.out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"expected --out as a folder, but {folder}: {error.strerror}") from error
+    targets: dict[str, Path] = {}
+    owner: dict[Path, str] = {}
+    for path in options.models:
+        target = folder / f"{Path(path).name}.MAR"
+        if target in owner and owner[target] != path:
+            raise FileError(
+                f"expected models of different names, got {owner[target]} and {path}, whose "
+                f"answers would both be {target}"
+            )
+        owner[target] = path
+        targets[path] = target
+    return targets
+
+
+def _tell(
+    path: str, target: Path, found: Answer | HerdedError, options: argparse.Namespace
+) -> Iterator[str]:
+    """Write an answer and say so, or say why there is none."""
+    name = safe(path, 200)
+    if isinstance(found, HerdedError):
+        yield f"{name}: {in_options(found, options)}"
+        return
+    write_mar(found.marginals, target, found.cardinalities)
+    length = f"{found.sweeps:,} sweeps, " if found.method != "exact" else ""
+    yield f"{name}: {found.method}, {length}{found.seconds:.2f} s, wrote {target}"
+    for sentence in found.warnings:
+        yield f"{name}: warning: {safe(sentence, len(sentence))}"
+
+
+def answer_file(path: str, options: argparse.Namespace) -> Answer | HerdedError:
+    """On a worker: what `herded infer PATH` would find; an error of its model is an answer too."""
+    asked = copy.copy(options)
+    asked.model = path
+    try:
+        model = model_input.read(asked)
+        setup = set_up(model, asked)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HerdedWarning)  # the result has them
+            result = run_setup(model, setup, asked)
+    except HerdedError as error:
+        return error
+    return Answer(
+        result.marginals.reshape(model.n_variables, -1),
+        np.asarray(model.cardinalities),
+        setup.choice.name,
+        result.sweeps,
+        float(result.provenance["seconds"]),
+        result.warnings,
+    )

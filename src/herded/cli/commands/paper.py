@@ -1,0 +1,70 @@
+"""`herded paper`: run the experiments, write the page, say where it is."""
+
+import argparse
+import importlib
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from herded.errors import MethodError
+from herded.paper.report import prepare, write
+from herded.run.run_loop import interrupted_together
+
+PARTS = {
+    "herding": "herded.paper.dynamics",
+    "theory": "herded.paper.theory_section",
+    "two-variables": "herded.paper.two_variables",
+    "denoising": "herded.paper.denoising",
+    "ner": "herded.paper.ner.ner_section",
+}
+
+
+def paper(options: argparse.Namespace) -> int:
+    """Run all parts, or one of them."""
+    if options.only is not None and options.only not in PARTS:
+        raise MethodError(f"expected --only {' or '.join(PARTS)}, got {options.only!r}")
+    names = [options.only] if options.only else list(PARTS)
+    size = size_of(options)
+    prepare(Path(options.out))
+    began = time.perf_counter()
+    sections = []
+    with Teller() as tell, interrupted_together():
+        for name in names:
+            start = time.perf_counter()
+            extra = (options.corpus,) if name == "ner" else ()
+            section = importlib.import_module(PARTS[name]).section(size, tell, *extra)
+            section.seconds = time.perf_counter() - start
+            sections.append(section)
+    page = write(sections, Path(options.out), options.command_line)
+    for section in sections:
+        for verdict in section.verdicts:
+            print(f"{section.title}: {verdict.text}")
+    print(f"{page} written in {time.perf_counter() - began:.0f} seconds")
+    return 0
+
+
+def size_of(options: argparse.Namespace) -> str:
+    """Of experiments, by --quick and --full."""
+    return "quick" if options.quick else "full" if options.full else "default"
+
+
+class Teller:
+    """Says what is being done: a spinner on a terminal, nothing in a pipe."""
+
+    def __enter__(self) -> Any:
+        self.status: Any = None
+        if sys.stderr.isatty():
+            from rich.console import Console
+
+            self.status = Console(stderr=True).status("")
+            self.status.start()
+        return self
+
+    def __call__(self, what: str) -> None:
+        if self.status is not None:
+            self.status.update(what)
+
+    def __exit__(self, *_: object) -> None:
+        if self.status is not None:
+            self.status.stop()

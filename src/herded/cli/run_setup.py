@@ -1,0 +1,244 @@
+"""What `herded infer` is about to do: the options as one plan, checked, and its memory."""
+
+import argparse
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from herded.cli import executor_options
+from herded.cli.terminal_output import count
+from herded.errors import MemoryLimitError, MethodError
+from herded.layouts.base import Layout
+from herded.methods.exact.solver import Exact
+from herded.methods.protocol import Sampler
+from herded.methods.schedule import is_annealed
+from herded.models.protocol import Model
+from herded.run.checkpoints.checkpoint_header import MOST, Begun
+from herded.run.memory.method_estimate import run_memory
+from herded.run.result import Result
+from herded.run.selection.plan import Plan, Request, plan_run
+from herded.system import memory_limits
+
+SAMPLERS_ONLY = (
+    "chains",
+    "burn_in",
+    "checkpoint",
+    "weights",
+    "slack",
+    "herd",
+    "engine",
+    "workers",
+)
+SHOWN = ("weights", "slack", "damping", "seed")  # of a method's settings, to people
+REFUSED = {
+    "map": "expected --method exact, herded, gibbs, blocks, tempered or auto for --task map, got "
+    "{!r}, which looks for no state: choose another",
+    "pr": "expected --method exact, tempered (with an interval), bp (Bethe's estimate), mean-field "
+    "(a lower bound) or auto for --task pr, got {!r}, which gives no estimate of log Z: choose "
+    "another",
+}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A method and how long it runs."""
+
+    choice: Plan
+    seconds: float | None
+    memory: float  # bytes, beyond the model, at most
+    unused: tuple[str, ...]  # options that the chosen method has no use for
+    lay_out: Callable[[], Layout | None] = lambda: None  # lays the model out for the method
+
+    @property
+    def method(self) -> Any:
+        return self.choice.method
+
+    @property
+    def sweeps(self) -> int | None:
+        """None where the clock decides."""
+        return self.choice.sweeps
+
+    @property
+    def burn_in(self) -> int:
+        return self.choice.burn_in
+
+    @property
+    def chains(self) -> int:
+        return self.choice.chains
+
+    @property
+    def begun(self) -> Begun | None:
+        """How far the run of --checkpoint is already."""
+        return self.choice.begun
+
+    @property
+    def herd(self) -> int:
+        """Members that draw together."""
+        return getattr(self.method, "herd", 1)
+
+    @property
+    def samples(self) -> bool:
+        """Whether the method is a sampler."""
+        return self.choice.samples
+
+    @property
+    def in_time(self) -> bool:
+        """Whether the method herds in time."""
+        return hasattr(self.method, "weights")
+
+    def described(self) -> str:
+        """The method with its settings, and why."""
+        shown = {name: value for name, value in self.settings().items() if name in SHOWN}
+        if self.herd > 1:
+            shown.pop("weights", None)  # a herd has none
+        parts = [f"{name} {value}" for name, value in shown.items() if name == "seed" or value]
+        if self.samples and is_annealed(self.method):
+            parts.append(f"annealed from temperature {self.method.schedule.temperature:g}")
+        reason = f": {self.choice.reason}" if self.choice.reason else ""
+        settings = f" ({', '.join(parts)})" if parts else ""
+        return f"{self.choice.name}{settings}{reason}"
+
+    def after(self, result: Result) -> "Setup":
+        """The same with the method and the run that have answered, where a climb came to others."""
+        if not result.climb or result.method == self.method:
+            return self
+        facts = result.provenance
+        name = next(step.name for step in result.climb if step.method == repr(result.method))
+        choice = replace(
+            self.choice,
+            name=name,
+            method=result.method,
+            sweeps=result.sweeps,
+            burn_in=facts["burn_in"],
+            chains=facts["chains"],
+        )
+        return replace(self, choice=choice)
+
+    def settings(self) -> dict[str, Any]:
+        """Its options, as plain values."""
+        values = {field.name: getattr(self.method, field.name) for field in fields(self.method)}
+        given = {k: v for k, v in values.items() if k != "max_weights" and v is not None}
+        return {k: v if isinstance(v, (int, float, str)) else repr(v) for k, v in given.items()}
+
+    def run_described(self) -> str:
+        """How long, and how many."""
+        length = f"{self.seconds:g} seconds" if self.sweeps is None else f"{self.sweeps:,} sweeps"
+        if self.begun is not None:
+            length += " in all"
+        if not self.samples:
+            return f"at most {length}"
+        after = f" after {self.burn_in:,} of burn-in" if self.burn_in else ""
+        many = count(self.chains, "chain" if self.herd == 1 else "herd")
+        members = f" of {self.herd} chains" if self.herd > 1 else ""
+        return f"{length}{after}, {many}{members}"
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether a run that goes on has had its seconds before."""
+        if self.begun is None or self.seconds is None:
+            return False
+        return self.begun.seconds >= self.seconds
+
+
+def set_up(model: Model, options: argparse.Namespace) -> Setup:
+    """The method, its run and its memory; raises what makes no sense before any work is done."""
+    name = _name(options)
+    _check_counts(options)
+    asked = {field.name for field in fields(Request)}
+    request = Request(**{key: value for key, value in vars(options).items() if key in asked})
+    plan = plan_run(model, name, request)
+    samples = plan.samples
+    idle = [name for name in SAMPLERS_ONLY if not samples and getattr(options, name) is not None]
+    if plan.name == "exact":  # which takes the time it takes, and saves what it has
+        idle = [name for name in idle if name != "checkpoint"]
+        idle += [name for name in ("sweeps", "seconds") if getattr(options, name) is not None]
+    words = tuple(f"--{name.replace('_', '-')}" for name in idle)
+    refused = [word for word in words if word not in ("--sweeps", "--seconds")]
+    if refused and options.method != "auto":
+        raise MethodError(f"expected no {refused[0]} with --method {options.method}: drop it")
+    if options.engine or options.workers is not None:
+        executor_options.check(options.engine, options.workers)
+    need, lay_out = _memory(model, plan, options)
+    return Setup(plan, options.seconds, need, words, lay_out)
+
+
+def _name(options: argparse.Namespace) -> str:
+    """Of the method; options that others do not have ask for one that has them."""
+    name, has_weights = options.method, options.weights is not None or options.slack is not None
+    has_herd = options.herd is not None
+    if has_weights and name not in ("auto", "herded"):
+        raise MethodError(f"expected --weights and --slack with --method herded, got {name!r}")
+    if has_herd and name not in ("auto", "herd", "gibbs", "herded", "blocks", "tempered"):
+        raise MethodError(
+            f"expected --herd with --method herd, gibbs, herded, blocks or tempered, got {name!r}"
+        )
+    if name == "auto" and (has_weights or has_herd):
+        name = "herd" if has_herd else "herded"
+    if name == "herded" and has_herd and has_weights:
+        raise MethodError("expected no --weights or --slack with --herd: drop one of them")
+    if name == "herded" and options.task == "map" and options.slack is not None:
+        raise MethodError("expected no --slack with --task map, which anneals: drop it")
+    no_log_z = ("herded", "gibbs", "herd", "blocks")
+    if name in {"map": ("mean-field", "bp"), "pr": no_log_z}.get(options.task, ()):
+        raise MethodError(REFUSED[options.task].format(name))
+    return str(name)
+
+
+def _check_counts(options: argparse.Namespace) -> None:
+    for name, least in (("sweeps", 1), ("chains", 1), ("burn_in", 0), ("threads", 1)):
+        value = getattr(options, name)
+        if value is not None and not least <= value <= MOST:
+            word = name.replace("_", "-")
+            raise MethodError(f"expected --{word} from {least} to {MOST:.0e}, got {value}")
+    if options.seconds is not None and not 0 < options.seconds < math.inf:
+        raise MethodError(f"expected --seconds above 0, got {options.seconds:g}")
+    if options.task == "map" and options.seconds is not None and options.checkpoint is not None:
+        raise MethodError(
+            "expected --sweeps with --task map and --checkpoint, got --seconds: rounds of "
+            "annealing that the clock ends cannot be resumed"
+        )
+    if not options.checkpoint_every >= 0:
+        raise MethodError(
+            f"expected --checkpoint-every of 0 or more, got {options.checkpoint_every:g}"
+        )
+
+
+def _memory(
+    model: Model, plan: Plan, options: argparse.Namespace
+) -> tuple[float, Callable[[], Layout | None]]:
+    """The bytes of a run, refused above the limit before they are taken, and how to lay it out."""
+    max_memory, limit = options.max_memory, memory_limits.limit(options.max_memory)
+    method, layout, need, chains = plan.method, plan.layout, plan.memory, plan.chains
+    if isinstance(method, Exact) and (layout is None or need is None):
+        layout = method.compile(model, max_memory=limit)
+        need = layout.memory
+    elif isinstance(method, Sampler) and not hasattr(method, "propose"):
+        need = 0.0  # of another package: it refuses for itself
+    elif isinstance(method, Sampler):
+        proposal = method.propose(model, max_memory=max_memory)
+        need = run_memory(
+            model,
+            method,
+            chains=chains,
+            max_memory=max_memory,
+            proposal=proposal,
+            by_clock=options.seconds is not None,
+        )
+        proposal.check()  # says which variable is to blame
+        _refuse(need, limit)
+        return need, lambda: replace(proposal.build(), method=method)
+    elif need is None:
+        need = run_memory(model, method, max_memory=max_memory)
+    _refuse(need, limit)
+    return need, lambda: layout
+
+
+def _refuse(need: float, limit: float) -> None:
+    if need > limit:
+        raise MemoryLimitError(
+            f"expected a run of at most {memory_limits.readable(limit)}, but this one may need "
+            f"{memory_limits.readable(need)}: raise --max-memory, or use fewer --chains or "
+            "--weights "
+            "pooled"
+        )

@@ -1,0 +1,133 @@
+"""Text for people: tables in columns, names that cannot disturb a terminal, the next command."""
+
+import argparse
+import io
+import math
+import os
+import shlex
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from herded.models.summary import count as count
+
+if TYPE_CHECKING:
+    from herded.cli.report import Answered
+
+LONGEST_NAME = 40
+STANDARD = "-"  # standard input as a model
+PASSED = "/dev/fd/"  # of a process substitution, which is gone by the time one reads of it
+MORE = 10  # times as many sweeps
+SWEEPS = 10_000  # where none are asked for
+
+
+def say(*lines: str) -> None:
+    """Print lines at once, also where the terminal cannot show all of their characters."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    print("\n".join(lines), flush=True)
+
+
+def safe(name: str, longest: int = LONGEST_NAME) -> str:
+    """A name as it may be shown: without control characters, and not too long."""
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
+    return shown if len(shown) <= longest else shown[: longest - 3] + "..."
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """Lines of a name and what there is to say, one below another."""
+    return [f"{name:10} {text}" for name, text in pairs]
+
+
+def columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Rows of cells as lines: the first `left` columns aligned left, the others right."""
+    widths = [max(cell_len(row[c]) for row in rows if c < len(row)) for c in range(_most(rows))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell + " " * (width - cell_len(cell))
+            if c < left
+            else " " * (width - cell_len(cell)) + cell
+            for c, (cell, width) in enumerate(zip(row, widths, strict=False))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def finite(value: float | None) -> float | None:
+    """JSON has no infinity."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def and_more(n: int) -> list[str]:
+    """What is left out of a table of variables, and how to see it."""
+    return [f"... and {n:,} more: use --out or --json"] if n else []
+
+
+def _most(rows: Sequence[Sequence[str]]) -> int:
+    return max((len(row) for row in rows), default=0)
+
+
+# -- the command that is likely to be wanted next: commands on models end with it ------------------
+
+
+def again(options: argparse.Namespace, *more: str) -> str:
+    """`herded infer` on the same model and evidence, with other options."""
+    words = ["herded", "infer", options.model]
+    if options.evidence is not None:
+        words += ["--evidence", options.evidence]
+    if options.sample is not None:
+        words += ["--sample", str(options.sample)]
+    for given in options.given:
+        words += ["--given", given]
+    if options.max_memory is not None:
+        words += ["--max-memory", _in_units(options.max_memory)]
+    return shlex.join([*words, *more])
+
+
+def _in_units(n_bytes: float) -> str:
+    """A size as it may be written: 2G, 500M."""
+    for unit, size in (("G", 2**30), ("M", 2**20), ("K", 2**10)):
+        if n_bytes % size == 0:
+            return f"{n_bytes / size:.0f}{unit}"
+    return f"{n_bytes:.0f}"
+
+
+def after_info(options: argparse.Namespace) -> str:
+    """To answer what was looked at."""
+    return again(options)
+
+
+def after_infer(options: argparse.Namespace, found: "Answered") -> str:
+    """To make more of an answer: a surer one where it was sampled, all of it where it is long.
+
+    Empty where nothing is missing.
+    """
+    if options.out is not None or options.task != "mar" or found.interrupted:
+        return ""
+    if options.model.startswith(PASSED):
+        return ""
+    if any("cannot reach" in text or "fall apart" in text for text in found.warnings):
+        return again(options)  # no number of sweeps helps
+    if found.setup.samples:
+        return _longer(options)
+    if found.setup.choice.name != "exact":
+        return again(options)  # what these approximate
+    file = "model" if options.model == STANDARD else os.path.basename(options.model)
+    name = os.path.splitext(file.removesuffix(".gz"))[0]
+    return again(options, "--out", f"{name}.csv")
+
+
+def _longer(options: argparse.Namespace) -> str:
+    """The same command for ten times as long."""
+    words, kept = iter(shlex.split(options.command_line)), []
+    for word in words:
+        if word in ("--sweeps", "--seconds"):
+            next(words, None)
+        elif not word.startswith(("--sweeps=", "--seconds=")):
+            kept.append(word)
+    if options.seconds is not None:
+        return shlex.join([*kept, "--seconds", f"{MORE * options.seconds:g}"])
+    return shlex.join([*kept, "--sweeps", str(MORE * (options.sweeps or SWEEPS))])

@@ -1,0 +1,187 @@
+"""Bayes nets, pi(x) = prod_i P(x_i | parents of i): what BIF and XMLBIF files hold.
+
+As a factor graph a net has one factor for each variable, in their order, over its parents and,
+last, itself. A graph that is so is a net, and can be written as one.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from herded.errors import FileError, ModelError
+from herded.io.number_parser import LARGEST, exp_of, log_of
+from herded.models.factor_graph import FactorGraph
+from herded.models.protocol import Model
+from herded.system.atomic_files import FilePath
+
+TOLERANCE = 0.01  # how far the probabilities of a row may be from 1 together: files round them
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """P(child | parents): a row of probabilities for each state of the parents, the last fastest.
+
+    `where` is the place in a file that says so.
+    """
+
+    child: str
+    parents: tuple[str, ...]
+    rows: np.ndarray
+    where: int = 0
+
+
+@dataclass
+class NetFile:
+    """What a file has said so far of variables and their states.
+
+    Its reader has its own way to say where something stands, which `line_of` turns into a line.
+    """
+
+    path: FilePath
+    line_of: Callable[[int], int]
+    states: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def wrong(self, where: int, expected: str, got: str, remedy: str) -> FileError:
+        """A sentence about a place in the file."""
+        line = self.line_of(where)
+        return FileError(f"expected {expected}, got {got} in line {line} of {self.path}: {remedy}")
+
+    def declare(self, name: str, states: Sequence[str], where: int) -> None:
+        """A new variable."""
+        if name in self.states:
+            raise self.wrong(where, "each variable once", f"{name!r} again", "drop one")
+        if not name or "" in states:
+            raise self.wrong(where, "names of variables and states", "an empty one", "name it")
+        if not states:
+            raise self.wrong(where, f"one or more states of {name!r}", "none", "name them")
+        if len(set(states)) < len(states):
+            got = f"{_repeated(states)!r} twice"
+            raise self.wrong(where, f"distinct states of {name!r}", got, "rename it")
+        self.states[name] = tuple(states)
+
+    def shape(self, child: str, parents: Sequence[str], where: int) -> tuple[int, int]:
+        """How many rows P(child | parents) has, and how long they are."""
+        names = (child, *parents)
+        unknown = next((name for name in names if name not in self.states), None)
+        if unknown is not None:
+            raise self.wrong(where, "a variable of this file", repr(unknown), "declare it")
+        if len(set(names)) < len(names):
+            raise self.wrong(where, "each variable once", f"{_repeated(names)!r} twice", "drop one")
+        n_rows, k = math.prod(len(self.states[name]) for name in parents), len(self.states[child])
+        if n_rows * k > LARGEST:
+            got = f"{len(parents)} parents of {child!r}, with more states"
+            raise self.wrong(where, "parents of at most 2^48 states together", got, "drop some")
+        return n_rows, k
+
+    def graph(self, conditionals: Sequence[Conditional]) -> FactorGraph:
+        """The factor graph of a complete file."""
+        of = self._by_child(conditionals)
+        if not of:
+            raise FileError(f"expected a Bayes net in {self.path}, got no variables: give another")
+        loop = cycle(of.values())
+        if loop:
+            got = f"one of {len(loop)} variables through {loop[0]!r}"
+            raise self.wrong(of[loop[0]].where, "no cycle of parents", got, "cut it")
+        index = {name: i for i, name in enumerate(self.states)}
+        scopes = [[index[name] for name in (*of[child].parents, child)] for child in self.states]
+        try:
+            return FactorGraph.from_arrays(
+                [len(states) for states in self.states.values()],
+                np.cumsum([0, *map(len, scopes)]),
+                np.concatenate([np.asarray(scope) for scope in scopes]),
+                log_of(np.concatenate([of[child].rows.ravel() for child in self.states])),
+                names=tuple(self.states),
+                state_names=tuple(self.states.values()),
+            )
+        except ModelError as error:
+            raise FileError(f"{error} (in {self.path})") from error
+
+    def _by_child(self, conditionals: Sequence[Conditional]) -> dict[str, Conditional]:
+        of: dict[str, Conditional] = {}
+        for conditional in conditionals:
+            child, where = conditional.child, conditional.where
+            if child in of:
+                raise self.wrong(where, f"one table for {child!r}", "another", "drop one")
+            row = wrong_row(conditional.rows)
+            if row is not None:
+                got = " ".join(map(str, conditional.rows[row, :8].tolist()))
+                raise self.wrong(
+                    where,
+                    f"probabilities of {child!r} that sum to 1",
+                    f"{got} in row {row}",
+                    "correct them",
+                )
+            of[child] = conditional
+        missing = [name for name in self.states if name not in of]
+        if missing:
+            raise FileError(
+                f"expected the probabilities of every variable in {self.path}, got none of "
+                f"{missing[0]!r}: add them"
+            )
+        return of
+
+
+def _repeated(names: Sequence[str]) -> str:
+    return Counter(names).most_common(1)[0][0]
+
+
+def cycle(conditionals: Iterable[Conditional]) -> list[str]:
+    """The names on a cycle of parents, if there is one."""
+    try:
+        TopologicalSorter({each.child: each.parents for each in conditionals}).prepare()
+    except CycleError as error:
+        return list(error.args[1][1:])
+    return []
+
+
+def wrong_row(rows: np.ndarray) -> int | None:
+    """The first row that does not hold probabilities, if there is one."""
+    outside = ~((rows >= 0) & (rows <= 1 + TOLERANCE)).all(axis=1)
+    with np.errstate(over="ignore"):  # a sum beyond all floats is wrong, too
+        wrong = outside | ~(np.abs(rows.sum(axis=1) - 1) <= TOLERANCE)
+    return int(np.argmax(wrong)) if wrong.any() else None
+
+
+def as_bayes_net(model: Model) -> tuple[dict[str, tuple[str, ...]], list[Conditional]]:
+    """The states and the conditional probabilities of a model that is a Bayes net.
+
+    Variables without names are x0, x1, ..., and states without names s0, s1, ...
+    """
+    if not isinstance(model, FactorGraph):
+        raise ModelError(f"expected a Bayes net as a FactorGraph, got {type(model).__name__}")
+    if (model.evidence >= 0).any():
+        raise ModelError(
+            "expected a Bayes net without evidence, which such files do not hold, got evidence: "
+            "write the model it was given to"
+        )
+    scopes = [model.factor(f)[0].tolist() for f in range(model.n_factors)]
+    if sorted(scope[-1] if scope else -1 for scope in scopes) != [*range(model.n_variables)]:
+        raise _no_net("factors that are not one for each variable")
+    names = model.names or [f"x{i}" for i in range(model.n_variables)]
+    cards = model.cardinalities.tolist()
+    states = model.state_names or [tuple(f"s{k}" for k in range(card)) for card in cards]
+    probabilities = exp_of(model.log_tables)
+    conditionals: list[Any] = [None] * model.n_variables
+    for f, (begin, end) in enumerate(pairwise(model.table_start.tolist())):
+        *parents, child = scopes[f]
+        rows = probabilities[begin:end].reshape(-1, cards[child])
+        if wrong_row(rows) is not None:
+            raise _no_net(f"others in factor {f}")
+        parent_names = tuple(names[i] for i in parents)
+        conditionals[child] = Conditional(names[child], parent_names, rows)
+    if cycle(conditionals):
+        raise _no_net("a cycle of parents")
+    return dict(zip(names, states, strict=True)), conditionals
+
+
+def _no_net(got: str) -> ModelError:
+    return ModelError(
+        "expected a Bayes net, whose factors are the probabilities of a variable, named last, "
+        f"given its parents, got {got}: use write_uai, which takes any model"
+    )

@@ -1,0 +1,168 @@
+"""The words, names and brackets of a BIF file, one after another."""
+
+import re
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress, islice
+from operator import not_
+
+from herded.errors import FileError
+from herded.io.number_parser import floats, line_at, underflows
+from herded.models.validation import shown
+from herded.system.atomic_files import FilePath
+
+TOKEN = re.compile(
+    r"""
+      //[^\n\r]*                           # comments: what is never closed goes on to the end
+    | /\*.*?(?:\*/|\Z)
+    | "[^"]*(?:"|\Z)                       # names in quotes
+    | property(?=[\s;])(?:[^;"]+|"[^"]*(?:"|\Z))*+(?:;|\Z)
+    | [{}()\[\];]
+    | [^\s{}()\[\];,|"/]++(?!/)            # most words, which have no slash: quicker than the next
+    | (?:[^\s{}()\[\];,|"/]+|/(?![/*]))+   # other words: yes, <5, 12+, w/o, 0.25
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+BRACKETS = frozenset("{}()[];")
+NO_NAME = re.compile(r'[{}()\[\];"]')  # is in tokens that are no names, or names in quotes
+
+
+@dataclass(slots=True)
+class Row:
+    """Numbers in a row, and which token, a semicolon, ends it.
+
+    A large net has a hundred thousand rows of a few numbers: NumPy's arrays would be slower.
+    """
+
+    values: "array[float]"
+    end: int
+
+
+class Tokens:
+    """The tokens of a file without comments, and how far they are read."""
+
+    def __init__(self, path: FilePath, text: bytes) -> None:
+        try:
+            self.text = text.decode()
+        except UnicodeDecodeError as error:
+            raise FileError(
+                f"expected text in UTF-8, got other bytes in line {line_at(text, error.start)} of "
+                f"{path}: convert the file"
+            ) from error
+        self.path = path
+        self.at = 0
+        self.tokens: list[str] = TOKEN.findall(self.text)
+        if "//" in self.text or "/*" in self.text:
+            self.tokens = [token for token in self.tokens if not _is_comment(token)]
+        if self.tokens and _is_open(self.tokens[-1]):
+            last = len(self.tokens) - 1
+            raise self.wrong("an end of this comment, name or property", "close it", last)
+
+    @property
+    def left(self) -> bool:
+        """Whether there are more."""
+        return self.at < len(self.tokens)
+
+    def wrong(self, expected: str, remedy: str, at: int | None = None) -> FileError:
+        """What to say when the last token, or token `at`, is not what was expected."""
+        at = self.at - 1 if at is None else at
+        got = shown(self.tokens[at]) if at < len(self.tokens) else "the end of the file"
+        return FileError(
+            f"expected {expected}, got {got} in line {self.line(at)} of {self.path}: {remedy}"
+        )
+
+    def line(self, at: int) -> int:
+        """The line of token `at`."""
+        matches = (m for m in TOKEN.finditer(self.text) if not _is_comment(m.group()))
+        match = next(islice(matches, at, None), None)
+        return line_at(self.text, match.start() if match else len(self.text.rstrip()))
+
+    def next(self) -> str:
+        """The next token; "" at the end."""
+        self.at += 1
+        return self.tokens[self.at - 1] if self.at <= len(self.tokens) else ""
+
+    def expect(self, *words: str) -> None:
+        """The next tokens are these."""
+        for word in words:
+            if self.next() != word:
+                raise self.wrong(repr(word), "correct the file")
+
+    def name(self, what: str) -> str:
+        """The next token as a name, without its quotes."""
+        token = self.next()
+        if not token or token in BRACKETS or is_property(token):
+            raise self.wrong(what, "name it")
+        return token[1:-1] if token.startswith('"') else token
+
+    def names(self, what: str, closing: str) -> list[str]:
+        """Names up to a bracket."""
+        end = self._first(closing)
+        plain = self.tokens[self.at : end]
+        if end < len(self.tokens) and not NO_NAME.search("".join(plain)):
+            self.at = end + 1
+            return plain
+        found = []
+        while self.left and self.tokens[self.at] != closing:
+            found.append(self.name(what))
+        self.expect(closing)
+        return found
+
+    def statements(self) -> Iterator[str]:
+        """The first words of what stands in braces; properties are skipped."""
+        self.expect("{")
+        while (word := self.next()) != "}":
+            if not word:
+                raise self.wrong("'}'", "close the block")
+            if not is_property(word):
+                yield word
+
+    def numbers(self) -> "Row":
+        """The tokens up to the next semicolon."""
+        begin, self.at = self.at, self._first(";")
+        words = self.tokens[begin : self.at]
+        values = _values(words)
+        if values is None:
+            bad = next(k for k, word in enumerate(words) if floats(word.encode()) is None)
+            raise self.wrong("a probability or ';'", "write a number such as 0.25", begin + bad)
+        self.expect(";")
+        return Row(values, self.at - 1)
+
+    def _first(self, token: str) -> int:
+        """Where a token comes next, or the end."""
+        try:
+            return self.tokens.index(token, self.at)
+        except ValueError:
+            return len(self.tokens)
+
+
+def _values(words: Sequence[str]) -> "array[float] | None":
+    """What `numbers.floats` says of each word, or None if it says so of one."""
+    text = "".join(words)
+    if "_" in text or not text.isascii():  # Python alone takes 1_000, and digits of any script
+        return None
+    try:
+        values = array("d", map(float, words))
+    except ValueError:
+        return None
+    zeros = set(compress(words, map(not_, values)))
+    return None if any(underflows(zero.encode()) for zero in zeros) else values
+
+
+def is_property(token: str) -> bool:
+    """Whether a token is a whole property, to its semicolon."""
+    return token.startswith("property") and token.endswith(";")
+
+
+def _is_comment(token: str) -> bool:
+    return token.startswith(("//", "/*")) and not _is_open(token)
+
+
+def _is_open(token: str) -> bool:
+    """Whether the file ends within a comment, a name in quotes or a property."""
+    if token.startswith("/*"):
+        return len(token) < 4 or not token.endswith("*/")
+    if token.startswith('"'):
+        return len(token) < 2 or not token.endswith('"')
+    return token.startswith("property") and token[8:9].isspace() and not token.endswith(";")

@@ -1,0 +1,96 @@
+"""A model from a file of any kind that `herded` reads."""
+
+import os
+import re
+from collections.abc import Callable
+
+from herded import io
+from herded.errors import FileError
+from herded.io.number_parser import BOM
+from herded.models.factor_graph import FactorGraph
+from herded.models.lattice import Lattice
+from herded.system.atomic_files import FileInMemory, FilePath, read_bytes
+from herded.system.memory_limits import Size
+
+READERS = {  # in `herded.io`, which imports what it is asked for
+    "uai": "read_uai",
+    "bif": "read_bif",
+    "xmlbif": "read_xmlbif",
+    "npz": "load_model",
+    "safetensors": "load_model",
+}
+KNOWN = "UAI, BIF, XMLBIF, .npz or .safetensors"
+BIF = re.compile(  # after comments
+    rb"(?:\s|//[^\n\r]*|/\*.*?\*/)*+(?:network|variable|probability)\b", re.DOTALL
+)
+SUFFIXES = {f".{name}": name for name in READERS} | {".xml": "xmlbif", ".bifxml": "xmlbif"}
+
+
+def read_model(
+    path: FilePath, format: str | None = None, *, max_memory: Size | None = None
+) -> FactorGraph | Lattice:
+    """Read a model from a file of any format that `herded` knows.
+
+    Parameters
+    ----------
+    path : path-like
+        A .uai, .bif, .xmlbif (also .xml and .bifxml), .npz or .safetensors file. A further .gz is
+        understood for the text formats. Other names, and pipes such as /dev/stdin, are recognised
+        by what is in them.
+    format : {"uai", "bif", "xmlbif", "npz", "safetensors"}, optional
+        The format, where neither name nor content tell it.
+    max_memory : int, float or str, optional
+        Most memory that reading may take, in bytes or as "2G"; by default half of what is free.
+
+    Returns
+    -------
+    FactorGraph or Lattice
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read; the message has the line where reading failed.
+    MemoryLimitError
+        If it is too large.
+
+    Examples
+    --------
+    >>> hd.io.write_uai(hd.ising_grid([[0.0, 1.0]], 0.5), "grid.uai")
+    >>> model = hd.read_model("grid.uai")
+    >>> model.cardinalities
+    array([2, 2])
+    """
+    if format is not None and format not in READERS:
+        known = ", ".join(map(repr, READERS))
+        raise FileError(f"expected format= as one of {known}, got {format!r}")
+    format = format or _format_of_name(path)
+    if format is None:
+        path = FileInMemory(path, read_bytes(path, max_memory, expansion=1))
+        format = _format_of_content(path, path.content)
+    read: Callable[..., FactorGraph | Lattice] = getattr(io, READERS[format])
+    return read(path, max_memory=max_memory)
+
+
+def _format_of_name(path: FilePath) -> str | None:
+    name = os.fspath(path).lower() if isinstance(path, (str, os.PathLike)) else ""
+    return SUFFIXES.get(os.path.splitext(str(name).removesuffix(".gz"))[1])
+
+
+def _format_of_content(path: FilePath, data: bytes) -> str:
+    """The format that the first bytes of a file show."""
+    text = data.removeprefix(BOM)
+    words = text[:2000].split(None, 1)
+    if words and words[0].upper() in (b"MARKOV", b"BAYES"):
+        return "uai"
+    if data.startswith(b"PK"):
+        return "npz"
+    if data[8:9] == b"{" and data[7:8] == b"\0":  # the length of its header, and the header
+        return "safetensors"
+    if words and words[0].startswith(b"<"):
+        return "xmlbif"
+    if BIF.match(text):
+        return "bif"
+    raise FileError(
+        f"expected a model ({KNOWN}) in {path}, got a file of none of these formats: give "
+        "another, or let its name say which it is, such as model.uai"
+    )

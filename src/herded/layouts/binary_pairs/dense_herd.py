@@ -1,0 +1,94 @@
+"""Layout "dense" of herds: any graph of binary variables, its members side by side."""
+
+import itertools
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from herded.layouts.base import Proposal, Task
+from herded.layouts.binary_pairs.arrays import FIELD_BITS, Couplings, field_couplings, sigmoid_table
+from herded.layouts.binary_pairs.dense_herd_sweeps import AT_ONCE, dense_herd
+from herded.layouts.binary_pairs.herd_arrays import finest
+from herded.layouts.general.site_herd import SiteHerdLayout
+from herded.system import memory_limits
+from herded.system.aligned_arrays import lock, starts
+
+MOST = 2**31 - 1  # a field
+COARSE = 22  # bits behind the point of a field, at least if it is rounded
+
+
+class DenseHerdArrays(NamedTuple):
+    """Links by variable, filled up to a multiple of AT_ONCE by couplings of 0."""
+
+    link_start: np.ndarray  # (N + 1,)
+    neighbour: np.ndarray  # uint32
+    coupling: np.ndarray  # int32
+    alone: np.ndarray  # (N,) int32: the field where all neighbours are 0
+    list_of: np.ndarray  # (N,) equal numbers where all neighbours are the same
+    most: np.ndarray  # one number: links of the variable with most of them
+    scale: np.ndarray  # one number: what makes fields of the scale 2^24
+    sigmoid: np.ndarray  # uint32 at scale 2^31, from -23 to 23
+
+
+class DenseHerdLayout(SiteHerdLayout):
+    """Whole-number couplings of 32 bits and an interpolated sigmoid, in `DenseHerdArrays`."""
+
+    kind: ClassVar[str] = "dense"
+    cools: ClassVar[bool] = True
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        """Any scan, where the model is made of couplings."""
+        couplings, reason = field_couplings(task.graph)
+        if couplings is None:
+            return reason
+        bits = finest(couplings, FIELD_BITS, MOST, COARSE)
+        if bits is None:
+            return "its fields are too wide for 32 bits"
+        need = 8.0 * len(couplings.first) + 20.0 * AT_ONCE * len(task.free) + 2.0**17
+        need += 4.0 * len(task.free) * (task.draw.members + 32)  # masks, while sweeps run
+        if not forced and not memory_limits.fits(need, task.max_memory):
+            return "its links would be large"
+        return cls.of(task, need, lambda: compile_dense(couplings, bits))
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return tuple(self.arrays)
+
+    def kernel(self) -> Callable[..., None]:
+        return partial(dense_herd, self.arrays)
+
+
+def compile_dense(c: Couplings, bits: int) -> DenseHerdArrays:
+    """Lay the couplings out by variable."""
+    n = len(c.alone)
+    degree = np.bincount(c.first, minlength=n)
+    link_start = starts(-(-degree // AT_ONCE) * AT_ONCE)
+    at = link_start[c.first] + np.arange(len(c.first)) - np.searchsorted(c.first, c.first)
+    neighbour, coupling = np.zeros(link_start[-1], np.uint32), np.zeros(link_start[-1], np.int32)
+    neighbour[at], coupling[at] = c.second, rounded(c.coupling, bits)
+    alone = rounded(c.alone, bits).astype(np.int32)
+    most, scale = (
+        np.array([np.diff(link_start).max(initial=0)]),
+        np.array([2.0 ** (FIELD_BITS - bits)]),
+    )
+    lists = number_lists(neighbour, link_start)
+    found = DenseHerdArrays(
+        link_start, neighbour, coupling, alone, lists, most, scale, sigmoid_table()
+    )
+    return lock(found)
+
+
+def rounded(fixed: np.ndarray, bits: int) -> np.ndarray:
+    """Whole numbers at scale 2^24 as whole numbers at scale 2^bits."""
+    shift = FIELD_BITS - bits
+    return (fixed + (1 << shift >> 1)) >> shift
+
+
+def number_lists(neighbour: np.ndarray, link_start: np.ndarray) -> np.ndarray:
+    """A number for each variable, the same for those with the same neighbours."""
+    numbers: dict[bytes, int] = {}
+    pairs = itertools.pairwise(link_start.tolist())
+    lists = (neighbour[a:b].tobytes() for a, b in pairs)
+    return np.array([numbers.setdefault(one, len(numbers)) for one in lists], np.int64)

@@ -1,0 +1,237 @@
+"""Layout "field" of herds: sparse graphs of binary variables, blocks of one colour side by side."""
+
+import itertools
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, cast
+
+import numpy as np
+
+from herded.draws.protocol import Step
+from herded.draws.systematic import TogetherDraw, orders
+from herded.layouts.base import Proposal, Task
+from herded.layouts.binary_pairs.arrays import field_couplings
+from herded.layouts.binary_pairs.herd_arrays import (
+    COARSE,
+    COOLED,
+    FINEST,
+    LANES,
+    LARGEST_ERROR,
+    MOST,
+    WORD,
+    compile_lanes,
+    find_lanes,
+    finest,
+    law_error,
+    pack_members,
+    sigmoid_of_field,
+)
+from herded.layouts.binary_pairs.herd_sweeps import field_herd_sweeps
+from herded.layouts.herd_base import HerdLayout
+from herded.layouts.packing.member_bits import ALL, BitPlaces, spread
+from herded.layouts.state import State
+from herded.system import memory_limits
+from herded.system.numerics.counter_rng import draws
+from herded.system.threads import run_jobs, shares, workers
+
+BY_COLOUR = ("sequential", "checkerboard", "colour")  # scans that say no more than "in some order"
+VISIT = 16  # couplings: a visit takes as long as to sum so many, beside those it sums
+IDLE = 3  # with so many times the work that is needed it is still faster than layout "dense"
+FEW = LANES // IDLE  # variables that leave even a single block too empty, however they are coupled
+WAIT = 8  # times the work that is worth a thread elsewhere: all wait after every colour
+NO_PHASES = np.zeros(0, np.uint16)
+Range = tuple[int, int]  # [from, to)
+
+
+class FieldHerdState(NamedTuple):
+    """What kernels change."""
+
+    x: np.ndarray  # (n_stored * words,) uint64
+    phases: np.ndarray  # (blocks * 2 * LANES,) uint16 if they are kept, else empty
+    tally: np.ndarray
+    ones: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FieldHerdLayout(HerdLayout):
+    """Whole-number couplings of 16 bits and a tabulated sigmoid, in `FieldHerdArrays`."""
+
+    bits: int  # behind the point of fields
+    colours: np.ndarray  # (colours + 1,) which block is the first of each
+    scalar: bool = True
+
+    kind: ClassVar[str] = "field"
+    any_size: ClassVar[bool] = True
+    cools: ClassVar[bool] = True
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        """Any scan that does not name an order, where blocks of one colour are well filled."""
+        if not (isinstance(task.scan, str) and task.scan in BY_COLOUR):
+            return f"the scan is {task.scan!r:.40}, and its variables are visited by colour"
+        if not forced and 0 < task.free.sum() <= FEW:
+            return "its colours have too few variables each"
+        couplings, reason = field_couplings(task.graph)
+        if couplings is None:
+            return reason
+        bits = finest(couplings, FINEST, MOST, COARSE)
+        if bits is None:
+            return "its fields are too wide for 16 bits"
+        error = law_error(couplings, bits)
+        if error > 0 and error * max(1.0, task.beta) ** 2 > LARGEST_ERROR:
+            return "its couplings would be rounded too coarsely to 16 bits"
+        lanes = find_lanes(couplings, task.free)
+        work = len(couplings.first) + VISIT * int(task.free.sum())
+        if not forced and lanes.size + VISIT * LANES * len(lanes.rows) > IDLE * work:
+            return "its colours have too few variables each"
+        draw = cast(TogetherDraw, task.draw)
+        words = -(-draw.members // WORD)
+        chain = 8.0 * (len(lanes.rows) * LANES + 1) * (2 * words + 3)  # with an earlier state
+        need = chain + lanes.bytes + 2.0 * len(task.free) * draw.members  # and starts to pack
+        if not forced and not memory_limits.fits(need, task.max_memory):
+            return "its links would be large"
+        return Proposal(
+            kind=cls.kind,
+            memory=need,
+            chain_memory=chain,
+            grows=False,
+            least_block=1,
+            check=task.limit(need, "couplings and the states of a herd"),
+            make=lambda: cls(
+                model=task.model,
+                arrays=compile_lanes(couplings, lanes, bits),
+                memory=need,
+                chain_memory=chain,
+                members=draw.members,
+                kept=draw.kept,
+                bits=bits,
+                colours=lanes.colours,
+            ),
+        )
+
+    @cached_property
+    def n_stored(self) -> int:
+        """Blocks may have idle lanes; a last place is that of all known variables."""
+        return len(self.arrays.alone) + 1
+
+    @cached_property
+    def words(self) -> int:
+        return -(-self.members // WORD)
+
+    @cached_property
+    def sample_size(self) -> int:
+        return self.n_stored * self.words
+
+    @property
+    def sample_type(self) -> Any:
+        return np.uint64
+
+    @cached_property
+    def parts(self) -> int:
+        """Blocks of the largest colour: threads share them."""
+        return int(np.diff(self.colours).max(initial=1))
+
+    @cached_property
+    def work(self) -> np.ndarray:
+        """(blocks,) what they take, in updates of a thread that need not wait for others."""
+        visits = LANES * self.members * (VISIT + np.diff(self.arrays.row_start))
+        work: np.ndarray = visits // (VISIT * WAIT)
+        return work
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return (*self.arrays[:-1], sigmoid_of_field(self.bits))  # `shared` follows from the others
+
+    def unstore(self, stored: np.ndarray) -> np.ndarray:
+        return stored[..., self.arrays.place]
+
+    def pack(self, states: np.ndarray) -> np.ndarray:
+        return pack_members(states, self.arrays.place, self.n_stored)
+
+    @cached_property
+    def places(self) -> BitPlaces:
+        """Of free variables; known ones have no place of their own."""
+        return BitPlaces.of(self.arrays.place, 1)
+
+    @property
+    def bit_places(self) -> BitPlaces | None:
+        """None where a known variable has more states than a bit can tell."""
+        return self.places if self.width == 2 else None
+
+    def words_of(self, block: np.ndarray, first: int = 0, last: int | None = None) -> np.ndarray:
+        words = self.places.words_of(block, self.members, first, last)
+        words[..., self.model.evidence == 1] = ALL
+        return words
+
+    def members_of(self, block: np.ndarray) -> np.ndarray:
+        return self._spread(self.places.words_of(block, self.members), self.members)
+
+    def some_members_of(self, block: np.ndarray, first: int, last: int) -> np.ndarray:
+        words = self.places.words_of(block, self.members, first // WORD, -(-last // WORD))
+        if first % WORD:
+            words >>= np.uint64(first % WORD)
+        return self._spread(words, last - first)
+
+    def _spread(self, words: np.ndarray, members: int) -> np.ndarray:
+        """The states of members, known variables included."""
+        states = spread(words, members)
+        known = self.model.evidence >= 0
+        states = states.astype(self.state_type, copy=False)
+        states[..., known] = self.model.evidence[known]
+        return states
+
+    def fill(self, block: np.ndarray, state: State) -> None:
+        """Nothing: samples are copies of the whole herd."""
+
+    def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
+        phases = 2 * len(self.arrays.alone)
+        return {"phases": (draws(key, phases) >> np.uint64(48)).astype(np.uint16)}
+
+    def sweep(
+        self,
+        state: State,
+        block: np.ndarray,
+        step: Step,
+        betas: np.ndarray | None = None,
+        pool: Executor | None = None,
+    ) -> None:
+        m = FieldHerdState(state.x, state.own.get("phases", NO_PHASES), state.tally, state.ones)
+        heat = None if betas is None else betas * 2.0 ** (COOLED - self.bits)
+        table = sigmoid_of_field(self.bits if betas is None else COOLED)
+        tables = tuple(orders(n).reshape(-1) for n in (self.words, 4, 16))
+        arguments = self.arrays, table, tables, step, heat, self.members, self.width, m, block
+        for jobs in self.jobs(len(block), pool):
+            run_jobs(lambda job: field_herd_sweeps(*arguments, *job), jobs, pool)
+        state.sweep += len(block)
+
+    def jobs(self, sweeps: int, pool: Executor | None) -> Iterator[list[tuple[Range, Range]]]:
+        """Sweeps and blocks of jobs that run at once, one colour after another; or all in one."""
+        blocks = len(self.arrays.row_start) - 1
+        threads = workers(pool, sys.maxsize)
+        if pool is not None and threads not in self.by_threads:
+            self.by_threads[threads] = self.share(pool)
+        parts = self.by_threads.get(threads, [])
+        if max(map(len, parts), default=1) <= 1:
+            yield [((0, sweeps), (0, blocks))]
+        else:
+            for s in range(sweeps):
+                for ranges in parts:
+                    yield [((s, s + 1), one) for one in ranges]
+
+    @cached_property
+    def by_threads(self) -> dict[int, list[list[Range]]]:
+        """What `share` said for so many threads: to ask again at every call took a fifth of it."""
+        return {}
+
+    def share(self, pool: Executor) -> list[list[Range]]:
+        """The blocks of each colour, as threads share them; small colours go together."""
+        parts: list[list[Range]] = []
+        for first, last in itertools.pairwise(self.colours.tolist()):
+            ranges = [(first + a, first + b) for a, b in shares(self.work[first:last], pool)]
+            if len(ranges) == 1 and parts and len(parts[-1]) == 1:
+                parts[-1] = [(parts[-1][0][0], last)]
+            else:
+                parts.append(ranges)
+        return parts

@@ -1,0 +1,225 @@
+"""Herds of binary variables with pair interactions: variables of one colour lie side by side.
+
+    pi(X_i = 1 | x) = sigmoid(field_i),   field_i = alone_i + sum over neighbours j of J_ij x_j
+
+No two variables of one colour are neighbours, so that a block of LANES of them moves at once, each
+in a lane of a register; the members of a herd are bits of words. Fields are whole numbers of 16
+bits, at the finest scale 2^k at which none overflows. Couplings are known to 2^-24. At every visit
+each is rounded to that scale at random, up with the probability that makes the rounding unbiased
+(`layouts.binary_pairs.herd_rounding`). Fields are then off by a few steps and right on average, and
+the law of a member is the sigmoid averaged over these errors: `law_error` bounds what is left of
+second order. P(x = 1) is looked up at scale 2^31 and rounded at random to 15 bits.
+
+A block has as many rows of neighbours as its variable with the most of them; the others are
+filled up with couplings of 0. Variables of a colour are sorted by their number of neighbours, which
+keeps blocks lean.
+"""
+
+import math
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.draws.fixed_point import fixed_scalar
+from herded.layouts.binary_pairs.arrays import FIELD_BITS, Couplings
+from herded.layouts.visit_order import colour
+from herded.system.aligned_arrays import aligned, lock, starts
+from herded.system.compilation.jit import jit
+
+LANES = 64  # variables of a block: two registers of AVX-512, four of AVX2
+WORD = 64  # members of a word
+FINEST, COARSE = 14, 10  # bits behind the point of a field: at most, and at least if it is rounded
+COOLED = 10  # bits behind the point of a field times an inverse temperature: certain at both ends
+MOST = 2**15 - 1  # a field
+LARGEST_ERROR = 2.0**-20  # of the law of a member, by rounded couplings
+DEPENDENCE = 1.05  # of roundings on each other: it is at most 1.01 in `tests/test_precision.py`
+FEWEST = 32  # rows of such blocks: with fewer, tables take as many additions as they save
+
+
+class FieldHerdArrays(NamedTuple):
+    """Rows of neighbours by block, lane by lane; what is clamped is in `alone`."""
+
+    row_start: np.ndarray  # (blocks + 1,) where the rows of each block start, an even number each
+    neighbour: np.ndarray  # (rows * LANES,) uint32 places; any place where the coupling is 0
+    coupling: np.ndarray  # (rows * LANES,) int16, rounded down
+    coupling_rest: np.ndarray  # (rows * LANES,) uint16: what is left of it, at scale 2^16
+    alone: np.ndarray  # (blocks * LANES,) int16: the field where all neighbours are 0, rounded down
+    alone_rest: np.ndarray  # (blocks * LANES,) uint16
+    place: np.ndarray  # (N,) where variables are stored; that of known ones is behind all others
+    shared: np.ndarray  # (blocks,) whether all lanes have the same neighbours, FEWEST or more
+
+
+class Adjacency(NamedTuple):
+    """A graph as `colour` reads it."""
+
+    cardinalities: np.ndarray
+    neighbour_start: np.ndarray
+    neighbour: np.ndarray
+
+
+class Lanes(NamedTuple):
+    """Which variable goes where."""
+
+    place: np.ndarray  # (N,)
+    rows: np.ndarray  # (blocks,) how many rows of neighbours each needs
+    colours: np.ndarray  # (colours + 1,) which block is the first of each
+
+    @property
+    def size(self) -> int:
+        """Couplings with those that fill up rows."""
+        return int(self.rows.sum()) * LANES
+
+    @property
+    def bytes(self) -> float:
+        """Memory of `FieldHerdArrays` and of the table of the sigmoid."""
+        return 8.0 * self.size + 8.0 * (len(self.rows) * (LANES + 2) + len(self.place)) + 2.0**18
+
+
+def finest(c: Couplings, bits: int, most: int, least: int) -> int | None:
+    """Bits behind the point of fields, as many as `bits` if nothing is then beyond `most`.
+
+    Every coupling may be rounded up or down. None where fewer than `least` bits are left, unless
+    all couplings are whole numbers of such steps.
+    """
+    for behind in range(bits, -FIELD_BITS, -1):
+        (alone, alone_rest), (coupling, rest) = split(c.alone, behind), split(c.coupling, behind)
+        up, alone_up = coupling + (rest > 0), alone + (alone_rest > 0)
+        high, low = alone_up.copy(), alone.copy()
+        np.add.at(high, c.first, np.maximum(up, 0))
+        np.add.at(low, c.first, np.minimum(coupling, 0))
+        ends = high, -low, up, -coupling
+        if max(end.max(initial=0) for end in ends) <= most:
+            whole = not alone_rest.any() and not rest.any()
+            return behind if behind >= least or whole else None
+    return None
+
+
+def law_error(c: Couplings, bits: int) -> float:
+    """How far conditionals can be off on average where couplings are rounded to 2^-bits at random.
+
+    An error of the field of mean 0 and variance v changes the mean of the sigmoid by less than
+    v / 2 times its largest second derivative, which is 1 / (6 sqrt(3)). Roundings of neighbours
+    follow from each other (`round_row`), so that v is not quite the sum of their variances:
+    `DEPENDENCE` times it is an upper bound.
+    """
+    step = 1 << max(0, FIELD_BITS - bits)
+    share, alone = c.coupling % step / step, c.alone % step / step
+    variance = alone * (1 - alone)
+    variance += np.bincount(c.first, share * (1 - share), minlength=len(alone))
+    second_order = variance.max(initial=0.0) / (12 * math.sqrt(3.0)) * 4.0**-bits
+    error: float = DEPENDENCE * second_order
+    return error
+
+
+def split(fixed: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
+    """Whole numbers at scale 2^24 as whole numbers at scale 2^bits, rounded down, and the rest."""
+    shift = FIELD_BITS - bits
+    down = fixed >> shift
+    return down, fixed - (down << shift)
+
+
+def find_lanes(c: Couplings, free: np.ndarray) -> Lanes:
+    """Colour the graph, those with most neighbours first, and fill blocks colour by colour."""
+    n = len(free)
+    degree = np.bincount(c.first, minlength=n)
+    order = np.argsort(-degree, kind="stable")
+    rank = np.empty(n, np.int64)
+    rank[order] = np.arange(n)
+    edges = np.argsort(rank[c.first] * n + rank[c.second])  # faster than np.lexsort
+    start = starts(degree[order])
+    colours = colour(Adjacency(np.full(n, 2), start, rank[c.second][edges]))[rank]
+    visited = np.lexsort((degree, colours))
+    visited = visited[free[visited]]
+    sizes = np.bincount(colours[visited])
+    first_block = starts(-(-sizes // LANES))
+    within = np.arange(len(visited)) - starts(sizes)[colours[visited]]
+    blocks = int(first_block[-1])
+    place = np.full(n, blocks * LANES)
+    place[visited] = first_block[colours[visited]] * LANES + within
+    rows = np.zeros(blocks, np.int64)
+    np.maximum.at(rows, place[visited] // LANES, degree[visited])
+    return Lanes(place, (rows + 1) // 2 * 2, first_block)
+
+
+def compile_lanes(c: Couplings, lanes: Lanes, bits: int) -> FieldHerdArrays:
+    """Lay couplings out where their variables are."""
+    place, row_start = lanes.place, starts(lanes.rows)
+    free = place < len(lanes.rows) * LANES
+    alone = aligned((len(lanes.rows) * LANES,), np.int16)
+    alone_rest = aligned((len(lanes.rows) * LANES,), np.uint16)
+    down, left = split(c.alone, bits)
+    alone[place[free]], alone_rest[place[free]] = down[free], rest_of_step(left, bits)[free]
+    block, lane = np.divmod(place[c.first], LANES)
+    nth = np.arange(len(c.first)) - starts(np.bincount(c.first, minlength=len(place)))[c.first]
+    at = (row_start[block] + nth) * LANES + lane
+    neighbour, coupling = aligned((lanes.size,), np.uint32), aligned((lanes.size,), np.int16)
+    coupling_rest = aligned((lanes.size,), np.uint16)
+    down, left = split(c.coupling, bits)
+    neighbour[at], coupling[at], coupling_rest[at] = (
+        place[c.second],
+        down,
+        rest_of_step(left, bits),
+    )
+    shared = find_shared(row_start, neighbour, (coupling != 0) | (coupling_rest != 0))
+    return lock(
+        FieldHerdArrays(
+            row_start, neighbour, coupling, coupling_rest, alone, alone_rest, place, shared
+        )
+    )
+
+
+def rest_of_step(left: np.ndarray, bits: int) -> np.ndarray:
+    """What `split` has left, at scale 2^16 of a step; a step that has more bits leaves nothing."""
+    return left << max(0, 16 - (FIELD_BITS - bits))
+
+
+def find_shared(row_start: np.ndarray, neighbour: np.ndarray, coupling: np.ndarray) -> np.ndarray:
+    """Blocks of long lists in which a row's neighbour is that of the first lane or does nothing."""
+    near, idle = neighbour.reshape(-1, LANES), coupling.reshape(-1, LANES) == 0
+    alike = ((near == near[:, :1]) | idle).all(axis=1)
+    rows = np.diff(row_start)
+    ends = starts(alike)[row_start]  # rows that are alike before each block
+    found: np.ndarray = (np.diff(ends) == rows) & (rows >= FEWEST)
+    return found
+
+
+@cache
+def sigmoid_of_field(bits: int) -> np.ndarray:
+    """p at scale 2^31 by fields at scale 2^bits, as unsigned numbers of 16 bits."""
+    table = np.empty(2**16, np.uint32)
+    _fill_sigmoid_of_field(table, 2.0**bits)
+    table.flags.writeable = False
+    return table
+
+
+@jit
+def _fill_sigmoid_of_field(table, scale):
+    for index in range(len(table)):
+        field = index - 2**16 if index >= 2**15 else index
+        table[index] = fixed_scalar(0.0, field / scale, 1.0)
+
+
+@jit
+def multiplier(value, bits):
+    """m and shift with m / 2^shift = value, where m has so many bits; fewer if the value is tiny.
+
+    The largest m without a shift stands for all larger values, and for infinity.
+    """
+    most, shift = 2.0**bits - 1.0, 0
+    if value >= most:
+        return np.int64(most), np.int64(0)
+    while value < 2.0 ** (bits - 1) and shift < 2 * bits:
+        value *= 2.0
+        shift += 1
+    return np.int64(value + 0.5), np.int64(shift)
+
+
+def pack_members(states: np.ndarray, place: np.ndarray, stored: int) -> np.ndarray:
+    """States 0 and 1 (members, N) as words: those of one place lie beside each other."""
+    members, words = len(states), -(-len(states) // WORD)
+    bits = np.zeros((stored, words * WORD), np.uint8)
+    bits[place, :members] = states.T
+    bits[-1] = 0  # the place of known variables
+    packed = np.packbits(bits, axis=1, bitorder="little")
+    return packed.view("<u8").astype(np.uint64).reshape(-1)

@@ -1,0 +1,146 @@
+"""Phases of lanes that are variables: members of herds move them one after another.
+
+A lane has two phases: one for p below 1/2 and one for the others. Members that expect the same make
+up for each other so, and energies have less noise than those of independent chains; with one phase
+they would have more. Where those below 1/2 expect a 1 or more among them, fresh phases are one all
+the same: that of the others begins where theirs will end, as if they had all drawn first, and the
+herd's number of ones is one rounded sum. Where they do not, members of exactly 1/2 take turns
+between both sides. (`draws.systematic` says why.)
+
+Sums wrap at 2^16 and p is at scale 2^15: a carry is a change of the top bit, need not be taken
+away, and p = 1 exists. Carries tell the sum of all p: carries * 2^15 + last phases - first phases.
+"""
+
+import numpy as np
+
+from herded.draws.systematic_lanes import lane_bits
+from herded.layouts.binary_pairs.herd_arrays import LANES
+from herded.system.compilation.jit import jit
+
+I2, U, U4, Z = np.int16, np.uint16, np.uint32, np.uint64
+L, L2, L3, L4 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES)
+L5, L6, L7, L8 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES), Z(8 * LANES)
+_1, _2, _4, _8, _32 = Z(1), Z(2), Z(4), Z(8), Z(32)
+PHASE, HALF, MORE = U(0x7FFF), U(0x4000), U(0x4001)
+_C, ENOUGH, MUCH = U(4), U(2**11), U(2**15)
+
+
+@jit
+def draw_phases(key, phase):
+    """Uniform phases, low ones and then high ones; their top bits do not matter."""
+    a, b = U4(key), U4(key >> _32)
+    for j in range(L):
+        both = lane_bits(a, b, U4(j))
+        phase[j] = U(both >> U4(16))
+        phase[L + j] = U(both)
+
+
+@jit
+def load_phases(phases, at, phase):
+    """The phases of a block where they were left."""
+    for j in range(L2):
+        phase[j] = phases[at + j]
+
+
+@jit
+def save_phases(phases, at, phase):
+    """Keep the phases of a block."""
+    for j in range(L2):
+        phases[at + j] = phase[j]
+
+
+@jit
+def sum_below(p, at, below):
+    """Add those p of sixteen members that are below 1/2: sums that wrap, and behind them coarser
+    ones at scale 2^11, which end at 16."""
+    for j in range(L):
+        o, q = at + j, at + L8 + j
+        a = four_below(p[o], p[o + L], p[o + L2], p[o + L3])
+        b = four_below(p[o + L4], p[o + L5], p[o + L6], p[o + L7])
+        c = four_below(p[q], p[q + L], p[q + L2], p[q + L3])
+        d = four_below(p[q + L4], p[q + L5], p[q + L6], p[q + L7])
+        below[j] = U(below[j] + U(U(a + b) + U(c + d)))
+        coarse = U(U(U(a >> _C) + U(b >> _C)) + U(U(c >> _C) + U(d >> _C)))
+        below[L + j] = min(U(below[L + j] + coarse), MUCH)
+
+
+@jit
+def four_below(a, b, c, d):
+    """The sum of those of four p that are below 1/2."""
+    a, b = a if a < HALF else U(0), b if b < HALF else U(0)
+    c, d = c if c < HALF else U(0), d if d < HALF else U(0)
+    return U(U(a + b) + U(c + d))
+
+
+@jit
+def go_on(phase, below):
+    """High phases begin where low ones will end, in lanes whose sums of what is below are 1.
+
+    The coarse sums give way to the least p that moves the high phase at odd places of the order.
+    """
+    for j in range(L):
+        end, one = U(phase[j] + below[j]), below[L + j] >= ENOUGH
+        phase[L + j] = end if one else phase[L + j]
+        below[L + j] = HALF if one else MORE
+
+
+@jit
+def add_phases(phase, total):
+    """The sum of both phases of each lane."""
+    for j in range(L):
+        total[j] = U(U(phase[j] & PHASE) + U(phase[L + j] & PHASE))
+
+
+@jit
+def add(low, high, new, p, least, bit):
+    """One member, whose bit is `bit`: the phases and the word so far.
+
+    It moves the high phase from p = `least` on.
+    """
+    above = p >= least
+    a = low if above else U(low + p)
+    b = U(high + p) if above else high
+    moved = U(U(low ^ a) | U(high ^ b))
+    return a, b, U(new | (bit if I2(moved) < I2(0) else U(0)))
+
+
+@jit
+def carry(p, phase, least, out, to, k, i):
+    """Add the p of sixteen members to the phases of all lanes; carries are the new states.
+
+    Behind the sums of `go_on`, `least` has the least p at odd places that moves the high phase.
+    """
+    k0, k1, k2, k3 = k[i], k[i + _1], k[i + _2], k[i + Z(3)]
+    k4, k5, k6, k7 = k[i + _4], k[i + Z(5)], k[i + Z(6)], k[i + Z(7)]
+    k8, k9, ka, kb = k[i + _8], k[i + Z(9)], k[i + Z(10)], k[i + Z(11)]
+    kc, kd, ke, kf = k[i + Z(12)], k[i + Z(13)], k[i + Z(14)], k[i + Z(15)]
+    for j in range(L):
+        o, more = i * L + j, least[L + j]
+        a, b, new = add(phase[j], phase[L + j], U(0), p[o], HALF, k0)
+        a, b, new = add(a, b, new, p[o + L], more, k1)
+        a, b, new = add(a, b, new, p[o + L2], HALF, k2)
+        a, b, new = add(a, b, new, p[o + L3], more, k3)
+        a, b, new = add(a, b, new, p[o + L4], HALF, k4)
+        a, b, new = add(a, b, new, p[o + L5], more, k5)
+        a, b, new = add(a, b, new, p[o + L6], HALF, k6)
+        a, b, new = add(a, b, new, p[o + L7], more, k7)
+        o += L8
+        a, b, new = add(a, b, new, p[o], HALF, k8)
+        a, b, new = add(a, b, new, p[o + L], more, k9)
+        a, b, new = add(a, b, new, p[o + L2], HALF, ka)
+        a, b, new = add(a, b, new, p[o + L3], more, kb)
+        a, b, new = add(a, b, new, p[o + L4], HALF, kc)
+        a, b, new = add(a, b, new, p[o + L5], more, kd)
+        a, b, new = add(a, b, new, p[o + L6], HALF, ke)
+        a, b, new = add(a, b, new, p[o + L7], more, kf)
+        phase[j] = a
+        phase[L + j] = b
+        out[to + j] = new
+
+
+@jit
+def add_up(tally, here, phase, begin, carries):
+    """Add the sums of the members' conditionals, at scale 2^31."""
+    for j in range(L):
+        last = np.int64(phase[j] & PHASE) + np.int64(phase[L + j] & PHASE)
+        tally[here + j] += ((carries[j] << 15) + last - np.int64(begin[j])) << 16

@@ -1,0 +1,275 @@
+"""Sweeps of a herd in which lanes are variables of one colour, and members are bits of words.
+
+A visit of a block finds the fields of sixteen members of all its lanes and looks their p up, until
+it has those of the whole herd. Then the members draw with the phases of the lanes, one after
+another (`layouts.binary_pairs.herd_phases`).
+
+The members of a block come in an order that is drawn at each visit: words at random, then groups of
+sixteen, then members, all by `orders`. It is common to all lanes. So that lanes do not agree on
+which members are 1, every lane exchanges members within each word first: in six rounds (a
+butterfly), member k with member k + d or not, d = 1, 2, .. 32, by a random bit each. Neighbours'
+words are changed so when they are read, and the new word is changed back when it is stored. Where
+all lanes have the same neighbours, fields are changed so instead
+(`layouts.binary_pairs.shared_neighbour_fields`).
+
+Loops over lanes have a literal length, unsigned indices, and every sum is cast: only so they are
+vectorised in 16 bits.
+"""
+
+import numpy as np
+
+from herded.draws.systematic import order_rows
+from herded.draws.systematic_lanes import lane_bits
+from herded.layouts.binary_pairs.herd_arrays import LANES, WORD
+from herded.layouts.binary_pairs.herd_phases import (
+    HALF,
+    add_phases,
+    add_up,
+    carry,
+    draw_phases,
+    go_on,
+    load_phases,
+    save_phases,
+    sum_below,
+)
+from herded.layouts.binary_pairs.herd_rounding import (
+    cool,
+    draw_factors,
+    look_up,
+    round_couplings_of_block,
+)
+from herded.layouts.binary_pairs.shared_neighbour_fields import (
+    AT_ONCE,
+    exchange_fields,
+    fields_of_all,
+    number_states,
+    take_fields,
+)
+from herded.layouts.general.site_herd_sweeps import count_ones
+from herded.system.compilation.jit import jit
+from herded.system.numerics.counter_rng import draw
+
+I2, I4, U, U4, Z = np.int16, np.int32, np.uint16, np.uint32, np.uint64
+GROUP = 16  # members whose words are 16 bits
+L, L2, L3, L4 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES)
+L5, L6, L7, L8 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES), Z(8 * LANES)
+_0, _1, _2, _4, _8, _16, _32, _48 = Z(0), Z(1), Z(2), Z(4), Z(8), Z(16), Z(32), Z(48)
+
+
+@jit
+def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, when, part):
+    """Sweeps `when` [from, to) of a block of samples, over blocks of lanes `part` [from, to).
+
+    `betas` is None, or what fields are multiplied by.
+    """
+    row_start, neighbour = a.row_start, a.neighbour
+    x, phases, tally, ones, shared = m.x, m.phases, m.tally, m.ones, a.shared
+    of_words, of_groups, of_members = orders
+    words, blocks = Z((members + WORD - 1) // WORD), len(row_start) - 1
+    begins, ends = Z(part[0]) * L * words, Z(part[1]) * L * words
+    if part[1] == blocks:
+        ends = Z(len(x))  # the last place is behind all blocks
+    most = _0
+    for b in range(part[0], part[1]):
+        most = max(most, Z(row_start[b + 1] - row_start[b]) * L)
+    near, halves, coupling = np.empty(most, Z), np.empty(_4 * most, U), np.empty(most, I2)
+    alone, random = np.empty(LANES, I2), np.empty(LANES, U)
+    chance, found = np.empty(LANES, U4), np.empty(LANES, U4)
+    factors, dither = np.empty(LANES, I4), np.empty(LANES, I4)
+    four_f, p = np.empty(GROUP * LANES // 4, Z), np.empty(words * Z(WORD * LANES), U)
+    f = four_f.view(I2)
+    bits, slots, turns = np.empty(words * Z(WORD), U), np.empty(GROUP, Z), np.empty(words * _4, Z)
+    phase, begin, carries = np.empty(2 * LANES, U), np.empty(LANES, U), np.empty(LANES, np.int64)
+    out, mix, below = np.empty(4 * LANES, U), np.empty(words * L6, Z), np.empty(2 * LANES, U)
+    all_fields, tables = np.zeros(WORD * LANES, I2), np.empty(4 * 16 * LANES, I2)
+    states = np.empty((most // L + Z(AT_ONCE)) * Z(WORD // 4), np.uint8)
+    rest = np.empty(AT_ONCE * LANES, I2)
+    for s in range(when[0], when[1]):
+        for b in range(part[0], part[1]):
+            first, rows, here = Z(row_start[b]) * L, Z(row_start[b + 1] - row_start[b]), Z(b) * L
+            name = Z(run.sweep + s) * Z(blocks) + Z(b)
+            if len(phases):
+                load_phases(phases, _2 * here, phase)
+            else:
+                draw_phases(draw(run.key, name), phase)
+            for j in range(L):
+                below[j] = U(0)
+                below[L + j] = U(0) if not len(phases) else HALF
+            visit = draw(run.phase_key, name)
+            rounding = draw(visit, words * Z(6))  # further names of the visit are below
+            round_couplings_of_block(
+                a, first, rows, here, rounding, coupling, alone, random, chance
+            )
+            if betas is not None:
+                shift = draw_factors(betas[s], rounding, factors, dither)
+            r, q = order_rows(visit, len(of_words) // words, words)
+            for n in range(words):
+                word, mine = Z(of_words[r + Z(of_words[q + n])]), n * L6
+                left = Z(members) - word * Z(WORD)
+                draw_exchanges(draw(visit, words + word), left, mix, mine)
+                if shared[b]:
+                    number_states(x, words, word, neighbour, first, rows, states)
+                    last = min(left, Z(WORD))
+                    fields_of_all(all_fields, alone, coupling, rows, rest, states, tables, last)
+                    exchange_fields(all_fields, mix, mine, out)
+                else:
+                    gather(x, words, word, neighbour, first, rows, mix, mine, near, halves, most)
+                t, u = order_rows(draw(visit, word), len(of_groups) // 4, 4)
+                for turn in range(n * _4, n * _4 + _4):
+                    g, i = Z(of_groups[t + Z(of_groups[u + turn % _4])]), turn * _16
+                    turns[turn] = g
+                    if g * _16 >= left:
+                        continue
+                    choice = draw(visit, words + words + word * _4 + g)
+                    order_bits(choice, of_members, bits, i, slots)
+                    if shared[b]:
+                        take_fields(f, all_fields, g, slots)
+                    else:
+                        for o in range(_0, _16, _8):
+                            k = i + o
+                            fields(
+                                f, o * L, halves, g * most, coupling, alone, rows,
+                                bits[k], bits[k + _1], bits[k + _2], bits[k + Z(3)],
+                                bits[k + _4], bits[k + Z(5)], bits[k + Z(6)], bits[k + Z(7)],
+                            )  # fmt: skip
+                    if betas is not None:
+                        cool(f, factors, shift, dither)
+                    live = U((_1 << min(left - g * _16, _16)) - _1)
+                    look_up(four_f, p, i, table, bits, live, chance, found)
+                    if not len(phases):
+                        sum_below(p, i * L, below)
+            if not len(phases):
+                go_on(phase, below)
+            add_phases(phase, begin)
+            for j in range(L):
+                carries[j] = 0
+            for n in range(words):
+                word = Z(of_words[r + Z(of_words[q + n])])
+                for j in range(L4):
+                    out[j] = U(0)
+                for turn in range(n * _4, n * _4 + _4):
+                    if word * Z(WORD) + turns[turn] * _16 < Z(members):
+                        carry(p, phase, below, out, turns[turn] * L, bits, turn * _16)
+                put(x, here, words, word, mix, n * L6, out, carries)
+            if len(phases):
+                save_phases(phases, _2 * here, phase)
+            if len(ones):
+                for j in range(L):
+                    count_ones(ones, width, here + j, np.int64(members), carries[j])
+            if len(tally):
+                add_up(tally, here, phase, begin, carries)
+        if block.shape[1]:
+            for i in range(begins, ends):
+                block[s, i] = x[i]
+
+
+@jit
+def draw_exchanges(key, left, mix, at):
+    """Which members of each lane change places, in six rounds; spare bits stay where they are."""
+    a, b = U4(key), U4(key >> _32)
+    live = ~_0 if left >= Z(WORD) else (_1 << left) - _1
+    both1, both2, both4 = live & (live >> _1), live & (live >> _2), live & (live >> _4)
+    both8, both16, both32 = live & (live >> _8), live & (live >> _16), live & (live >> _32)
+    for j in range(L):
+        i = U4(U4(j) * U4(6))
+        o = at + j
+        mix[o] = firsts(lane_bits(a, b, i), U4(1), U4(0x55555555)) & both1
+        mix[o + L] = firsts(lane_bits(a, b, U4(i + U4(1))), U4(2), U4(0x33333333)) & both2
+        mix[o + L2] = firsts(lane_bits(a, b, U4(i + U4(2))), U4(4), U4(0x0F0F0F0F)) & both4
+        mix[o + L3] = firsts(lane_bits(a, b, U4(i + U4(3))), U4(8), U4(0x00FF00FF)) & both8
+        mix[o + L4] = firsts(lane_bits(a, b, U4(i + U4(4))), U4(16), U4(0x0000FFFF)) & both16
+        mix[o + L5] = Z(lane_bits(a, b, U4(i + U4(5)))) & both32
+
+
+@jit
+def firsts(bits, distance, places):
+    """32 random bits at the places of the first members of pairs that are `distance` apart."""
+    low, high = U4(bits & places), U4(U4(bits >> distance) & places)
+    return Z(low) | (Z(high) << _32)
+
+
+@jit
+def exchange(z, mask, distance):
+    """Bits under the mask change places with those `distance` above them."""
+    t = ((z >> distance) ^ z) & mask
+    return z ^ t ^ (t << distance)
+
+
+@jit
+def order_bits(choice, of_members, bits, at, slots):
+    """The members of a group and their bits of its words, in their order at this visit."""
+    r, q = order_rows(choice, len(of_members) // GROUP, GROUP)
+    for k in range(_16):
+        slots[k] = Z(of_members[r + Z(of_members[q + k])])
+        bits[at + k] = U(_1 << slots[k])
+
+
+@jit
+def gather(x, words, word, neighbour, first, rows, mix, mine, near, halves, most):
+    """The neighbours' words, then their four groups: the second loop is vectorised."""
+    for i in range(rows * L):
+        near[i] = x[Z(neighbour[first + i]) * words + word]
+    for row in range(rows):
+        at = row * L
+        for j in range(L):
+            o = mine + j
+            z = exchange(exchange(near[at + j], mix[o], _1), mix[o + L], _2)
+            z = exchange(exchange(z, mix[o + L2], _4), mix[o + L3], _8)
+            z = exchange(exchange(z, mix[o + L4], _16), mix[o + L5], _32)
+            halves[at + j] = U(z)
+            halves[most + at + j] = U(z >> _16)
+            halves[most + most + at + j] = U(z >> _32)
+            halves[most + most + most + at + j] = U(z >> _48)
+
+
+@jit
+def fields(f, at, halves, group, coupling, alone, rows, k0, k1, k2, k3, k4, k5, k6, k7):
+    """Fields of eight members, whose bits are k0 to k7, in all lanes: two rows at a time."""
+    for j in range(L):
+        h = alone[j]
+        f[at + j] = h
+        f[at + L + j] = h
+        f[at + L2 + j] = h
+        f[at + L3 + j] = h
+        f[at + L4 + j] = h
+        f[at + L5 + j] = h
+        f[at + L6 + j] = h
+        f[at + L7 + j] = h
+    for row in range(_0, rows, _2):
+        above, below = group + row * L, group + (row + _1) * L
+        upper, lower = row * L, (row + _1) * L
+        for j in range(L):
+            y, z = halves[above + j], halves[below + j]
+            c, d = coupling[upper + j], coupling[lower + j]
+            f[at + j] = plus(f[at + j], y, z, c, d, k0)
+            f[at + L + j] = plus(f[at + L + j], y, z, c, d, k1)
+            f[at + L2 + j] = plus(f[at + L2 + j], y, z, c, d, k2)
+            f[at + L3 + j] = plus(f[at + L3 + j], y, z, c, d, k3)
+            f[at + L4 + j] = plus(f[at + L4 + j], y, z, c, d, k4)
+            f[at + L5 + j] = plus(f[at + L5 + j], y, z, c, d, k5)
+            f[at + L6 + j] = plus(f[at + L6 + j], y, z, c, d, k6)
+            f[at + L7 + j] = plus(f[at + L7 + j], y, z, c, d, k7)
+
+
+@jit
+def plus(f, y, z, c, d, bit):
+    """A member's field and the couplings to those of two neighbours that are 1."""
+    more = c if U(y & bit) != U(0) else I2(0)
+    also = d if U(z & bit) != U(0) else I2(0)
+    return I2(f + I2(more + also))
+
+
+@jit
+def put(x, here, words, word, mix, mine, out, carries):
+    """Store the four groups of a word, all members in their places, and count its ones."""
+    for j in range(L):
+        z = Z(out[j]) | (Z(out[L + j]) << _16) | (Z(out[L2 + j]) << _32) | (Z(out[L3 + j]) << _48)
+        o = mine + j
+        z = exchange(exchange(z, mix[o + L5], _32), mix[o + L4], _16)
+        z = exchange(exchange(z, mix[o + L3], _8), mix[o + L2], _4)
+        z = exchange(exchange(z, mix[o + L], _2), mix[o], _1)
+        x[(here + j) * words + word] = z
+        z -= (z >> _1) & Z(0x5555555555555555)
+        z = (z & Z(0x3333333333333333)) + ((z >> _2) & Z(0x3333333333333333))
+        z = (z + (z >> _4)) & Z(0x0F0F0F0F0F0F0F0F)
+        carries[j] += np.int64((z * Z(0x0101010101010101)) >> Z(56))

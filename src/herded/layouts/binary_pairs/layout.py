@@ -1,0 +1,40 @@
+"""Layout "field": binary variables with pair interactions, conditionals from sums of couplings."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from herded.draws.protocol import Step
+from herded.layouts.base import Proposal, Task
+from herded.layouts.binary_pairs.arrays import Couplings, compile_field, field_couplings
+from herded.layouts.general.pairwise_base import propose_linked
+from herded.layouts.general.site_base import SiteLayout
+from herded.layouts.general.site_sweeps import scalar_sweeps
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FieldLayout(SiteLayout):
+    """Whole-number couplings and a tabulated sigmoid, in `FieldArrays`."""
+
+    kind: ClassVar[str] = "field"
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        """Pooled weights or draws by the scalar rule, where the model is made of couplings."""
+        if task.draw.vector:
+            return "slack needs weight vectors"
+
+        def arrays(couplings: Couplings) -> tuple[Any, ...]:
+            return compile_field(couplings, task.order)
+
+        return propose_linked(cls, task, forced, field_couplings, arrays)
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return tuple(self.arrays)
+
+    def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
+        common = self.contexts, self.scan, step, None
+        return partial(scalar_sweeps, None, None, self.arrays, *common)

@@ -1,0 +1,133 @@
+"""Fields of a block whose lanes have the same neighbours, such as a layer of a Boltzmann machine.
+
+Four neighbours have 16 states: the sums of their couplings are tabled once for all members, and
+each member adds the row of its state, one addition instead of four. (Arlazarov, Dinic, Kronrod and
+Faradzhev multiply matrices of bits so, 1970.) Members change places after it, as fields instead of
+as bits of the neighbours. Sums of whole numbers are the same in any order.
+"""
+
+import numpy as np
+
+from herded.layouts.binary_pairs.herd_arrays import LANES, WORD
+from herded.system.compilation.jit import jit
+
+AT_ONCE = 16  # neighbours in one pass over the members
+I2, U, U1, Z = np.int16, np.uint16, np.uint8, np.uint64
+L, L2, L3, TABLE = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(16 * LANES)
+_0, _1, _2, _3, _4, _16, _WORD, _AT_ONCE = (Z(k) for k in (0, 1, 2, 3, 4, 16, WORD, AT_ONCE))
+ROUNDS = 6  # of exchanges, of members 1, 2, 4, .. 32 apart
+
+
+@jit
+def fields_of_all(fields, alone, coupling, rows, rest, states, tables, last):
+    """Fields (members, LANES) of the members of a word that come before `last`."""
+    for k in range(last):
+        for j in range(L):
+            fields[k * L + j] = alone[j]
+    for row in range(_0, rows, _AT_ONCE):
+        if row + _AT_ONCE <= rows:
+            for t in range(_4):
+                fill_table(tables, t * TABLE, coupling, (row + t * _4) * L)
+        else:
+            fill_up(rest, coupling, row * L, (rows - row) * L)
+            for t in range(_4):
+                fill_table(tables, t * TABLE, rest, t * _4 * L)
+        at = row // _4 * _WORD
+        for k in range(last):
+            r0, r1 = Z(states[at + k]) * L, Z(states[at + _WORD + k]) * L
+            r2, r3 = Z(states[at + _2 * _WORD + k]) * L, Z(states[at + _3 * _WORD + k]) * L
+            add_rows(fields, k * L, tables, r0, r1 + TABLE, r2 + _2 * TABLE, r3 + _3 * TABLE)
+
+
+@jit
+def number_states(x, words, word, neighbour, first, rows, states):
+    """The states of four neighbours as a number below 16, for every member of a word."""
+    for row in range(_0, (rows + _AT_ONCE - _1) // _AT_ONCE * _AT_ONCE, _4):
+        at = row // _4 * _WORD
+        a, b, c, d = _0, _0, _0, _0
+        if row < rows:  # an even number of them
+            a = x[Z(neighbour[first + row * L]) * words + word]
+            b = x[Z(neighbour[first + (row + _1) * L]) * words + word]
+        if row + _2 < rows:
+            c = x[Z(neighbour[first + (row + _2) * L]) * words + word]
+            d = x[Z(neighbour[first + (row + _3) * L]) * words + word]
+        for k in range(_WORD):
+            low = ((a >> k) & _1) | (((b >> k) & _1) << _1)
+            high = ((c >> k) & _1) | (((d >> k) & _1) << _1)
+            states[at + k] = U1(low | (high << _2))
+
+
+@jit
+def fill_up(rest, coupling, at, count):
+    """The couplings of a last pass, with 0 where there are no more."""
+    for i in range(Z(AT_ONCE * LANES)):
+        rest[i] = I2(0)
+    for i in range(count):
+        rest[i] = coupling[at + i]
+
+
+@jit
+def fill_table(tables, to, coupling, at):
+    """The 16 sums of the couplings of four neighbours, in every lane."""
+    for j in range(L):
+        c0, c1 = coupling[at + j], coupling[at + L + j]
+        c2, c3 = coupling[at + L2 + j], coupling[at + L3 + j]
+        c01, c23, o = I2(c0 + c1), I2(c2 + c3), to + j
+        put_sums(tables, o, I2(0), c0, c1, c01)
+        put_sums(tables, o + Z(4 * LANES), c2, I2(c0 + c2), I2(c1 + c2), I2(c01 + c2))
+        put_sums(tables, o + Z(8 * LANES), c3, I2(c0 + c3), I2(c1 + c3), I2(c01 + c3))
+        put_sums(tables, o + Z(12 * LANES), c23, I2(c0 + c23), I2(c1 + c23), I2(c01 + c23))
+
+
+@jit
+def put_sums(tables, o, s0, s1, s2, s3):
+    """One lane of four rows that follow each other."""
+    tables[o] = s0
+    tables[o + L] = s1
+    tables[o + L2] = s2
+    tables[o + L3] = s3
+
+
+@jit
+def add_rows(fields, at, tables, r0, r1, r2, r3):
+    """What sixteen neighbours add to the fields of a member."""
+    for j in range(L):
+        s01 = I2(tables[r0 + j] + tables[r1 + j])
+        s23 = I2(tables[r2 + j] + tables[r3 + j])
+        fields[at + j] = I2(fields[at + j] + I2(s01 + s23))
+
+
+@jit
+def exchange_fields(fields, mix, first, parts):
+    """Members change places in each lane: bit k of `mix` says whether k and its partner do."""
+    for n in range(Z(ROUNDS)):
+        for j in range(L):
+            z = mix[first + n * L + j]
+            parts[j] = U(z)
+            parts[L + j] = U(z >> _16)
+            parts[L2 + j] = U(z >> Z(32))
+            parts[L3 + j] = U(z >> Z(48))
+        distance = _1 << n
+        for k in range(_WORD):
+            if k & distance == _0:
+                bit = U(_1 << (k % _16))
+                swap(fields, k * L, (k + distance) * L, parts, k // _16 * L, bit)
+
+
+@jit
+def swap(fields, a, b, parts, at, bit):
+    """Two members change places in the lanes that have the bit."""
+    for j in range(L):
+        one, other = fields[a + j], fields[b + j]
+        change = I2(one ^ other) if U(parts[at + j] & bit) != U(0) else I2(0)
+        fields[a + j] = I2(one ^ change)
+        fields[b + j] = I2(other ^ change)
+
+
+@jit
+def take_fields(f, fields, group, slots):
+    """The fields of a group's members in their order at this visit."""
+    for i in range(_16):
+        at = (group * _16 + slots[i]) * L
+        for j in range(L):
+            f[i * L + j] = fields[at + j]

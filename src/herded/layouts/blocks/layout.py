@@ -1,0 +1,186 @@
+"""Layout "blocks": sets of variables that change at once, by their joint conditional."""
+
+import itertools
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from herded.draws.herded_weights import start_all_vector
+from herded.draws.protocol import Draw, Step
+from herded.draws.systematic import TogetherDraw, orders, start_phases
+from herded.layouts.base import Layout, Proposal, SweptLayout, Task
+from herded.layouts.blocks.arrays import BlockArrays, compile_blocks
+from herded.layouts.blocks.elimination_kernels import room
+from herded.layouts.blocks.sweeps import BINS, chain_blocks, herd_blocks
+from herded.layouts.factor_arrays import compile_factors
+from herded.layouts.general.site_herd import NO_PHASES
+from herded.layouts.herd_base import SideBySide
+from herded.layouts.state import NOTHING, State
+from herded.layouts.visit_order import components
+from herded.models.factor_graph import as_graph
+
+KIND = "blocks"
+NO_WEIGHTS = np.zeros(0, np.int32)
+PER_STEP, PER_INPUT, PER_ENTRY = 120.0, 48.0, 8.0  # bytes
+
+
+class InBlocks(Layout):
+    """What chains and herds in blocks have in common: `BlockArrays`."""
+
+    arrays: BlockArrays
+    kind: ClassVar[str] = KIND
+    cools: ClassVar[bool] = True
+
+    @cached_property
+    def moves(self) -> int:
+        """Blocks in a sweep: so many that it moves a variable about once, on average."""
+        steps, blocks = len(self.arrays.variable), len(self.arrays.block_start) - 1
+        movable = int(self.arrays.free[self.model.cardinalities > 1].sum())
+        return max(1, round(movable * blocks / steps)) if steps else 0
+
+    @cached_property
+    def longest(self) -> int:
+        """Steps of the largest block."""
+        return int(np.diff(self.arrays.block_start).max(initial=0))
+
+    @property
+    def visits(self) -> int:
+        return self.moves
+
+    @property
+    def jointly(self) -> tuple[np.ndarray, ...]:
+        edges = itertools.pairwise(self.arrays.block_start.tolist())
+        return tuple(self.arrays.variable[first:last] for first, last in edges)
+
+    def components(self) -> np.ndarray | None:
+        factors = compile_factors(as_graph(self.model))
+        found: np.ndarray | None = components(factors, self.arrays.free)
+        return found
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return self.arrays.block_start, self.arrays.variable, self.arrays.log_tables
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BlockLayout(InBlocks, SweptLayout):
+    """One chain, drawn at random or herded in time."""
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        return self.kind, self.is_herd, self.width
+
+    @cached_property
+    def weight_at(self) -> np.ndarray:
+        """Where the weights of each step begin: a vector for each bin."""
+        sizes = BINS * self.arrays.states
+        found: np.ndarray = np.cumsum(sizes) - sizes
+        return found
+
+    def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
+        states = np.repeat(self.arrays.states, BINS)
+        w = np.zeros(int(states.sum()), np.int32)
+        if random and len(w):
+            start_all_vector(w, np.cumsum(states) - states, states, random, key)
+        return {"w": w}
+
+    def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
+        sums = np.zeros(self.n_stored * self.width, np.int64) if tally else NOTHING
+        return State(self.store(x), draw.start(self, chain), sums, 0, chain, total)
+
+    def sweep(
+        self,
+        state: State,
+        block: np.ndarray,
+        step: Step,
+        betas: np.ndarray | None = None,
+        pool: Executor | None = None,
+    ) -> None:
+        chain_blocks(
+            self.arrays,
+            self.moves,
+            step,
+            np.ones(len(block)) if betas is None else betas,
+            room(self.arrays, 1, self.longest),
+            state.x,
+            state.own.get("w", NO_WEIGHTS),
+            self.weight_at,
+            state.tally,
+            self.width,
+            block,
+        )
+        state.sweep += len(block)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BlockHerdLayout(InBlocks, SideBySide):
+    """A herd, whose members draw each variable of a block together."""
+
+    def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
+        phases = np.empty(len(self.arrays.variable) * self.width, np.uint32)
+        start_phases(phases, key)
+        return {"phases": phases}
+
+    def sweep(
+        self,
+        state: State,
+        block: np.ndarray,
+        step: Step,
+        betas: np.ndarray | None = None,
+        pool: Executor | None = None,
+    ) -> None:
+        herd_blocks(
+            self.arrays,
+            self.moves,
+            step,
+            np.ones(len(block)) if betas is None else betas,
+            room(self.arrays, self.members, self.longest),
+            orders(self.members),
+            state.x,
+            state.own.get("phases", NO_PHASES),
+            state.tally,
+            state.ones,
+            self.width,
+            block,
+        )
+        state.sweep += len(block)
+
+
+def propose_blocks(task: Task, blocks: Sequence[np.ndarray], entries: float) -> Proposal:
+    """An offer to lay out blocks, each in its order of elimination.
+
+    `entries` are those of all tables of the largest.
+    """
+    draw, graph = task.draw, task.graph
+    width, steps = int(graph.cardinalities.max()), float(sum(map(len, blocks)))
+    slots = len(blocks) * float(len(graph.factor_variables))
+    shared = PER_STEP * steps + PER_INPUT * slots + PER_ENTRY * len(graph.log_tables)
+    chain = 2.0 * PER_ENTRY * draw.members * entries
+    if draw.members > 1:
+        a_state = 3 * draw.members * (1 if width <= 256 else 2)  # an earlier one, and a start
+        kept = cast(TogetherDraw, draw).kept
+        chain += graph.n_variables * (a_state + 8.0 * width) + 4.0 * steps * width * kept
+    elif draw.weights is not None:
+        chain += 4.0 * BINS * width * steps
+    need = shared + chain
+
+    def make() -> SweptLayout:
+        facts: dict[str, Any] = {"memory": need, "chain_memory": chain}
+        facts |= {"model": task.model, "arrays": compile_blocks(graph, blocks)}
+        if draw.members > 1:
+            herd = cast(TogetherDraw, draw)
+            return BlockHerdLayout(**facts, members=herd.members, kept=herd.kept)
+        return BlockLayout(**facts)
+
+    return Proposal(
+        kind=KIND,
+        memory=need,
+        chain_memory=chain,
+        grows=False,
+        least_block=1,
+        check=task.limit(need, "tables of blocks"),
+        make=make,
+    )

@@ -1,0 +1,246 @@
+"""What functions of one's own promise, looked at when a chain starts and now and then later.
+
+Nothing of this changes a chain, but for one thing: what it keeps is built anew at the same sweeps,
+so that rounding does not pile up, whatever the blocks that a run is cut into.
+"""
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from herded.errors import ModelError
+from herded.layouts.callback.kernel_calls import kept_by, no_distribution, reporting
+from herded.layouts.state import State
+from herded.models.callbacks.conditional_model import ConditionalModel
+from herded.models.callbacks.function_calls import Calls, Members
+from herded.models.evidence import called
+from herded.system.numerics.counter_rng import draws, stream_key
+
+EARLY, SWEEPS, UPDATES = (0, 16, 128), 1024, 2**17  # between two looks
+VARIABLES = 8  # that are looked at each time
+AT_START = 64  # whose compiled conditionals are compared with plain ones
+TOLERANCE = 1e-6  # of probabilities, and of statistics beside the largest of an array
+ALIKE = 1e-9  # of logits, compiled and plain
+COMPILED = 1e-7  # seconds that an update of compiled functions takes: benchmarks --only own
+STREAM = 9  # purpose of random numbers
+
+
+def interval(updates: int) -> int:
+    """Sweeps of so many updates between two looks: a power of two, and more where sweeps are short.
+
+    What is kept is built anew then, so that this is a part of what a run is.
+    """
+    found = SWEEPS
+    while found * updates < UPDATES:
+        found *= 2
+    return found
+
+
+def pieces(
+    model: ConditionalModel, x: np.ndarray, state: State, sweeps: int
+) -> Iterator[tuple[int, int]]:
+    """Ranges of `sweeps` from the state's own on, each after a look if one is due."""
+    often, begun, first = interval(x.size), state.sweep, 0
+    while first < sweeps:
+        now = begun + first
+        if now in EARLY or now % often == 0:
+            look(model, x, state)
+        later = [mark for mark in EARLY if mark > now]
+        mark = min([*later, (now // often + 1) * often])
+        yield first, min(sweeps, mark - begun)
+        first = mark - begun
+
+
+def look(model: ConditionalModel, x: np.ndarray, state: State) -> None:
+    """Raise where functions break a promise; what is kept is then as good as new."""
+    with reporting("the model's functions"):
+        if state.sweep == 0:
+            compare(model, x[:1])
+        else:
+            refresh(model, x, state)
+        if state.sweep & (state.sweep - 1):
+            return
+        key = stream_key(state.chain, state.sweep, STREAM)
+        k = int(draws(key, 1)[0] % np.uint64(len(x)))
+        for i in _some(model, key, VARIABLES):
+            probe(model, x[k : k + 1], i, int(key >> np.uint64(8)))
+
+
+def refresh(model: ConditionalModel, x: np.ndarray, state: State) -> None:
+    """Build what members keep anew, and raise if it was something else."""
+    for kept, fresh in zip(kept_by(state), model.calls.build(x), strict=True):
+        gap = np.abs(np.subtract(kept, fresh, dtype=np.float64))
+        most = TOLERANCE * max(1.0, float(np.abs(fresh).max(initial=0.0)))
+        if not (gap <= most).all():
+            raise ModelError(
+                "expected statistics as a fresh build gives them, but after "
+                f"{state.sweep} sweeps they differ by {np.nanmax(gap):.3g}, more than "
+                f"{most:.3g}: correct changed (or leave it out), or statistics"
+            )
+        kept[...] = fresh
+
+
+def probe(model: ConditionalModel, x: np.ndarray, i: int, bits: int) -> None:
+    """Raise if the conditional of variable i depends on its own state, or on no neighbour's."""
+    mine = Member(model, x, model.calls.best)
+    first = mine.probabilities(i)
+    if first is None:
+        return  # whoever visits will see it
+    for value in _others(model, x, i, bits):
+        mine.move(i, value)
+        gap = _gap(first, mine.probabilities(i))
+        if gap > TOLERANCE:
+            raise ModelError(
+                f"expected a conditional of variable {called(model, i)} that does not depend on "
+                f"its own state x[i], but it changes by {gap:.3g} when x[i] does: take x[i] out of "
+                "the function, or of what statistics and changed make of it"
+            )
+    stranger = _stranger(model, i, bits)
+    if stranger is not None:
+        for value in _others(model, x, stranger, bits):
+            mine.move(stranger, value)
+        now = mine.probabilities(i)
+        gap = 0.0 if now is None else _gap(first, now)  # None: the stranger cannot be that
+        if gap > TOLERANCE:
+            raise ModelError(
+                f"expected a conditional of variable {called(model, i)} that depends on its "
+                f"neighbours= alone, but it changes by {gap:.3g} with variable "
+                f"{called(model, stranger)}: add it to the neighbours"
+            )
+
+
+def compare(model: ConditionalModel, x: np.ndarray) -> None:
+    """Raise if plain functions fail, or say something else than compiled ones.
+
+    Compiled code does not see an index that is out of range: plain Python does.
+    """
+    plain = Member(model, x, model.calls.plain)
+    fast = Member(model, x, model.calls.best)
+    for i in _some(model, stream_key(STREAM), AT_START):
+        expected, found = plain.logits(i), fast.logits(i)
+        if not np.allclose(found, expected, ALIKE, ALIKE, equal_nan=True):
+            raise ModelError(
+                f"expected the same from conditional compiled as in plain Python, got {found} "
+                f"instead of {expected} for variable {called(model, i)}: correct the function, or "
+                "pass compiled=False"
+            )
+
+
+def function_warnings(model: ConditionalModel, x: np.ndarray) -> list[str]:
+    """What speaks against functions at states `x` (members, N), as sentences."""
+    return [sentence for sentence in (_slow(model, x[:1]), _of_no_joint(model, x[:1])) if sentence]
+
+
+def _slow(model: ConditionalModel, x: np.ndarray) -> str:
+    """A sentence about functions that could not be compiled, and what that costs."""
+    is_asked_for = model.compiled is False or model.vectorised  # NumPy for all members at once
+    if model.calls.fast is not None or is_asked_for or not model.calls.why_plain:
+        return ""
+    mine, some = Member(model, x, model.calls.plain), _some(model, stream_key(STREAM), AT_START)
+    began = time.perf_counter()
+    for i in some:
+        mine.logits(i)
+    took = (time.perf_counter() - began) / max(1, len(some))
+    return (
+        f"the model's functions run as plain Python, since {model.calls.why_plain}: conditional "
+        f"takes {1e6 * took:.2g} us, some {max(1.0, took / COMPILED):.0f} times as long as the "
+        "compiled ones of docs/own-conditionals.md; rewrite it for Numba, pass vectorised=True "
+        "for a herd, or compiled=False if you know"
+    )
+
+
+def _of_no_joint(model: ConditionalModel, x: np.ndarray) -> str:
+    """A sentence about conditionals that no distribution has.
+
+    Two variables that change one after the other and then back again come back to the same
+    probability, if there is one.
+    """
+    some, bits = _some(model, stream_key(STREAM, 1), 2 * VARIABLES), 1
+    for i, j in zip(some, some[1:] + some[:1], strict=True):
+        mine, total, size = Member(model, x, model.calls.best), 0.0, 1.0
+        old = {v: int(x[0, v]) for v in (i, j)}
+        new = {v: next(iter(_others(model, x, v, bits)), old[v]) for v in (i, j)}
+        for v, value in ((i, new[i]), (j, new[j]), (i, old[i]), (j, old[j])):
+            logits = mine.logits(v)
+            gain = float(logits[value]) - float(logits[mine.x[0, v]])
+            total, size = total + gain, size + abs(gain)
+            mine.move(v, value)
+        if np.isfinite(total) and abs(total) > TOLERANCE * size:
+            return (
+                "the conditionals belong to no joint distribution: changing variables "
+                f"{called(model, i)} and {called(model, j)} one after the other, and back, changes "
+                f"the log-probability by {total:.3g}; averages then depend on the order of visits, "
+                "so correct the functions"
+            )
+    return ""
+
+
+class Member:
+    """One member of a chain, copied, whose variables can be set."""
+
+    def __init__(self, model: ConditionalModel, x: np.ndarray, calls: Calls) -> None:
+        self.model, self.calls, self.x = model, calls, np.array(x, order="C")
+        self.members = Members(model, self.x, model.calls.build(self.x, calls))
+        self.place = self.members.place(calls)
+
+    def logits(self, i: int) -> np.ndarray:
+        """What conditional writes for variable i; NaN where it writes nothing."""
+        states, out = int(self.model.cardinalities[i]), self.members.out
+        out[:] = np.nan
+        self.calls.visit(i, self.place)
+        found = out[0, :states].copy()
+        if np.isposinf(found).any():
+            raise no_distribution(self.model, i, found)
+        if np.isnan(found).any():
+            raise ModelError(
+                f"expected {states} log-probabilities from conditional for variable "
+                f"{called(self.model, i)}, got NaN or nothing for state "
+                f"{int(np.isnan(found).argmax())}: write all of out[0] to out[{states - 1}]"
+            )
+        return found
+
+    def probabilities(self, i: int) -> np.ndarray | None:
+        """The conditional of variable i, or None where no state of it is possible."""
+        logits = self.logits(i)
+        if np.isneginf(logits).all():
+            return None
+        shares = np.exp(logits - logits.max())
+        found: np.ndarray = shares / shares.sum()
+        return found
+
+    def move(self, i: int, value: int) -> None:
+        """Set variable i."""
+        old = self.members.old
+        old[:] = self.x[:, i]
+        self.x[:, i] = value
+        if self.calls.follow is not None and old[0] != value:
+            self.calls.follow(i, self.place)
+
+
+def _gap(first: np.ndarray, now: np.ndarray | None) -> float:
+    """How far two conditionals are apart; 1 where one is none."""
+    return 1.0 if now is None else float(np.abs(now - first).max())
+
+
+def _some(model: ConditionalModel, key: np.uint64, most: int) -> list[int]:
+    """Some free variables, all if they are few."""
+    free = np.flatnonzero(model.evidence < 0)
+    order = np.argsort(draws(np.uint64(key), len(free)), kind="stable")
+    found: list[int] = free[order[:most]].tolist()
+    return found
+
+
+def _others(model: ConditionalModel, x: np.ndarray, i: int, bits: int) -> list[int]:
+    """Another state of variable i, or none if it has but one."""
+    states, now = int(model.cardinalities[i]), int(x[0, i])
+    return [(now + 1 + bits % (states - 1)) % states] if states > 1 else []
+
+
+def _stranger(model: ConditionalModel, i: int, bits: int) -> int | None:
+    """A free variable that is said to be no neighbour of i."""
+    if model.neighbour_lists is None:
+        return None
+    far = np.flatnonzero(model.evidence < 0)
+    far = far[~np.isin(far, np.append(model.neighbours(i), i))]
+    return int(far[bits % len(far)]) if len(far) else None

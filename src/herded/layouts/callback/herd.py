@@ -1,0 +1,136 @@
+"""Herds on conditionals of one's own: members are rows, and visit a variable at once."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, cast
+
+import numpy as np
+
+from herded.draws.protocol import Draw, Step
+from herded.draws.systematic import TogetherDraw, orders, start_phases
+from herded.layouts.base import Proposal, Task
+from herded.layouts.callback.consistency_checks import function_warnings, pieces
+from herded.layouts.callback.herd_sweeps import TogetherArrays, function_herd
+from herded.layouts.callback.kernel_calls import (
+    Caller,
+    keep,
+    neighbour_arrays,
+    order_of,
+)
+from herded.layouts.callback.layout import NOT_OWN
+from herded.layouts.herd_base import HerdLayout
+from herded.layouts.state import State
+from herded.layouts.visit_order import ScanArrays
+from herded.models.callbacks.conditional_model import ConditionalModel
+from herded.system import memory_limits
+
+NO_PHASES = np.zeros(0, np.uint32)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FunctionHerdLayout(HerdLayout):
+    """The states of members one after another, as functions see them: x[member, variable]."""
+
+    model: ConditionalModel
+    scan: ScanArrays
+
+    kind: ClassVar[str] = "function"
+    cools: ClassVar[bool] = True
+    reports: ClassVar[bool] = True
+    any_size: ClassVar[bool] = True
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        model = task.model
+        if not isinstance(model, ConditionalModel):
+            return NOT_OWN
+        draw = cast(TogetherDraw, task.draw)
+        order = order_of(model, task.scan, neighbour_arrays(model))
+        width = int(model.cardinalities.max())
+        member = model.n_variables * 32.0 + 24.0 * width + 2 * model.calls.bytes_of_member
+        chain = draw.members * member + 8.0 * width * model.n_variables
+        return Proposal(
+            kind=cls.kind,
+            memory=chain,
+            chain_memory=chain,
+            grows=False,
+            least_block=1,
+            check=lambda: memory_limits.check(chain, task.max_memory, "the states of a herd"),
+            make=lambda: cls(
+                model=model,
+                memory=chain,
+                chain_memory=chain,
+                scalar=bool((model.cardinalities[model.evidence < 0] == 2).all()),
+                members=draw.members,
+                kept=draw.kept,
+                scan=order,
+            ),
+        )
+
+    @cached_property
+    def sample_size(self) -> int:
+        return self.n_stored * self.members
+
+    def pack(self, states: np.ndarray) -> np.ndarray:
+        return np.array(states, np.int64, order="C").reshape(-1)
+
+    def members_of(self, block: np.ndarray) -> np.ndarray:
+        return block.reshape(len(block), self.members, self.n_stored)
+
+    def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
+        phases = np.empty(self.n_stored * (1 if self.scalar else self.width), np.uint32)
+        start_phases(phases, key)
+        return {"phases": phases}
+
+    def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
+        state = super().start(draw, x, chain=chain, tally=tally, total=total)
+        state.own.update(keep(self.model, self._rows(state)))
+        return state
+
+    def warnings(self, states: Sequence[State]) -> list[str]:
+        return function_warnings(self.model, self._rows(states[0]))
+
+    def _rows(self, state: State) -> np.ndarray:
+        """The states (members, N) of a herd, which may be written."""
+        rows: np.ndarray = state.x.reshape(self.members, self.n_stored)
+        return rows
+
+    def sweep(
+        self,
+        state: State,
+        block: np.ndarray,
+        step: Step,
+        betas: np.ndarray | None = None,
+        pool: Executor | None = None,
+    ) -> None:
+        inverse = np.ones(len(block)) if betas is None else betas
+        if not len(self.scan.order):
+            state.sweep += len(block)
+            return
+        x, call = self._rows(state), Caller(self.model, function_herd)
+        for first, last in pieces(self.model, x, state, len(block)):
+            call(
+                x,
+                state,
+                self._together(state),
+                self.scan,
+                step._replace(sweep=state.sweep),
+                inverse[first:last],
+                block[first:last],
+            )
+            state.sweep += last - first
+
+    def _together(self, state: State) -> TogetherArrays:
+        n, width = self.members, self.width
+        return TogetherArrays(
+            cardinalities=self.model.cardinalities,
+            orders=orders(n),
+            phases=state.own.get("phases", NO_PHASES),
+            tally=state.tally,
+            ones=state.ones,
+            new=np.zeros(n, np.int64),
+            p=np.zeros(n, np.uint32),
+            upto=np.zeros(0 if self.scalar else n * (width + 1), np.int64),
+        )

@@ -1,0 +1,157 @@
+"""What chains and herds on functions of one's own share: orders of visits, what members keep."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from herded.draws.protocol import Draw
+from herded.errors import HerdedError, MethodError, ModelError
+from herded.layouts.callback.sweeps import OwnArrays
+from herded.layouts.factor_arrays import FactorArrays, count_rows
+from herded.layouts.state import State
+from herded.layouts.visit_order import JACOBI, Scan, ScanArrays, compile_scan
+from herded.models.callbacks.conditional_model import ConditionalModel
+from herded.models.callbacks.function_calls import Members, raised
+from herded.models.evidence import called
+from herded.system.aligned_arrays import lock
+from herded.system.compilation.user_function_compiler import entry
+
+FEW_CONTEXTS = 2**20  # of all variables, where each has a weight of its own
+KEPT = "statistics"  # what a chain keeps, by the names of a checkpoint
+
+
+def neighbour_arrays(model: ConditionalModel) -> FactorArrays:
+    """The neighbours of every variable that are free, as kernels know them from factors."""
+    n, none = model.n_variables, np.zeros(0, np.int64)
+    start, members = np.zeros(n + 1, np.int64), none
+    if model.neighbour_lists is not None:
+        first, everyone = model.neighbour_lists
+        free = model.evidence[everyone] < 0
+        members, start = everyone[free], np.concatenate([[0], np.cumsum(free)])[first]
+    return lock(
+        FactorArrays(
+            cardinalities=model.cardinalities,
+            entry_start=np.zeros(n + 1, np.int64),
+            table_base=none,
+            own_stride=none,
+            other_start=np.zeros(1, np.int64),
+            other=none.astype(np.uint32),
+            other_ratio=none,
+            last_stride=none,
+            log_tables=np.zeros(0),
+            neighbour_start=start,
+            neighbour=members.astype(np.uint32),
+        )
+    )
+
+
+def order_of(model: ConditionalModel, scan: Scan, near: FactorArrays) -> ScanArrays:
+    """The order of visits, in one segment: what is kept may be of all variables."""
+    by_colour = isinstance(scan, str) and scan in ("checkerboard", "colour")
+    if by_colour and model.neighbour_lists is None:
+        raise MethodError(
+            f"expected neighbours= of a ConditionalModel for scan={scan!r}, got none, so that all "
+            'are neighbours of all: use scan="sequential"'
+        )
+    order = compile_scan(scan, near, model.evidence < 0, whole=True)
+    if order.policy[0] == JACOBI:
+        raise MethodError(
+            "expected a scan of one variable at a time for a ConditionalModel, whose statistics "
+            'follow every change, got "jacobi": use scan="sequential"'
+        )
+    return order
+
+
+def suited_weights(model: ConditionalModel, draw: Draw, near: FactorArrays) -> str | None:
+    """The weights that a draw asks for, as this layout has them: hashed where they are many."""
+    weights = draw.weights
+    if weights == "shared":
+        raise MethodError(
+            'expected weights="pooled", "lazy", "full" or "blanket" for a ConditionalModel, got '
+            '"shared", which needs conditionals tabulated'
+        )
+    if weights == "blanket":
+        rows = count_rows(near, model.evidence < 0)
+        if model.neighbour_lists is None or rows.sum() > FEW_CONTEXTS:
+            which = "none" if model.neighbour_lists is None else f"{rows.sum():.2g} contexts"
+            raise MethodError(
+                'expected neighbours= of few variables for weights="blanket", one for each state '
+                f'of the neighbours, got {which}: use HerdedGibbs(weights="pooled", slack=4), or '
+                "Gibbs(herd=64)"
+            )
+        return "lazy"
+    if weights == "lazy" and model.neighbour_lists is None:
+        return "full"  # the neighbours are all others
+    return weights
+
+
+def kept_by(state: State) -> tuple[np.ndarray, ...]:
+    """What the members of a chain keep, as their functions know it."""
+    count = sum(name.startswith(KEPT) for name in state.own)
+    return tuple(state.own[f"{KEPT}{a}"] for a in range(count))
+
+
+def keep(model: ConditionalModel, x: np.ndarray) -> dict[str, np.ndarray]:
+    """What members at `x` (members, N) keep, by name."""
+    with reporting("statistics"):
+        return {f"{KEPT}{a}": part for a, part in enumerate(model.calls.build(x))}
+
+
+class Caller:
+    """Calls a kernel with a model's functions: compiled, or as plain Python if these are.
+
+    All calls of one have arguments of the same types, which are looked at once.
+    """
+
+    def __init__(self, model: ConditionalModel, kernel: Any) -> None:
+        self.model, self.kernel = model, kernel
+        self.found: Callable[..., None] | None = None
+        if model.calls.fast is None:
+            self.found = getattr(kernel, "py_func", kernel)
+
+    def __call__(self, x: np.ndarray, state: State, *others: Any) -> None:
+        """Run it on a chain whose own `x` (members, N) and statistics are written in place."""
+        model, calls = self.model, self.model.calls.best
+        members, alarm = Members(model, x, kept_by(state)), np.zeros(3, np.int64)
+        follow = calls.follow
+        own = OwnArrays(
+            members.place(calls), follow is not None, x, members.out, members.old, alarm
+        )
+        # Where nothing is kept nobody follows, and any function does as an argument.
+        arguments = calls.visit, follow or calls.visit, own, *others
+        with reporting("the model's functions"):
+            if self.found is None:
+                self.found = entry(self.kernel, arguments)
+            self.found(*arguments)
+        if alarm[0]:
+            _, i, k = alarm.tolist()
+            raise no_distribution(model, i, members.out[k, : model.cardinalities[i]])
+
+
+class reporting:  # noqa: N801  used like a function
+    """Errors of somebody's own functions become one of ours, which says so."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, Exception) and not isinstance(error, HerdedError):
+            raise raised(error, self.what) from error
+
+
+def no_distribution(model: ConditionalModel, i: int, logits: np.ndarray) -> ModelError:
+    """The error to raise where the conditional of variable i is none."""
+    name = called(model, i)
+    if np.isneginf(logits).all():
+        return ModelError(
+            f"expected a possible state of variable {name} given the others, but conditional gives "
+            "-inf for all of them: pass start= (a possible state), or correct the function"
+        )
+    return ModelError(
+        "expected finite or -inf log-probabilities from conditional, got "
+        f"{logits[~(logits < np.inf)][0]} for variable {name}: correct the function"
+    )

@@ -1,0 +1,123 @@
+"""Layout "function": models given by conditionals of one's own, called on each visit."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from herded.draws.protocol import Draw, Step
+from herded.layouts.base import Proposal, Task
+from herded.layouts.callback.consistency_checks import function_warnings, pieces
+from herded.layouts.callback.kernel_calls import (
+    Caller,
+    keep,
+    neighbour_arrays,
+    order_of,
+    suited_weights,
+)
+from herded.layouts.callback.sweeps import function_sweeps
+from herded.layouts.general.context_weights import compile_contexts, is_hashed, weight_bytes
+from herded.layouts.general.site_base import SiteLayout
+from herded.layouts.hashed_weights import grown
+from herded.layouts.state import State
+from herded.models.callbacks.conditional_model import ConditionalModel
+from herded.system import memory_limits
+
+NOT_OWN = "it is not given by conditionals of its own"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FunctionLayout(SiteLayout):
+    """Nothing but the order of visits and the neighbours; also for falling temperatures."""
+
+    model: ConditionalModel
+
+    kind: ClassVar[str] = "function"
+    cools: ClassVar[bool] = True
+    reports: ClassVar[bool] = True
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        model, draw = task.model, task.draw
+        if not isinstance(model, ConditionalModel):
+            return NOT_OWN
+        near, free = neighbour_arrays(model), model.evidence < 0
+        weights = suited_weights(model, draw, near)
+        scalar = bool((model.cardinalities[free] == 2).all()) and not draw.vector
+        width = np.ones_like(model.cardinalities) if scalar else model.cardinalities
+        order = order_of(model, task.scan, near)
+        hashed = is_hashed(weights, cls.kind)
+        owed = (
+            weight_bytes(weights, cls.kind, 0.0, width, order.segments) if len(order.order) else 0
+        )
+        chain = float(owed) + 32.0 * len(free) + 2 * model.calls.bytes_of_member
+        return Proposal(
+            kind=cls.kind,
+            memory=chain,
+            chain_memory=chain,
+            grows=hashed,
+            least_block=1,
+            check=lambda: memory_limits.check(chain, task.max_memory, "weights and statistics"),
+            make=lambda: cls(
+                model=model,
+                memory=chain,
+                chain_memory=chain,
+                scalar=scalar,
+                factors=near,
+                scan=order,
+                contexts=compile_contexts(weights, None, width),
+                hashed=hashed,
+            ),
+        )
+
+    @property
+    def parts(self) -> int:
+        return 1
+
+    def components(self) -> np.ndarray | None:
+        return None
+
+    def store(self, states: np.ndarray) -> np.ndarray:
+        return np.array(states, np.int64)  # functions would not expect bytes to overflow
+
+    def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
+        state = super().start(draw, x, chain=chain, tally=tally, total=total)
+        state.own.update(keep(self.model, state.x[None]))
+        return state
+
+    def warnings(self, states: Sequence[State]) -> list[str]:
+        return function_warnings(self.model, states[0].x[None])
+
+    def sweep(
+        self,
+        state: State,
+        block: np.ndarray,
+        step: Step,
+        betas: np.ndarray | None = None,
+        pool: Executor | None = None,
+    ) -> None:
+        inverse = np.ones(len(block)) if betas is None else betas
+        if not len(self.scan.order):
+            state.sweep += len(block)
+            return
+        call = Caller(self.model, function_sweeps)
+        for first, last in pieces(self.model, state.x[None], state, len(block)):
+            part = step._replace(sweep=state.sweep)
+            self._sweep(call, state, block[first:last], part, inverse[first:last])
+            state.sweep += last - first
+
+    def _sweep(
+        self, call: Caller, state: State, block: np.ndarray, step: Step, betas: np.ndarray
+    ) -> None:
+        """Sweeps between two looks; tables of hashed weights grow where they must."""
+        room: Any = None if self.scalar else np.empty(self.width, np.int32)
+        done, whole = np.zeros(1, np.int64), np.zeros(1, np.uint64)
+        while done[0] < len(block):
+            call(
+                state.x[None], state, self.contexts, self.factors, self.scan, step, betas,
+                self.chain_arrays(state), room, whole, block, done,
+            )  # fmt: skip
+            if done[0] < len(block):
+                state.own.update(grown(state.own, np.zeros(1, np.int64)))

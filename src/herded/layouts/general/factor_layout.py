@@ -1,0 +1,53 @@
+"""Layout "factor": any model, conditionals summed from log-tables on each visit."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from herded.draws.protocol import Step
+from herded.errors import MethodError
+from herded.layouts.base import Proposal, Task
+from herded.layouts.general.context_weights import TABULATED, is_hashed
+from herded.layouts.general.site_base import SiteLayout, weights_memory
+from herded.layouts.general.site_sweeps import scalar_sweeps, vector_sweeps
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FactorLayout(SiteLayout):
+    """The factors themselves, in `FactorArrays`; also for falling temperatures."""
+
+    kind: ClassVar[str] = "factor"
+    cools: ClassVar[bool] = True
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        """Whatever needs no tables."""
+        weights = task.draw.weights
+        if weights in TABULATED:
+            raise MethodError(
+                f'expected weights="pooled", "lazy" or "full" on a factor layout, got {weights!r}, '
+                "which needs its conditionals tabulated"
+            )
+        chain, hashed = weights_memory(task, cls.kind), is_hashed(weights, cls.kind)
+        return Proposal(
+            kind=cls.kind,
+            memory=chain,
+            chain_memory=chain,
+            grows=hashed,
+            contexts=float(task.rows.sum()) if weights == "lazy" else np.inf,
+            least_block=1,
+            check=task.limit(chain, "weights"),
+            make=lambda: cls.of(
+                task, task.factors, memory=chain, chain_memory=chain, hashed=hashed
+            ),
+        )
+
+    def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
+        inverse = np.ones(sweeps) if betas is None else betas
+        common = self.contexts, self.scan, step, inverse
+        if self.scalar:
+            return partial(scalar_sweeps, None, self.arrays, None, *common)
+        return partial(vector_sweeps, None, self.arrays, *common)

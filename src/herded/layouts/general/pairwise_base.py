@@ -1,0 +1,47 @@
+"""What the layouts of pair interactions share: links between neighbours."""
+
+from collections.abc import Callable
+from typing import Any
+
+from herded.layouts.base import Proposal, Task
+from herded.layouts.general.site_base import SiteLayout, weights_memory
+from herded.models.factor_graph import FactorGraph
+from herded.system import memory_limits
+
+LEAN = 2**26  # bytes of links and rows that never are too many
+
+
+def propose_linked(
+    layout: type[SiteLayout],
+    task: Task,
+    forced: bool,
+    find_links: Callable[[FactorGraph], tuple[Any, str]],
+    compile_links: Callable[[Any], tuple[Any, ...]],
+) -> Proposal | str:
+    """An offer to lay out links that `find_links` finds, or why there is none.
+
+    Where one variable is wide, rows that are all as wide could be mostly air: they must be lean.
+    """
+    if task.draw.weights not in (None, "pooled"):
+        return f"weights={task.draw.weights!r} is not for it"
+    links, reason = find_links(task.graph)
+    if links is None:
+        return reason
+    most = max(LEAN, 8 * task.graph.log_tables.nbytes)
+    if not forced and not (
+        memory_limits.fits(links.bytes, task.max_memory) and links.bytes <= most
+    ):
+        return "its links would be large"
+    chain = weights_memory(task, layout.kind)
+    need = chain + links.bytes
+    return Proposal(
+        kind=layout.kind,
+        memory=need,
+        chain_memory=chain,
+        grows=False,
+        least_block=1,
+        check=task.limit(need, "couplings and weights"),
+        make=lambda: layout.of(
+            task, compile_links(links), memory=need, chain_memory=chain, hashed=False
+        ),
+    )

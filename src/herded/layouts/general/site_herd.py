@@ -1,0 +1,182 @@
+"""Herds on any graph (layouts "table" and "factor"): lanes are members."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple, cast
+
+import numpy as np
+
+from herded.draws.protocol import Step
+from herded.draws.systematic import TogetherDraw, orders, start_phases
+from herded.errors import MethodError
+from herded.layouts.base import Proposal, Task
+from herded.layouts.factor_arrays import FactorArrays
+from herded.layouts.general.site_herd_sweeps import fill_shares, scalar_herd, vector_herd
+from herded.layouts.general.table_arrays import TableArrays, compile_table
+from herded.layouts.herd_base import SideBySide
+from herded.layouts.state import State
+from herded.layouts.visit_order import JACOBI, ScanArrays, components
+from herded.system import memory_limits
+from herded.system.aligned_arrays import arrays_in
+from herded.system.threads import run_parts
+
+FEW_ENTRIES = 256  # of the tables, per variable, where tables are a choice
+MORE_ENTRIES, AT_MOST = 4096, 2**20  # of more than two states, and then of all variables
+NO_PHASES = np.zeros(0, np.uint32)
+
+
+class HerdArrays(NamedTuple):
+    """What kernels change, and the model's sizes."""
+
+    x: np.ndarray  # (N * members,)
+    phases: np.ndarray  # kept ones, (N,) or (N * width); else empty
+    tally: np.ndarray
+    ones: np.ndarray
+    cardinalities: np.ndarray
+    width: int
+
+
+class HerdTables(NamedTuple):
+    """Tabulated conditionals, and what each split of a row's states gives its upper half."""
+
+    rows: TableArrays
+    shares: np.ndarray  # beside the conditionals; none by the scalar rule
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SiteHerdLayout(SideBySide):
+    """Members of a variable side by side, visited in any order of the variables."""
+
+    factors: FactorArrays
+    scan: ScanArrays
+
+    @classmethod
+    def of(cls, task: Task, memory: float, make: Callable[[], Any]) -> Proposal:
+        """An offer to lay a task out with the arrays that `make` gives."""
+        if task.order.policy[0] == JACOBI:
+            raise MethodError(
+                'expected a scan of one variable at a time for a herd, got "jacobi": use '
+                'scan="sequential"'
+            )
+        draw, width = cast(TogetherDraw, task.draw), int(task.graph.cardinalities.max())
+        a_state = 3 * draw.members * (1 if width <= 256 else 2)  # an earlier one, and a start
+        chain = float(task.graph.n_variables) * (a_state + 8 * width)
+        return Proposal(
+            kind=cls.kind,
+            memory=memory + chain,
+            chain_memory=chain,
+            grows=False,
+            least_block=1,
+            check=task.limit(memory + chain, "tables and the states of a herd"),
+            make=lambda: cls(
+                model=task.model,
+                arrays=make(),
+                memory=memory + chain,
+                chain_memory=chain,
+                scalar=task.scalar,
+                members=draw.members,
+                kept=draw.kept,
+                factors=task.factors,
+                scan=task.order,
+            ),
+        )
+
+    @property
+    def parts(self) -> int:
+        return self.scan.n_segments
+
+    @property
+    def bytes(self) -> int:
+        parts = self.arrays, self.factors, self.scan
+        return sum(array.nbytes for array in arrays_in(parts))
+
+    def components(self) -> np.ndarray | None:
+        found: np.ndarray | None = components(self.factors, self.model.evidence < 0)
+        return found
+
+    def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
+        phases = np.empty(self.n_stored * (1 if self.scalar else self.width), np.uint32)
+        start_phases(phases, key)
+        return {"phases": phases}
+
+    def kernel(self) -> Callable[..., None]:
+        """The compiled sweeps, told where conditionals are."""
+        raise NotImplementedError
+
+    def sweep(
+        self,
+        state: State,
+        block: np.ndarray,
+        step: Step,
+        betas: np.ndarray | None = None,
+        pool: Executor | None = None,
+    ) -> None:
+        arrays = HerdArrays(
+            state.x,
+            state.own.get("phases", NO_PHASES),
+            state.tally,
+            state.ones,
+            self.factors.cardinalities,
+            self.width,
+        )
+        inverse = np.ones(len(block)) if betas is None else betas
+        sweep = partial(
+            self.kernel(), self.scan, orders(self.members), step, inverse, arrays, block
+        )
+        work = self.scan.segments * (len(block) * self.members)
+        run_parts(sweep, self.scan.n_segments, lambda: work, pool)
+        state.sweep += len(block)
+
+
+class TableHerdLayout(SiteHerdLayout):
+    """Small blankets: every conditional tabulated, in `TableArrays`."""
+
+    kind: ClassVar[str] = "table"
+    any_size: ClassVar[bool] = True
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        few = task.entries <= FEW_ENTRIES * len(task.free) or (
+            not task.scalar and task.entries <= min(MORE_ENTRIES * len(task.free), AT_MOST)
+        )
+        if not forced and not (few and memory_limits.fits(task.entries * 8, task.max_memory)):
+            return "its tables would be large"
+
+        def make() -> Any:
+            clamped = np.maximum(task.graph.evidence, 0)
+            rows = compile_table(task.factors, task.rows, clamped, task.scalar, False)
+            shares = np.empty(0 if task.scalar else len(rows.p), np.uint32)
+            if not task.scalar:
+                states = task.factors.cardinalities
+                fill_shares(rows.p, rows.row_start, rows.entry_start, states, shares)
+            shares.flags.writeable = False
+            return HerdTables(rows, shares)
+
+        return cls.of(task, task.entries * (4.0 if task.scalar else 8.0), make)
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return (self.arrays.rows.p,)
+
+    def kernel(self) -> Callable[..., None]:
+        if self.scalar:
+            return partial(scalar_herd, self.arrays.rows, None)
+        return partial(vector_herd, self.arrays.rows, self.arrays.shares, None)
+
+
+class FactorHerdLayout(SiteHerdLayout):
+    """Any model: conditionals summed from log-tables; also for falling temperatures."""
+
+    kind: ClassVar[str] = "factor"
+    any_size: ClassVar[bool] = True
+    cools: ClassVar[bool] = True
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        return cls.of(task, 0.0, lambda: task.factors)
+
+    def kernel(self) -> Callable[..., None]:
+        if self.scalar:
+            return partial(scalar_herd, None, self.arrays)
+        return partial(vector_herd, None, None, self.arrays)

@@ -1,0 +1,210 @@
+"""Conditionals tabulated: one row for every state of a variable's free neighbours.
+
+    row = (..(x_a * K_b + x_b) * K_c + ..) over the neighbours a < b < c .., by Horner's rule
+
+This is the memory of Algorithm 1, exponential in the degree; `system.memory_limits` estimates it
+first.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.draws.fixed_point import VECTOR_ONE, WEIGHT_ONE, fixed_scalar, fixed_vector
+from herded.errors import MemoryLimitError
+from herded.layouts.factor_arrays import FactorArrays, log_conditional, log_conditional_pair
+from herded.system import memory_limits
+from herded.system.aligned_arrays import lock, starts
+from herded.system.compilation.jit import jit
+from herded.system.memory_limits import Size
+from herded.system.numerics.argmax_kernel import largest
+
+NEAR = 8  # neighbours that are read without looking for the end of their list
+CHUNK = 2**20  # rows that are filled at once
+LONG = 2**29  # values of factors in tables that take ten seconds or more to fill
+
+
+class TableArrays(NamedTuple):
+    """Where each variable's rows are, and the fixed-point conditionals in them."""
+
+    width: np.ndarray  # (N,) entries of a row: 1 (scalar rule) or the cardinality
+    row_start: np.ndarray  # (N+1,) numbers of the variable's rows among all rows
+    entry_start: np.ndarray  # (N+1,) its first entry in p
+    neighbour_start: np.ndarray
+    neighbour: np.ndarray  # uint32
+    radix: np.ndarray  # cardinality of each neighbour
+    near: np.ndarray  # (N, NEAR) uint32, scalar rule: its first neighbours, from the right
+    near_mask: np.ndarray  # (N,) the bits of a row that they are
+    p: np.ndarray  # uint32 (scalar rule) or int32 (vector rule)
+
+
+def check_tables(
+    need: float,
+    max_memory: Size | None,
+    rows: np.ndarray,
+    name_of: Callable[[int], str],
+    start: np.ndarray,
+    herded: bool,
+) -> None:
+    """Refuse tables above the limit, naming the variable to blame and the way out.
+
+    `rows` are those of each variable's table, `start` where its neighbours are.
+    """
+    if memory_limits.fits(need, max_memory):
+        return
+    i = int(np.argmax(rows))
+    way_out = 'Drop layout="table"'
+    if herded:
+        way_out = (
+            'Use weights="pooled" or "lazy" (HerdedGibbs(weights="pooled", slack=4) is a good '
+            "choice)"
+        )
+    raise MemoryLimitError(
+        f"expected tables of at most {memory_limits.readable(memory_limits.limit(max_memory))}, "
+        "but they need "
+        f"{memory_limits.readable(need)}: variable {name_of(i)} has {start[i + 1] - start[i]} "
+        "neighbours "
+        f"in {rows[i]:.3g} states. "
+        f"{way_out}, or raise max_memory="
+    )
+
+
+def compile_table(
+    factors: FactorArrays, rows: np.ndarray, x: np.ndarray, scalar: bool, herded_in_time: bool
+) -> TableArrays:
+    """Tabulate every conditional in so many rows; `x` has the values of clamped variables."""
+    rows = rows.astype(np.int64)
+    width = np.ones_like(rows) if scalar else factors.cardinalities
+    row_start, entry_start = starts(rows), starts(rows * width)
+    p = np.empty(entry_start[-1], np.uint32 if scalar else np.int32)
+    if float(row_start[-1]) * float(factors.entry_start[-1]) > LONG:
+        _warn_of_large(factors, rows)
+    scratch, fill = np.array(x), _fill_scalar if scalar else _fill_vector
+    scale = WEIGHT_ONE if herded_in_time else VECTOR_ONE  # of the vector rule
+    for begin in range(0, int(row_start[-1]), CHUNK):  # Ctrl-C is heard between two
+        end = min(begin + CHUNK, int(row_start[-1]))
+        first = int(np.searchsorted(row_start, begin, side="right")) - 1
+        fill(factors, row_start, entry_start, first, begin, end, scratch, p, scale)
+    n = len(rows) if scalar else 0
+    near, near_mask = _near_neighbours(factors.neighbour_start, factors.neighbour, n)
+    return lock(
+        TableArrays(
+            width,
+            row_start,
+            entry_start,
+            factors.neighbour_start,
+            factors.neighbour,
+            factors.cardinalities[factors.neighbour],
+            near,
+            near_mask,
+            p,
+        )
+    )
+
+
+def _warn_of_large(factors: FactorArrays, rows: np.ndarray) -> None:
+    """Say before it is begun what will take long."""
+    work = float(rows @ np.diff(factors.entry_start))
+    if work > LONG:
+        warnings.warn(
+            f"tables of {float(rows.sum()):.2g} rows are filled before the first sweep, which may "
+            f"take {10 * work / LONG:.0f} seconds or more: Gibbs(herd=64) and "
+            'HerdedGibbs(weights="pooled") need none',
+            stacklevel=2,
+        )
+
+
+@jit
+def _near_neighbours(start, neighbour, n):
+    """The first NEAR neighbours of n variables at the right ends of rows, and their masks."""
+    near, mask = np.zeros((n, NEAR), np.uint32), np.zeros(n, np.int64)
+    for i in range(n):
+        count = min(start[i + 1] - start[i], NEAR)
+        mask[i] = (1 << count) - 1
+        for e in range(count):
+            near[i, NEAR - count + e] = neighbour[start[i] + e]
+    return near, mask
+
+
+@jit
+def _set_neighbours(factors, i, row, x):
+    """The neighbours of variable `i` as in its row number `row`."""
+    for n in range(factors.neighbour_start[i + 1] - 1, factors.neighbour_start[i] - 1, -1):
+        j = factors.neighbour[n]
+        x[j] = row % factors.cardinalities[j]
+        row //= factors.cardinalities[j]
+
+
+@jit
+def _next_neighbours(factors, i, x):
+    """From one row to the next: as a counter goes on, its last digit first."""
+    for n in range(factors.neighbour_start[i + 1] - 1, factors.neighbour_start[i] - 1, -1):
+        j = factors.neighbour[n]
+        x[j] += 1
+        if x[j] < factors.cardinalities[j]:
+            return
+        x[j] = 0
+
+
+@jit
+def _fill_scalar(factors, row_start, entry_start, i, begin, end, x, p, _):
+    """Rows `begin` to `end` among those of all variables; the first is one of variable `i`."""
+    while begin < end:
+        _set_neighbours(factors, i, begin - row_start[i], x)
+        last = min(end, row_start[i + 1])
+        for row in range(begin, last):
+            zero, one = log_conditional_pair(*factors[1:9], i, x)
+            p[entry_start[i] + row - row_start[i]] = fixed_scalar(zero, one, 1.0)
+            _next_neighbours(factors, i, x)
+        i, begin = i + 1, last
+
+
+@jit
+def _fill_vector(factors, row_start, entry_start, i, begin, end, x, p, scale):
+    """The same for more than two states."""
+    logits = np.empty(largest(factors.cardinalities))
+    while begin < end:
+        _set_neighbours(factors, i, begin - row_start[i], x)
+        last, states = min(end, row_start[i + 1]), factors.cardinalities[i]
+        for row in range(begin, last):
+            log_conditional(*factors[1:9], states, i, x, logits)
+            at = entry_start[i] + (row - row_start[i]) * states
+            fixed_vector(logits, 1.0, states, p, at, scale)
+            _next_neighbours(factors, i, x)
+        i, begin = i + 1, last
+
+
+@jit
+def row_of_bits(near, near_mask, neighbour_start, neighbour, i, x):
+    """The row of variable `i` that the state `x` of binary variables selects.
+
+    The loop over the near ones always has NEAR turns, so that no end must be guessed; what it reads
+    where there are fewer is masked.
+    """
+    row = 0
+    for e in range(NEAR):
+        row |= np.int64(x[near[i, e]]) << (NEAR - 1 - e)
+    row &= near_mask[i]
+    n = neighbour_start[i] + NEAR
+    while n < neighbour_start[i + 1]:
+        row = (row << 1) | np.int64(x[neighbour[n]])
+        n += 1
+    return row
+
+
+@jit
+def row_of(neighbour_start, neighbour, radix, i, x):
+    """The row of variable `i` that the state `x` selects."""
+    row = 0
+    for n in range(neighbour_start[i], neighbour_start[i + 1]):
+        row = row * radix[n] + np.int64(x[neighbour[n]])
+    return row
+
+
+def row_entries(t: TableArrays) -> tuple[np.ndarray, np.ndarray]:
+    """For every row: the variable it belongs to, and its first entry in p."""
+    owner = np.repeat(np.arange(len(t.width)), np.diff(t.row_start))
+    row = np.arange(len(owner)) - t.row_start[owner]
+    return owner, t.entry_start[owner] + row * t.width[owner]

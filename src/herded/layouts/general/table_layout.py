@@ -1,0 +1,85 @@
+"""Layout "table": one row of conditionals for every state of a variable's neighbours."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from herded.draws.protocol import Step
+from herded.draws.weight_modes import BLANKET
+from herded.layouts.base import Proposal, Task
+from herded.layouts.general.context_weights import TABULATED, is_hashed
+from herded.layouts.general.site_base import SiteLayout, weights_memory
+from herded.layouts.general.site_sweeps import scalar_sweeps, vector_sweeps
+from herded.layouts.general.table_arrays import check_tables, compile_table, row_entries
+from herded.models.evidence import called
+from herded.system import memory_limits
+
+# Where tables are a choice and not a must, they may take this many entries per variable.
+FEW_ENTRIES = 256
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TableLayout(SiteLayout):
+    """Small blankets: every conditional tabulated, in `TableArrays`."""
+
+    kind: ClassVar[str] = "table"
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        """Tables where the weights demand them, or where they are small."""
+        few = memory_limits.fits(task.entries * 8, task.max_memory)
+        few = few and task.entries <= FEW_ENTRIES * len(task.free)
+        weights = task.draw.weights
+        if not (forced or weights in TABULATED or few):
+            return "its tables would be large"
+        chain = weights_memory(task, cls.kind)
+        need = chain + task.entries * 4.0
+        if weights == "shared":  # each row's weight, and a hash table of one variable's rows
+            need += 4.0 * task.rows.sum() + 32.0 * task.rows.max(initial=0)
+        hashed = is_hashed(weights, cls.kind)
+        facts = {"memory": need, "chain_memory": chain, "hashed": hashed}
+        return Proposal(
+            kind=cls.kind,
+            memory=need,
+            chain_memory=chain,
+            grows=hashed,
+            least_block=1,
+            check=lambda: check_tables(
+                need,
+                task.max_memory,
+                task.rows,
+                lambda i: called(task.model, i),
+                task.factors.neighbour_start,
+                weights in TABULATED,
+            ),
+            make=lambda: cls._make(task, facts),
+            starts_rows=weights in TABULATED,
+        )
+
+    @classmethod
+    def _make(cls, task: Task, facts: dict[str, Any]) -> SiteLayout:
+        clamped = np.maximum(task.graph.evidence, 0)
+        tables = compile_table(
+            task.factors, task.rows, clamped, task.scalar, task.draw.weights is not None
+        )
+        return cls.of(task, tables, tables, **facts)
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return (self.arrays.p,)
+
+    def table_vectors(self) -> tuple[np.ndarray, np.ndarray]:
+        owner, entries = row_entries(self.arrays)
+        widths = self.arrays.width[owner]
+        if len(self.contexts.mode) == BLANKET:
+            return entries, widths
+        starts, first = np.unique(self.contexts.shared, return_index=True)
+        return starts, widths[first]
+
+    def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
+        common = self.contexts, self.scan, step, None
+        if self.scalar:
+            return partial(scalar_sweeps, self.arrays, None, None, *common)
+        return partial(vector_sweeps, self.arrays, None, *common)

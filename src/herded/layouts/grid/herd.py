@@ -1,0 +1,146 @@
+"""Layout "grid" of herds: 4-neighbour grids of two states, lanes are sites of one colour."""
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from herded.draws.protocol import Step
+from herded.draws.systematic_lanes import WORD, live_in_last, places, words_of
+from herded.layouts.base import Proposal, Task
+from herded.layouts.grid.arrays import COUNTS, LANES, PLANES, start_lattice
+from herded.layouts.grid.herd_sweeps import Frame, GridHerd, herd_sweeps
+from herded.layouts.grid.layout import (
+    PackedLayout,
+    compile_lattice,
+    n_entries,
+    pack,
+    why_no_grid,
+)
+from herded.layouts.herd_base import HerdLayout
+from herded.layouts.packing.member_bits import BitPlaces
+from herded.layouts.packing.wavefront import schedule, wave_length
+from herded.layouts.state import State
+from herded.system.aligned_arrays import aligned
+from herded.system.threads import run_jobs, workers
+
+# On smaller lattices most lanes would idle: layouts whose lanes are members are faster there.
+FEWEST_SITES = 256
+NO_PHASES = np.zeros((2, 0, 0), np.uint8)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GridHerdLayout(HerdLayout, PackedLayout):
+    """Planes of conditionals in `LatticeArrays`, in bytes; members are bits of words."""
+
+    scalar: bool = True
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        """Herds on a lattice of two states."""
+        model: Any = task.model
+        reason = why_no_grid(task)
+        if reason:
+            return reason
+        draw: Any = task.draw
+        members, kept = draw.members, draw.kept
+        if model.log_unary.shape[2] != 2:
+            return "its variables have more than two states"
+        if model.n_variables < FEWEST_SITES and not forced:
+            return f"of fewer than {FEWEST_SITES} sites most lanes would idle"
+        by_count = model.counts_suffice
+        tables = PLANES * float(n_entries(model.shape, by_count))
+        sites = n_entries(model.shape, True) / COUNTS
+        chain = sites * (2.0 * words_of(members) + 16.0 + 2.0 * kept)  # with an earlier state
+        tables += 2.0 * sites * members  # starts, while they are packed
+        return Proposal(
+            kind=cls.kind,
+            memory=tables + chain,
+            chain_memory=chain,
+            grows=False,
+            least_block=cls.least_block,
+            check=task.limit(tables + chain, "a lattice with the states of a herd"),
+            make=lambda: cls(
+                model=model,
+                arrays=compile_lattice(model, by_count, np.uint8),
+                memory=tables + chain,
+                chain_memory=chain,
+                members=members,
+                kept=kept,
+            ),
+        )
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        return self.kind, self.is_herd, len(self.arrays.contexts), self.kept
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return (self.arrays.p,)
+
+    @cached_property
+    def words(self) -> int:
+        """Of the members of one site."""
+        return words_of(self.members)
+
+    @property
+    def sample_size(self) -> int:
+        return self.n_stored * self.words
+
+    @property
+    def sample_type(self) -> Any:
+        return np.uint8
+
+    def pack(self, states: np.ndarray) -> np.ndarray:
+        """(2, rows + 2, words, columns + 2): half-lattices of words in a border."""
+        h, w = self.model.shape
+        words = np.zeros((self.words, h * w), np.uint8)
+        if states.strides[0] == 0:  # all members start alike
+            words[:, states[0] == 1] = 0xFF
+            words[-1] &= 0xFF >> WORD - live_in_last(self.members)
+        else:
+            for k in range(self.members):  # all at once would take twice their bytes again
+                words[k // WORD] |= states[k].astype(np.uint8) << np.uint8(k % WORD)
+        inside = pack(words.reshape(-1, h, w), self.halves[1]).transpose(1, 2, 0, 3)
+        x = np.pad(inside, ((0, 0), (1, 1), (0, 0), (1, 1)))
+        if self.arrays.periodic:
+            x[:, 0], x[:, h + 1] = x[:, h], x[:, 1]
+            x[..., 0], x[..., -1] = x[..., -2], x[..., 1]
+        return np.ascontiguousarray(x)
+
+    def packed(self, state: State) -> np.ndarray:
+        return state.x[:, 1:-1, :, 1:-1].reshape(-1)
+
+    @cached_property
+    def bit_places(self) -> BitPlaces:
+        return BitPlaces.of(self.unstore(np.arange(self.n_stored)), self.arrays.columns)
+
+    def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
+        shape = *self.arrays.p.shape[:3], 2, LANES
+        phases = aligned(shape, np.uint8)
+        start_lattice(phases, self.arrays.rows * self.arrays.columns, key)
+        return {"phases": phases}
+
+    def sweep(
+        self,
+        state: State,
+        block: np.ndarray,
+        step: Step,
+        betas: np.ndarray | None = None,
+        pool: Executor | None = None,
+    ) -> None:
+        grid = self.arrays
+        p = grid.p.reshape(2, self.parts, -1)
+        tables = (p, None) if len(grid.contexts) == COUNTS else (None, p)
+        phases = state.own["phases"].reshape(2, self.parts, -1) if self.kept else NO_PHASES
+        herd = GridHerd(state.x, phases, state.tally, state.ones)
+        spare = WORD - live_in_last(self.members)
+        frame = Frame(grid.rows, self.model.shape[0], grid.periodic, spare)
+        sweep = partial(herd_sweeps, *tables, places(self.members), frame, step, herd, block)
+        size = p.nbytes + sum(array.nbytes for array in herd)
+        length = wave_length(size, self.parts)
+        threads = workers(pool, len(block) * self.n_stored * self.members)
+        for jobs in schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
+            run_jobs(sweep, jobs, pool if threads > 1 else None)
+        state.sweep += len(block)

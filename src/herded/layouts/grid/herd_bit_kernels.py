@@ -1,0 +1,170 @@
+"""Members of a herd at the sites of a cell: lanes are sites, members come one by one.
+
+Each member chooses its conditional by the bits of its neighbours, adds it to a phase of the lane
+and keeps whether that carried. There are two phases: one for conditionals below 1/2, one for the
+others. Members that expect the same then make up for each other, which takes the noise out of
+energies; with one phase they would have more of it than independent chains.
+
+Lanes are bytes, of which a register holds twice as many as of words of 16 bits. Conditionals have
+31 bits. At every visit they are rounded at random, up with the probability that makes the rounding
+unbiased: to 15 bits once (`round_to_15_bits`), and from these to 7 bits for every two words
+(`round_conditionals`). So the law of a member is exact to 31 bits, what is certain stays so (p = 1
+is 128), and the herd's number of ones is the sum of the rounded conditionals, rounded.
+
+Four members at a time, or one: with more, AVX2 has too few registers, and what is kept on the stack
+can take up to four times as long, depending on where that happens to lie.
+"""
+
+from herded.draws.systematic_lanes import COLUMNS, LANES, U1, U8
+from herded.system.compilation.jit import jit
+
+N, C = U8(LANES), U8(COLUMNS)
+_2N, _3N, _4N, _2C, _3C = U8(2) * N, U8(3) * N, U8(4) * N, U8(2) * C, U8(3) * C
+# Rows of a cell in `work`: both phases, what their sum was before the visit, new states, how many
+# members are 1, the random bytes that decide how conditionals are rounded to 7 bits (one) and to 15
+# (two), the neighbours (three bits of their number, or four of their own), the conditionals of 7
+# bits, and those of 15 in two bytes each. The distances are constants, from which the compiler
+# knows that nothing overlaps.
+LOW, HIGH, BEFORE, NEW, ONES, CHANCE, AROUND = U8(0), N, _2N, _3N, _4N, U8(5) * N, U8(6) * N
+FINE_CHANCE = U8(10) * N
+P = U8(12) * N
+P15 = U8(28) * N
+ROWS = 60
+SIZE = U8(ROWS) * N
+ROUNDED = 2  # words are drawn by the same rounded conditionals
+_TOP, _HALF, _ONE, _NONE = U1(0x80), U1(0x40), U1(1), U1(0)
+
+
+@jit
+def round_to_15_bits(work, at, p, entries, contexts):
+    """Round the conditionals of a cell, whose four bytes are rows of p, to their first two bytes.
+
+    A conditional is rounded up if its last two bytes are more than two random bytes of its lane.
+    Two loops: in one, the compiler would have to compare too many addresses to vectorise it.
+    """
+    for q in range(contexts):
+        first, to = entries + q * _4N, at + P15 + q * _2N
+        for m in range(N):
+            third, chance = p[first + _2N + m], work[at + FINE_CHANCE + m]
+            last = _ONE if p[first + _3N + m] > work[at + FINE_CHANCE + N + m] else _NONE
+            above = _ONE if third > chance else _NONE
+            work[to + m] = last if third == chance else above
+        for m in range(N):
+            up = work[to + m]
+            second = U1(p[first + N + m] + up)
+            work[to + m] = U1(p[first + m] + (up if second == _NONE else _NONE))
+            work[to + N + m] = second
+
+
+@jit
+def round_conditionals(work, at, contexts, turn):
+    """Round the conditionals of a cell from 15 bits to 7.
+
+    Words that come later in the visit add a quarter to the random byte that decides: of four times
+    each is rounded up as often as its last bits ask for, or once more.
+    """
+    step = U1(turn // ROUNDED * 64)
+    for q in range(contexts):
+        first, to = at + P15 + q * _2N, at + P + q * N
+        for m in range(N):
+            chance = U1(work[at + CHANCE + m] + step)
+            over = U1(work[first + N + m] + chance) < chance
+            work[to + m] = U1(work[first + m] + U1(1)) if over else work[first + m]
+
+
+@jit
+def carry(low, high, p, new, place):
+    """Add p to its phase, at scale 2^7; a change of the highest bit sets the member's place.
+
+    p = 1 may go to either phase: it changes nothing but the highest bit.
+    """
+    above = U1(p & _HALF) != _NONE
+    phi = high if above else low
+    psi = U1(phi + p)
+    new = U1(new | place) if U1(psi ^ phi) >= _TOP else new
+    return low if above else psi, psi if above else high, new
+
+
+@jit
+def one_by_count(low, high, new, s0, s1, s2, place, q0, q1, q2, q3, q4):
+    """One member: s0, s1, s2 are the bits of the number of its neighbours that are 1."""
+    odd = U1(s0 & place) != _NONE
+    few = q1 if odd else q0
+    many = q3 if odd else q2
+    p = many if U1(s1 & place) != _NONE else few
+    p = q4 if U1(s2 & place) != _NONE else p
+    return carry(low, high, p, new, place)
+
+
+@jit
+def four_by_count(work, at, places, order):
+    """Draw four members where the number of neighbours that are 1 tells p."""
+    for m in range(N):
+        s0, s1, s2 = work[at + AROUND + m], work[at + AROUND + N + m], work[at + AROUND + _2N + m]
+        e, o = at + P + m, order + m
+        q0, q1, q2, q3, q4 = work[e], work[e + N], work[e + _2N], work[e + _3N], work[e + _4N]
+        a, b, x = work[at + LOW + m], work[at + HIGH + m], work[at + NEW + m]
+        a, b, x = one_by_count(a, b, x, s0, s1, s2, places[o], q0, q1, q2, q3, q4)
+        a, b, x = one_by_count(a, b, x, s0, s1, s2, places[o + C], q0, q1, q2, q3, q4)
+        a, b, x = one_by_count(a, b, x, s0, s1, s2, places[o + _2C], q0, q1, q2, q3, q4)
+        a, b, x = one_by_count(a, b, x, s0, s1, s2, places[o + _3C], q0, q1, q2, q3, q4)
+        work[at + LOW + m] = a
+        work[at + HIGH + m] = b
+        work[at + NEW + m] = x
+
+
+@jit
+def choose(first, second, q0, q1, q2, q3):
+    """One of four, by two bits."""
+    low = q1 if first else q0
+    high = q3 if first else q2
+    return high if second else low
+
+
+@jit
+def one_by_bits(work, at, places, order):
+    """Draw one member where every setting of the neighbours left, right, up, down has its own p.
+
+    With two, AVX2 would have too few registers.
+    """
+    for m in range(N):
+        place, e = places[order + m], at + P + m
+        left = U1(work[at + AROUND + m] & place) != _NONE
+        right = U1(work[at + AROUND + N + m] & place) != _NONE
+        p0 = choose(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
+        e += _4N
+        p1 = choose(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
+        e += _4N
+        p2 = choose(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
+        e += _4N
+        p3 = choose(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
+        up = U1(work[at + AROUND + _2N + m] & place) != _NONE
+        down = U1(work[at + AROUND + _3N + m] & place) != _NONE
+        p0 = choose(up, down, p0, p1, p2, p3)
+        a, b = work[at + LOW + m], work[at + HIGH + m]
+        a, b, x = carry(a, b, p0, work[at + NEW + m], place)
+        work[at + LOW + m] = a
+        work[at + HIGH + m] = b
+        work[at + NEW + m] = x
+
+
+@jit
+def take_off(work, at, spare):
+    """Take off what spare places of a word added to a phase."""
+    for m in range(N):
+        q = work[at + P + m]
+        added, above = U1(spare * q), U1(q & _HALF) != _NONE
+        low, high = work[at + LOW + m], work[at + HIGH + m]
+        work[at + LOW + m] = low if above else U1(low - added)
+        work[at + HIGH + m] = U1(high - added) if above else high
+
+
+@jit
+def count_word(work, at):
+    """Count the members that are 1."""
+    for m in range(N):
+        v = work[at + NEW + m]
+        v = U1(v - U1(U1(v >> U1(1)) & U1(0x55)))
+        v = U1(U1(v & U1(0x33)) + U1(U1(v >> U1(2)) & U1(0x33)))
+        v = U1(U1(v + U1(v >> U1(4))) & U1(0x0F))
+        work[at + ONES + m] = U1(work[at + ONES + m] + v)

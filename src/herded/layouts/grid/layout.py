@@ -1,0 +1,274 @@
+"""Layout "grid" of two states: 4-neighbour grids packed by colour, swept in strips."""
+
+import math
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from herded.draws.herded_weights import HALF
+from herded.draws.protocol import Draw, Step
+from herded.layouts.base import Proposal, SweptLayout, Task
+from herded.layouts.factor_arrays import compile_factors
+from herded.layouts.general.context_weights import TABULATED
+from herded.layouts.grid.arrays import (
+    BITS,
+    COUNTS,
+    LANES,
+    PLANES,
+    LatticeArrays,
+    fill_lattice,
+    start_lattice,
+)
+from herded.layouts.grid.sweeps import lattice_sweeps
+from herded.layouts.packing.wavefront import schedule, wave_length
+from herded.layouts.state import NOTHING, State
+from herded.layouts.visit_order import components
+from herded.models.factor_graph import as_graph
+from herded.models.lattice import Lattice
+from herded.system.aligned_arrays import aligned
+from herded.system.threads import run_jobs, workers
+
+STRIP = 512  # least number of sites in a strip
+
+
+def counts(state: State) -> np.ndarray:
+    """Where a kernel counts samples with x = 1: bytes, also if there is no room for any."""
+    return state.ones.astype(np.uint8, copy=False)
+
+
+def why_no_grid(task: Task) -> str:
+    """Why the grid kernels cannot run this; empty if they can."""
+    model = task.model
+    if not isinstance(model, Lattice):
+        return "the model is not a lattice"
+    if len(model.shape) != 2:
+        return "it has not two dimensions"
+    if len(set(model.joined)) > 1:
+        return "one of its axes is periodic, and the other is not"
+    if model.periodic and any(side % 2 for side in model.shape):
+        return "it is periodic and has an odd side"
+    if task.draw.vector:
+        return "slack needs weight vectors"
+    if not (isinstance(task.scan, str) and task.scan == "checkerboard"):
+        return f"the scan is {task.scan!r:.40}, not the checkerboard"
+    return ""
+
+
+class PackedLayout(SweptLayout):
+    """A lattice packed by colour; its arrays are planes of cells in strips."""
+
+    kind: ClassVar[str] = "grid"
+    least_block: ClassVar[int] = 16  # sweeps: they go over the grid as a wave
+
+    @cached_property
+    def n_stored(self) -> int:
+        """A packed lattice may have a spare column."""
+        return math.prod(self.halves)
+
+    @cached_property
+    def parts(self) -> int:
+        """Strips: threads share them."""
+        return int(self.tables()[0].shape[1])
+
+    @cached_property
+    def halves(self) -> tuple[int, int, int]:
+        """The shape of a stored state without its border: colours, rows, columns.
+
+        Rows that only fill up the last strip are included.
+        """
+        return 2, self.parts * self.arrays.rows, self.arrays.columns
+
+    def store(self, states: np.ndarray) -> np.ndarray:
+        pictures = states.reshape(*states.shape[:-1], *self.model.shape)
+        packed = pack(pictures, self.halves[1]).astype(self.state_type)
+        return packed.reshape(*states.shape[:-1], self.n_stored)
+
+    def unstore(self, stored: np.ndarray) -> np.ndarray:
+        pictures = unpack(stored.reshape(*stored.shape[:-1], *self.halves), *self.model.shape)
+        return pictures.reshape(*stored.shape[:-1], self.model.n_variables)
+
+    def values(self, state: State) -> np.ndarray:
+        return self.unstore(state.x[:, 1:-1, 1:-1].reshape(1, -1)).astype(np.int64)
+
+    def fill(self, block: np.ndarray, state: State) -> None:
+        """Nothing: a sweep writes known sites too."""
+
+    def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
+        stored = np.pad(self.store(x).reshape(self.halves), ((0, 0), (1, 1), (1, 1)))
+        if self.arrays.periodic:  # the border is what lies on the other side
+            height = self.model.shape[0]
+            stored[:, 0], stored[:, height + 1] = stored[:, height], stored[:, 1]
+            stored[:, :, 0], stored[:, :, -1] = stored[:, :, -2], stored[:, :, 1]
+        size = self.n_stored * (1 if self.scalar else self.width)
+        sums = np.zeros(size, np.int64) if tally else NOTHING
+        return State(stored, draw.start(self, chain), sums, 0, chain, total)
+
+    def kernel(self, state: State) -> tuple[Any, np.ndarray | None, int]:
+        """The compiled sweeps told their tables, the weights, and the bytes that sweeps go over."""
+        raise NotImplementedError
+
+    def sweep(
+        self,
+        state: State,
+        block: np.ndarray,
+        step: Step,
+        betas: np.ndarray | None = None,
+        pool: Executor | None = None,
+    ) -> None:
+        grid = self.arrays
+        kernel, w, size = self.kernel(state)
+        where = grid.rows, self.model.shape[0], grid.periodic, step.sweep, step.key
+        sweep = partial(kernel, *where, state.x, w, state.tally, block)
+        threads = 1 if pool is None else workers(pool, len(block) * self.n_stored)
+        length = wave_length(size, self.parts)
+        for jobs in schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
+            if threads == 1:
+                sweep(jobs[0])
+            else:
+                run_jobs(sweep, jobs, pool)
+        state.sweep += len(block)
+
+    def components(self) -> np.ndarray | None:
+        free = self.model.evidence < 0
+        return None if free.all() else components(compile_factors(as_graph(self.model)), free)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GridLayout(PackedLayout):
+    """Planes of fixed-point conditionals, in `LatticeArrays`."""
+
+    scalar: bool = True
+
+    counts: ClassVar[bool] = True
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        """Weights of Algorithm 1 or shared ones, or draws, on a lattice of two states."""
+        model: Any = task.model
+        reason = why_no_grid(task)
+        if reason:
+            return reason
+        weights = task.draw.weights
+        if model.log_unary.shape[2] != 2:
+            return "its variables have more than two states"
+        if weights not in (None, *TABULATED):
+            return f"weights={weights!r} is not for lattices of two states"
+        if weights == "shared" and not model.counts_suffice:
+            return "its conditionals are not told apart by how many neighbours are 1"
+        # Whether a pixel's conditionals are told apart by how many neighbours are 1.
+        by_count = model.counts_suffice and weights != "blanket"
+        chain = 4.0 * n_entries(model.shape, by_count) if weights else 0.0
+        need = 4.0 * n_entries(model.shape, by_count) + chain
+        return Proposal(
+            kind=cls.kind,
+            memory=need,
+            chain_memory=chain,
+            grows=False,
+            least_block=cls.least_block,
+            check=task.limit(need, "a lattice with its weights"),
+            make=lambda: cls(
+                model=model,
+                arrays=compile_lattice(model, by_count),
+                memory=need,
+                chain_memory=chain,
+            ),
+        )
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return (self.arrays.p,)
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        return self.kind, len(self.arrays.contexts)
+
+    def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
+        p = self.arrays.p
+        phases = aligned(p.shape, p.dtype)
+        phases[...] = HALF
+        if random:
+            start_lattice(phases, self.arrays.rows * self.arrays.columns, key)
+        return {"w": phases}
+
+    def kernel(self, state: State) -> tuple[Any, np.ndarray | None, int]:
+        p = self.arrays.p.reshape(2, self.parts, -1)
+        weights = state.own.get("w")
+        w = None if weights is None else weights.reshape(p.shape)
+        sweeps = partial(lattice_sweeps, p, self.arrays.contexts, w is None or None, counts(state))
+        return sweeps, w, p.nbytes * (1 if w is None else 2)
+
+
+# -- packing --------------------------------------------------------------------------------
+
+
+def compile_lattice(
+    model: Lattice, by_count: bool, kind: Any = np.uint32, origin: tuple[int, int] = (0, 0)
+) -> LatticeArrays:
+    """The conditionals of a two-state lattice, at scale 2^31, or for `kind` np.uint8 as herds
+    have them.
+
+    `origin` is the place of row 0 and column 0 of the whole lattice where `model` is a patch of it.
+    """
+    rows, columns, strips = strip_shape(*model.shape)
+    contexts = COUNTS if by_count else BITS
+    planes = contexts * (PLANES if kind is np.uint8 else 1)
+    p = aligned((2, strips, n_cells(rows * columns), planes, LANES), kind)
+    fill_lattice(
+        model.log_unary,
+        *model.couplings,
+        model.unlike,
+        model.clamped,
+        model.periodic,
+        origin,
+        rows,
+        columns,
+        p,
+    )
+    p.flags.writeable = False
+    return LatticeArrays(p, (0,) * contexts, rows, columns, model.periodic)
+
+
+def n_entries(shape: tuple[int, int], by_count: bool) -> int:
+    """Conditionals of all places, those included that no site has."""
+    rows, columns, strips = strip_shape(*shape)
+    return 2 * strips * n_cells(rows * columns) * LANES * (COUNTS if by_count else BITS)
+
+
+def strip_shape(h: int, w: int) -> tuple[int, int, int]:
+    """Rows of a strip, columns of a half-lattice, and how many strips."""
+    columns = (w + 1) // 2
+    rows = min(h, -(-STRIP // columns))
+    return rows, columns, -(-h // rows)
+
+
+def n_cells(sites: int) -> int:
+    return -(-sites // LANES)
+
+
+def pack(pictures: np.ndarray, height: int) -> np.ndarray:
+    """(..., H, W) pictures as (..., 2, height, M) half-lattices."""
+    h, w = pictures.shape[-2:]
+    packed = np.zeros((*pictures.shape[:-2], 2, height, (w + 1) // 2), pictures.dtype)
+    for colour, rows, columns, half in _halves(h, w):
+        packed[..., colour, rows, half] = pictures[..., rows, columns]
+    return packed
+
+
+def unpack(packed: np.ndarray, h: int, w: int) -> np.ndarray:
+    """The (..., H, W) pictures that `pack` packed."""
+    pictures = np.empty((*packed.shape[:-3], h, w), packed.dtype)
+    for colour, rows, columns, half in _halves(h, w):
+        pictures[..., rows, columns] = packed[..., colour, rows, half]
+    return pictures
+
+
+def _halves(h: int, w: int) -> Iterator[tuple[int, slice, slice, slice]]:
+    """The four strided pieces: colour, rows, columns of the picture, columns of the half."""
+    for parity in (0, 1):
+        for colour in (0, 1):
+            first = (parity + colour) & 1
+            half = slice(0, (w - first + 1) // 2)
+            yield colour, slice(parity, h, 2), slice(first, w, 2), half

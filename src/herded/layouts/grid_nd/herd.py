@@ -1,0 +1,128 @@
+"""Layout "grid" of herds on lattices of two states and any dimension; lanes are sites."""
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from herded.draws.protocol import Step
+from herded.draws.systematic_lanes import WORD, live_in_last, places, words_of
+from herded.layouts.base import Proposal, Task
+from herded.layouts.grid.arrays import LANES, PLANES, start_lattice
+from herded.layouts.grid.herd import FEWEST_SITES, NO_PHASES
+from herded.layouts.grid.herd_sweeps import GridHerd
+from herded.layouts.grid_nd.arrays import (
+    SEVEN,
+    bordered,
+    compile_cube,
+    cube_shape,
+    n_contexts,
+    pack_rows,
+)
+from herded.layouts.grid_nd.herd_sweeps import cube_herd_sweeps
+from herded.layouts.grid_nd.layout import RowsLayout, why_no_cube
+from herded.layouts.herd_base import HerdLayout
+from herded.layouts.packing.member_bits import BitPlaces
+from herded.layouts.state import State
+from herded.system.aligned_arrays import aligned
+from herded.system.threads import run_jobs, workers
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CubeHerdLayout(HerdLayout, RowsLayout):
+    """Planes of conditionals in `CubeArrays`, in bytes; members are bits of words."""
+
+    scalar: bool = True
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        """Herds on a lattice of two states with equal couplings."""
+        model: Any = task.model
+        reason = why_no_cube(task)
+        if reason:
+            return reason
+        draw: Any = task.draw
+        members, kept = draw.members, draw.kept
+        if model.n_variables < FEWEST_SITES and not forced:
+            return f"of fewer than {FEWEST_SITES} sites most lanes would idle"
+        frame = cube_shape(model.shape)
+        sites = 2.0 * frame.strips * frame.cells * LANES
+        chain = sites * (2.0 * words_of(members) + 16.0 + 2.0 * kept)  # with an earlier state
+        need = chain + sites * (PLANES * n_contexts(model.shape) + 2.0 * members)  # starts to pack
+        return Proposal(
+            kind=cls.kind,
+            memory=need,
+            chain_memory=chain,
+            grows=False,
+            least_block=cls.least_block,
+            check=task.limit(need, "a lattice with the states of a herd"),
+            make=lambda: cls(
+                model=model,
+                arrays=compile_cube(model, np.uint8),
+                memory=need,
+                chain_memory=chain,
+                members=members,
+                kept=kept,
+            ),
+        )
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        return "cube", self.is_herd, len(self.arrays.contexts), self.kept
+
+    @cached_property
+    def words(self) -> int:
+        """Of the members of one site."""
+        return words_of(self.members)
+
+    @property
+    def sample_size(self) -> int:
+        return self.n_stored * self.words
+
+    @property
+    def sample_type(self) -> Any:
+        return np.uint8
+
+    def pack(self, states: np.ndarray) -> np.ndarray:
+        """(2, words, tall, wide): half-lattices of words in a border."""
+        words = np.zeros((self.words, self.model.n_variables), np.uint8)
+        for k in range(self.members):  # one by one: all at once would take twice their bytes again
+            words[k // WORD] |= states[k].astype(np.uint8) << np.uint8(k % WORD)
+        halves = pack_rows(words, self.model.shape).swapaxes(0, 1)
+        return bordered(halves, self.frame.layer, self.arrays.ring)
+
+    def packed(self, state: State) -> np.ndarray:
+        return state.x[:, :, self.frame.layer : -1].reshape(-1)
+
+    @cached_property
+    def bit_places(self) -> BitPlaces:
+        return BitPlaces.of(self.unstore(np.arange(self.n_stored)), self.n_stored // 2)
+
+    def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
+        phases = aligned((*self.arrays.p.shape[:3], 2, LANES), np.uint8)
+        start_lattice(phases, self.frame.places, key)
+        return {"phases": phases}
+
+    def sweep(
+        self,
+        state: State,
+        block: np.ndarray,
+        step: Step,
+        betas: np.ndarray | None = None,
+        pool: Executor | None = None,
+    ) -> None:
+        table, contexts, *cube = self.arrays
+        p = table.reshape(2, self.parts, -1)
+        tables = (p, None) if len(contexts) == SEVEN else (None, p)
+        phases = state.own["phases"].reshape(2, self.parts, -1) if self.kept else NO_PHASES
+        herd = GridHerd(state.x, phases, state.tally, state.ones)
+        spare = WORD - live_in_last(self.members)
+        what = tuple(cube), tuple(self.frame), spare, places(self.members)
+        sweep = partial(cube_herd_sweeps, *tables, *what, step, herd, block)
+        size = p.nbytes + sum(array.nbytes for array in herd)
+        threads = workers(pool, len(block) * self.n_stored * self.members)
+        for jobs in self.jobs(2 * len(block), size, threads):
+            run_jobs(sweep, jobs, pool if threads > 1 else None)
+        state.sweep += len(block)

@@ -1,0 +1,100 @@
+"""Members of a herd at the sites of a cell, as in `layouts.grid.herd_bit_kernels`, with up to 14
+neighbours.
+
+Numbers of neighbours are added up axis by axis. The two of an axis are both 1 only where no 1 is
+carried from the lowest bit, so that one carry goes on to the next.
+"""
+
+from herded.draws.systematic_lanes import U1
+from herded.layouts.grid.herd_bit_kernels import (
+    AROUND,
+    HIGH,
+    LOW,
+    NEW,
+    C,
+    N,
+    P,
+    carry,
+)
+from herded.system.compilation.jit import jit
+
+_2N, _3N, _4N, _2C, _3C = N + N, N + N + N, N + N + N + N, C + C, C + C + C
+_NONE = U1(0)
+
+
+@jit
+def two_more(s0, s1, s2, a, b):
+    """Add two bits to a number of three."""
+    either, both = U1(a ^ b), U1(a & b)
+    up = U1(both | U1(s0 & either))
+    s0, over = U1(s0 ^ either), U1(s1 & up)
+    return s0, U1(s1 ^ up), U1(s2 ^ over), U1(s2 & over)
+
+
+@jit
+def one_of_seven(low, high, new, s0, s1, s2, place, q0, q1, q2, q3, q4, q5, q6):
+    """One member: s0, s1, s2 are the bits of the number of its neighbours that are 1."""
+    odd, two = U1(s0 & place) != _NONE, U1(s1 & place) != _NONE
+    p01 = q1 if odd else q0
+    p23 = q3 if odd else q2
+    p45 = q5 if odd else q4
+    few = p23 if two else p01
+    many = q6 if two else p45
+    return carry(low, high, many if U1(s2 & place) != _NONE else few, new, place)
+
+
+@jit
+def four_of_seven(work, at, places, order):
+    """Draw four members of at most six neighbours."""
+    for m in range(N):
+        s0, s1, s2 = work[at + AROUND + m], work[at + AROUND + N + m], work[at + AROUND + _2N + m]
+        e, o = at + P + m, order + m
+        q0, q1, q2, q3 = work[e], work[e + N], work[e + _2N], work[e + _3N]
+        q4, q5, q6 = work[e + _4N], work[e + _4N + N], work[e + _4N + _2N]
+        a, b, x = work[at + LOW + m], work[at + HIGH + m], work[at + NEW + m]
+        a, b, x = one_of_seven(a, b, x, s0, s1, s2, places[o], q0, q1, q2, q3, q4, q5, q6)
+        a, b, x = one_of_seven(a, b, x, s0, s1, s2, places[o + C], q0, q1, q2, q3, q4, q5, q6)
+        a, b, x = one_of_seven(a, b, x, s0, s1, s2, places[o + _2C], q0, q1, q2, q3, q4, q5, q6)
+        a, b, x = one_of_seven(a, b, x, s0, s1, s2, places[o + _3C], q0, q1, q2, q3, q4, q5, q6)
+        work[at + LOW + m] = a
+        work[at + HIGH + m] = b
+        work[at + NEW + m] = x
+
+
+@jit
+def of_eight(odd, two, four, q0, q1, q2, q3, q4, q5, q6, q7):
+    """One of eight, by three bits."""
+    p01 = q1 if odd else q0
+    p23 = q3 if odd else q2
+    p45 = q5 if odd else q4
+    p67 = q7 if odd else q6
+    few = p23 if two else p01
+    many = p67 if two else p45
+    return many if four else few
+
+
+@jit
+def one_of_fifteen(work, at, places, order):
+    """Draw one member of at most fourteen neighbours."""
+    for m in range(N):
+        place, e = places[order + m], at + P + m
+        odd = U1(work[at + AROUND + m] & place) != _NONE
+        two = U1(work[at + AROUND + N + m] & place) != _NONE
+        four = U1(work[at + AROUND + _2N + m] & place) != _NONE
+        eight = U1(work[at + AROUND + _3N + m] & place) != _NONE
+        q0, q1, q2, q3 = work[e], work[e + N], work[e + _2N], work[e + _3N]
+        e += _4N
+        few = of_eight(
+            odd, two, four, q0, q1, q2, q3, work[e], work[e + N], work[e + _2N], work[e + _3N]
+        )
+        e += _4N
+        q0, q1, q2, q3 = work[e], work[e + N], work[e + _2N], work[e + _3N]
+        e += _4N
+        many = of_eight(
+            odd, two, four, q0, q1, q2, q3, work[e], work[e + N], work[e + _2N], work[e + _2N]
+        )
+        a, b = work[at + LOW + m], work[at + HIGH + m]
+        a, b, x = carry(a, b, many if eight else few, work[at + NEW + m], place)
+        work[at + LOW + m] = a
+        work[at + HIGH + m] = b
+        work[at + NEW + m] = x

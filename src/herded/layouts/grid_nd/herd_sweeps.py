@@ -1,0 +1,168 @@
+"""Herds on colour-packed lattices of any dimension (`layouts.grid_nd.arrays`):
+`layouts.grid.herd_sweeps`, by runs.
+"""
+
+import numpy as np
+
+from herded.draws.systematic_lanes import U1, U8, WORD, window_start
+from herded.layouts.grid.arrays import LANES, PLANES
+from herded.layouts.grid.herd_bit_kernels import (
+    AROUND,
+    NEW,
+    ROUNDED,
+    ROWS,
+    SIZE,
+    C,
+    N,
+    count_word,
+    round_conditionals,
+    round_to_15_bits,
+    take_off,
+)
+from herded.layouts.grid.herd_sweeps import (
+    MOST_WORDS,
+    add_ones,
+    add_phases,
+    draw_fine_chances,
+    draw_phases,
+    load_phases,
+    save_phases,
+    shuffle_words,
+)
+from herded.layouts.grid_nd.arrays import FIFTEEN, SEVEN
+from herded.layouts.grid_nd.herd_bit_kernels import four_of_seven, one_of_fifteen, two_more
+from herded.layouts.packing.wavefront import BEGIN, END, fronts, strip_in
+from herded.system.compilation.jit import jit
+from herded.system.numerics.counter_rng import draw
+
+_0, _1 = U8(0), U8(1)
+_2N, _3N = N + N, N + N + N
+
+
+@jit
+def cube_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, block, regions):
+    """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
+
+    The conditionals are `seven` or `fifteen`, (2, strips, entries of a strip); the other is None.
+    `herd` is a `GridHerd` whose states are (2, words, tall, wide). `spare` places of the last word
+    have no member.
+    """
+    if seven is not None:
+        p, contexts = seven.reshape(-1), U8(SEVEN)
+    if fifteen is not None:
+        p, contexts = fifteen.reshape(-1), U8(FIFTEEN)
+    runs, run_start, side, ring = cube
+    layer, rows, strips, height, wide = frame
+    x, phases, samples = herd.x.reshape(-1), herd.phases.reshape(-1), block.reshape(-1)
+    tally, ones, orders = herd.tally, herd.ones, places.reshape(-1)
+    words, size, total = herd.x.shape[1], herd.x.shape[2] * wide, rows * strips * wide
+    sites = rows * wide
+    cells = -(-sites // LANES)
+    lanes, fours = cells * LANES, (WORD - spare + 3) // 4
+    work, turns = np.zeros(cells * ROWS * LANES, U1), np.empty(words, np.int64)
+    for region in regions:
+        for front in range(*fronts(region)):
+            for half in range(region[BEGIN], region[END]):
+                strip = strip_in(region, front, half - region[BEGIN], strips)
+                if strip < 0:
+                    continue
+                s, colour, first = half // 2, half & 1, strip * rows
+                part = colour * strips + strip
+                clock = U8((run.sweep + s) * 2 * strips + part)
+                flip = U1(0xFF * ((colour + first // layer) & 1))
+                if len(phases):
+                    chance = draw(run.key, U8(part))
+                    load_phases(work, lanes, phases, U8(2 * part * lanes), chance, run.sweep + s)
+                else:
+                    draw_phases(work, lanes, draw(run.key, clock))
+                key = draw(run.phase_key, clock)
+                draw_fine_chances(work, lanes, draw(key, _0))
+                shuffle_words(turns, key)
+                here = min(rows, height - first)
+                for turn in range(words):
+                    g = turns[turn]
+                    last = g == words - 1
+                    idle = U1(spare % 4 if last else 0)
+                    other = U8(((1 - colour) * words + g) * size)
+                    for n in range(run_start[strip], run_start[strip + 1]):
+                        count_neighbours(work, x, other, runs[n], first, layer, wide, side, flip)
+                    for cell in range(cells):
+                        bits = draw(key, U8((1 + cell) * words + turn))
+                        order, at = window_start(bits, last), U8(cell) * SIZE
+                        if turn == 0:
+                            entries = U8(PLANES * (part * cells + cell)) * N * contexts
+                            round_to_15_bits(work, at, p, entries, contexts)
+                        if turn % ROUNDED == 0:
+                            round_conditionals(work, at, contexts, turn)
+                        for rank in range(_0, U8(fours if last else 2)):
+                            four = order + rank * U8(4) * C
+                            if seven is not None:
+                                four_of_seven(work, at, orders, four)
+                            if fifteen is not None:
+                                for one in range(four, four + U8(4) * C, C):
+                                    one_of_fifteen(work, at, orders, one)
+                        if idle:
+                            take_off(work, at, idle)
+                        count_word(work, at)
+                    to = U8((colour * words + g) * size + (layer + first) * wide)
+                    write(work, x, to, U8(here * wide))
+                    if ring:
+                        join_ends(x, to, U8(here), U8(wide))
+                    if len(samples):
+                        at = s * block.shape[1] + (colour * words + g) * total + first * wide
+                        write(work, samples, U8(at), U8(sites))
+                    if turn % MOST_WORDS == MOST_WORDS - 1 or turn == words - 1:
+                        add_ones(work, ones, tally, U8(part * sites), U8(sites))
+                if len(phases):
+                    save_phases(work, lanes, phases, U8(2 * part * lanes))
+                if len(tally):
+                    add_phases(work, tally, U8(part * sites), U8(sites))
+
+
+@jit
+def count_neighbours(work, x, other, run, first, layer, wide, side, flip):
+    """How many neighbours of each place of a run are 1, in binary, and no new state yet."""
+    begin, end = U8((run[0] - first) * wide), U8((run[0] - first + run[1]) * wide)
+    middle = other + U8((layer + run[0]) * wide)
+    m = begin
+    while m < end:
+        lane = m % N
+        n, at = min(N - lane, end - m), m // N * SIZE + lane
+        to, at = at + NEW, at + AROUND
+        o = middle + m - begin
+        for j in range(n):
+            left, right = x[o + j - _1], x[o + j + _1]
+            a, b = x[o + j], U1(left ^ U1(U1(left ^ right) & U1(side[m + j] ^ flip)))
+            work[at + j] = U1(a ^ b)
+            work[at + N + j] = U1(a & b)
+            work[at + _2N + j] = U1(0)
+            work[at + _3N + j] = U1(0)
+            work[to + j] = U1(0)
+        for axis in range(2, len(run), 2):
+            before = other + U8(run[axis] * wide) + m - begin
+            behind = other + U8(run[axis + 1] * wide) + m - begin
+            for j in range(n):
+                s0, s1, s2, over = two_more(
+                    work[at + j], work[at + N + j], work[at + _2N + j], x[before + j], x[behind + j]
+                )
+                work[at + j] = s0
+                work[at + N + j] = s1
+                work[at + _2N + j] = s2
+                work[at + _3N + j] = U1(work[at + _3N + j] ^ over)
+        m += n
+
+
+@jit
+def write(work, target, to, places):
+    """Copy a word's new states."""
+    for m in range(_0, places, N):
+        at = m // N * SIZE + NEW
+        for j in range(min(N, places - m)):
+            target[to + m + j] = work[at + j]
+
+
+@jit
+def join_ends(x, to, rows, wide):
+    """Copy the ends of every row to its other side."""
+    for left in range(to, to + rows * wide, wide):
+        x[left], x[left + wide - _1] = x[left + wide - U8(2)], x[left + _1]

@@ -1,0 +1,197 @@
+"""Layout "grid" of other dimensions: lattices of two states with equal couplings, by colour."""
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from herded.draws.herded_weights import HALF
+from herded.draws.protocol import Draw, Step
+from herded.layouts.base import Proposal, SweptLayout, Task
+from herded.layouts.factor_arrays import compile_factors
+from herded.layouts.grid.arrays import LANES, start_lattice
+from herded.layouts.grid.layout import counts
+from herded.layouts.grid_nd.arrays import (
+    MOST_DIMENSIONS,
+    CubeArrays,
+    CubeShape,
+    bordered,
+    compile_cube,
+    cube_shape,
+    n_contexts,
+    pack_rows,
+    unpack_rows,
+)
+from herded.layouts.grid_nd.sweeps import cube_sweeps
+from herded.layouts.packing.wavefront import schedule, wave_length
+from herded.layouts.state import NOTHING, State
+from herded.layouts.visit_order import components
+from herded.models.factor_graph import as_graph
+from herded.models.lattice import Lattice
+from herded.system.aligned_arrays import aligned
+from herded.system.threads import run_jobs, workers
+
+
+def why_no_cube(task: Task) -> str:
+    """Why the kernels of two-state lattices of any dimension cannot run this; empty if they can."""
+    model: Any = task.model
+    reason = why_no_rows(task, MOST_DIMENSIONS)
+    if reason:
+        return reason
+    if model.log_unary.shape[-1] != 2:
+        return "its variables have more than two states"
+    if not model.counts_suffice:
+        return "its conditionals are not told apart by how many neighbours are 1"
+    return ""
+
+
+def why_no_rows(task: Task, most: int) -> str:
+    """Why this is no lattice of at most `most` dimensions and two colours; empty if it is."""
+    model = task.model
+    if not isinstance(model, Lattice):
+        return "the model is not a lattice"
+    if len(model.shape) > most:
+        return f"it has more than {most} dimensions"
+    if any(n % 2 for n, joined in zip(reversed(model.shape), model.joined, strict=True) if joined):
+        return "it is periodic along an odd side"
+    if task.draw.vector:
+        return "slack needs weight vectors"
+    if not (isinstance(task.scan, str) and task.scan == "checkerboard"):
+        return f"the scan is {task.scan!r:.40}, not the checkerboard"
+    return ""
+
+
+class RowsLayout(SweptLayout):
+    """A lattice packed by colour in rows; its arrays are planes of cells in strips."""
+
+    kind: ClassVar[str] = "grid"
+    least_block: ClassVar[int] = 16  # sweeps: they go over the lattice as a wave
+
+    @cached_property
+    def frame(self) -> CubeShape:
+        return cube_shape(self.model.shape)
+
+    @cached_property
+    def n_stored(self) -> int:
+        """A packed lattice has a border, and may have spare rows in its last strip."""
+        return 2 * self.frame.strips * self.frame.places
+
+    @cached_property
+    def parts(self) -> int:
+        """Strips: threads share them."""
+        return self.frame.strips
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return (self.arrays.p, self.arrays.runs)
+
+    def store(self, states: np.ndarray) -> np.ndarray:
+        halves = pack_rows(states.astype(self.state_type), self.model.shape)
+        return halves.reshape(*states.shape[:-1], self.n_stored)
+
+    def unstore(self, stored: np.ndarray) -> np.ndarray:
+        halves = stored.reshape(*stored.shape[:-1], 2, self.frame.total, self.frame.wide)
+        return unpack_rows(halves, self.model.shape)
+
+    def fill(self, block: np.ndarray, state: State) -> None:
+        """Nothing: a sweep writes known sites too."""
+
+    def jobs(self, halves: int, size: int, threads: int) -> tuple[tuple[np.ndarray, ...], ...]:
+        """Strips in the order of waves; `size` is the bytes that a sweep goes over."""
+        length = wave_length(size, self.parts)
+        model: Any = self.model
+        return schedule(self.parts, halves, length, model.joined[-1], threads)
+
+    def components(self) -> np.ndarray | None:
+        free = self.model.evidence < 0
+        return None if free.all() else components(compile_factors(as_graph(self.model)), free)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CubeLayout(RowsLayout):
+    """Planes of fixed-point conditionals, in `CubeArrays`."""
+
+    scalar: bool = True
+
+    counts: ClassVar[bool] = True
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        """Shared weights, or draws, on a lattice of two states with equal couplings."""
+        model: Any = task.model
+        weights = task.draw.weights
+        reason = why_no_cube(task)
+        if reason:
+            return reason
+        if weights not in (None, "shared"):
+            return f"weights={weights!r} is not for lattices of {len(model.shape)} dimensions"
+        frame = cube_shape(model.shape)
+        need = 8.0 * frame.strips * frame.cells * LANES * n_contexts(model.shape)
+        chain = need if weights else 0.0
+        return Proposal(
+            kind=cls.kind,
+            memory=need + chain,
+            chain_memory=chain,
+            grows=False,
+            least_block=cls.least_block,
+            check=task.limit(need + chain, "a lattice with its weights"),
+            make=lambda: cls(
+                model=model,
+                arrays=compile_cube(model, np.uint32),
+                memory=need + chain,
+                chain_memory=chain,
+            ),
+        )
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        return "cube", len(self.arrays.contexts)
+
+    def values(self, state: State) -> np.ndarray:
+        layer = self.frame.layer
+        inside = state.x.reshape(2, -1, self.frame.wide)[:, layer:-1]
+        return self.unstore(inside.reshape(1, -1)).astype(np.int64)
+
+    def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
+        halves = self.store(x).reshape(2, -1, self.frame.wide)
+        stored = bordered(halves, self.frame.layer, self.arrays.ring).reshape(2, -1)
+        sums = np.zeros(self.n_stored, np.int64) if tally else NOTHING
+        return State(stored, draw.start(self, chain), sums, 0, chain, total)
+
+    def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
+        phases = aligned(self.arrays.p.shape, np.uint32)
+        phases[...] = HALF
+        if random:
+            start_lattice(phases, self.frame.places, key)
+        return {"w": phases}
+
+    def sweep(
+        self,
+        state: State,
+        block: np.ndarray,
+        step: Step,
+        betas: np.ndarray | None = None,
+        pool: Executor | None = None,
+    ) -> None:
+        cube: CubeArrays = self.arrays
+        planes, weights = cube.p.reshape(2, self.parts, -1), state.own.get("w")
+        w = None if weights is None else weights.reshape(planes.shape)
+        sweep = partial(
+            cube_sweeps,
+            (planes, *cube[1:]),
+            tuple(self.frame),
+            w is None or None,
+            counts(state),
+            step.sweep,
+            step.key,
+            state.x,
+            w,
+            state.tally,
+            block,
+        )
+        threads = 1 if pool is None else workers(pool, len(block) * self.n_stored)
+        size = planes.nbytes * (1 if w is None else 2)
+        for jobs in self.jobs(2 * len(block), size, threads):
+            run_jobs(sweep, jobs, pool if threads > 1 else None)
+        state.sweep += len(block)

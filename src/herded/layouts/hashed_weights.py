@@ -1,0 +1,93 @@
+"""The hash tables of a state: how they start, grow, and are written down.
+
+Each segment of the scan has a table (`draws.context_hashing`), and all tables lie in two arrays, of
+keys and of weights w. A table that is half full moves to twice as many slots behind all others and
+leaves a gap, so that growing costs what grows; where no room is left, all tables move together into
+arrays of twice the size. A state is written down without gaps: as such it does not show in which
+order tables grew, which depends on threads and on blocks.
+
+Segment g has the table keys[slot_start[g]:][:slots[g]], of which filled[g] slots are taken.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from herded.draws.context_hashing import double, gather
+from herded.draws.herded_weights import HALF
+
+Tables = dict[str, np.ndarray]
+
+
+def are_in(own: Mapping[str, np.ndarray]) -> bool:
+    """Whether what a chain keeps are hash tables, and not a method's own arrays of like names."""
+    return {"w", "keys", "slot_start", "slots", "filled"} <= own.keys()
+
+
+def first_slots(segments: np.ndarray) -> np.ndarray:
+    """Slots of the tables of segments of so many variables: a sweep fills at most a quarter."""
+    found: np.ndarray = 4 << np.ceil(np.log2(segments)).astype(np.int64)
+    return found
+
+
+def first_tables(segments: np.ndarray, width: int, kind: np.dtype) -> Tables:
+    """Empty tables, of weights of `width` entries, with room for no more."""
+    slots = first_slots(segments)
+    room = int(slots.sum())
+    return {
+        "w": _at_rest(room * width, kind),
+        "keys": np.zeros(room, np.uint64),
+        "slot_start": np.cumsum(slots) - slots,
+        "slots": slots,
+        "filled": np.zeros_like(slots),
+    }
+
+
+def grown(tables: Tables, which: np.ndarray) -> Tables:
+    """`tables` with those numbered `which` doubled."""
+    more = int(tables["slots"][which].sum())
+    free = int((tables["slot_start"] + tables["slots"]).max())
+    if free + 2 * more > len(tables["keys"]):
+        free = int(tables["slots"].sum())
+        tables = without_gaps(tables, 2 * (free + more))
+    places = (tables[name] for name in ("slot_start", "slots", "keys", "w"))
+    double(which, free, _width(tables), *places)
+    return tables
+
+
+def without_gaps(tables: Tables, room: int) -> Tables:
+    """The tables one after another, in new arrays of `room` slots."""
+    width, slots = _width(tables), tables["slots"]
+    keys, w = np.zeros(room, np.uint64), _at_rest(room * width, tables["w"].dtype)
+    start = np.cumsum(slots) - slots
+    old = (tables[name] for name in ("slot_start", "slots", "keys", "w"))
+    gather(width, *old, start, keys, w)
+    return {**tables, "keys": keys, "w": w, "slot_start": start}
+
+
+def are_possible(first: Mapping[str, np.ndarray], later: Mapping[str, np.ndarray]) -> bool:
+    """Whether the tables `later`, without gaps, may be what those of `first` have grown to.
+
+    One that is full would be searched for ever.
+    """
+    slots, keys, filled = later["slots"], later["keys"], later["filled"]
+    doubled = np.log2(np.maximum(slots, 1) / np.maximum(first["slots"], 1))
+    return bool(
+        np.array_equal(later["slot_start"], np.cumsum(slots) - slots)
+        and (doubled >= 0).all()
+        and (doubled == np.floor(doubled)).all()
+        and np.array_equal(
+            filled, np.add.reduceat((keys != 0).astype(np.int64), later["slot_start"])
+        )
+        and (filled < slots).all()
+    )
+
+
+def _width(tables: Tables) -> int:
+    """Entries of one weight."""
+    return len(tables["w"]) // max(1, len(tables["keys"]))
+
+
+def _at_rest(size: int, kind: np.dtype) -> np.ndarray:
+    """Phases at 1/2 (scalar rule) or weight vectors at 0."""
+    return np.full(size, HALF) if kind == HALF.dtype else np.zeros(size, kind)

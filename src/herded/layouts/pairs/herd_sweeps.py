@@ -1,0 +1,206 @@
+"""Sweeps of a herd in which members are bytes: any variables with pair interactions.
+
+A visit multiplies, member by member in a shuffled order, the rows that its neighbours' states name.
+From there on lanes are members. Weights are folded in halves, w[c] + w[c + half], until one number
+is left: that is a tree, whose node half + c has the share of its right branch, w[c + half] of both.
+All shares are divided out at once; then members go down the tree, level by level: each adds a
+node's share to a phase of that node, at scale 2^31, and a carry is a step to the right. States are
+kept with their bits reversed (`pairs_herd`), so that the first step, of the last fold, tells the
+lower half of the states from the upper one.
+
+A node has two phases, one for shares below 1/2 and one for the others, as on Potts lattices
+(`layouts.potts.herd_conditionals`): energies have less noise for it.
+"""
+
+import numpy as np
+
+from herded.draws.systematic import order_rows
+from herded.layouts.chain_arrays import shuffle
+from herded.layouts.general.site_herd_sweeps import keep
+from herded.layouts.potts.herd_conditionals import TURN, fraction_of, lighter
+from herded.layouts.visit_order import RANDOM
+from herded.system.compilation.jit import jit
+from herded.system.numerics.counter_rng import draw
+
+U4, Z = np.uint32, np.uint64
+HALF, PHASE, ONE, CARRY, NO = U4(2**30), U4(2**31 - 1), U4(2**31), U4(31), U4(0)
+_NONE = np.float32(0.0)
+_0, _1, _2, _3, _4, _5, _6, _7, _8 = (Z(c) for c in range(9))
+
+
+@jit
+def pairs_herd(a, scales, scan, orders, run, betas, m, block, first, last):
+    """Segments first..last-1 of the scan, over all sweeps of a block.
+
+    `scales` are 2^31, 2^30 and 2^-24 in the type of weights.
+    """
+    x, kept, tally, ones, widest = m.x, m.phases, m.tally, m.ones, m.width
+    alone, rows, link_start, steps = a.alone, a.rows, a.start, a.steps
+    n, rows_of_orders, flat = Z(orders.shape[1]), orders.shape[0], orders.reshape(-1)
+    variables_of = Z(len(x)) // n
+    width, leaf = Z(len(alone)) // variables_of, a.leaf
+    one, recorded, unit = scales
+    w, shares = np.zeros(_2 * width * n, alone.dtype), np.zeros(width * n, np.uint32)
+    fraction, factor = np.zeros(n, alone.dtype), np.zeros(n, alone.dtype)
+    phases, place = np.zeros(_2 * width, np.uint32), np.zeros(n, np.uint32)
+    members = np.zeros(n, np.uint32)
+    for g in range(first, last):
+        variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
+        order = variables.copy()
+        for s in range(len(block)):
+            clock = Z(run.sweep + s) * variables_of
+            if scan.policy[0] == RANDOM:
+                shuffle(order, variables, run.phase_key, clock + Z(variables[0]))
+            for o in range(len(order)):
+                i = Z(order[o])
+                e, end = Z(link_start[i]), Z(link_start[i + _1])
+                top = width >> Z(steps[i])
+                q, r = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
+                for j in range(n):
+                    members[j] = flat[q + Z(flat[r + j])]
+                if width == _4:
+                    multiply_four(alone, i * width, a.at, a.row, e, end, x, members, rows, w)
+                else:
+                    multiply(alone, i * width, a.at, a.row, e, end, x, members, rows, w, width)
+                fold(w, n, width, top, shares, one)
+                fill_phases(phases, kept, run.key, clock + i, i, width)
+                for j in range(n):
+                    place[j] = NO  # of a variable of one state, which has no tree
+                if top < width:
+                    first_step(shares, top, n, phases, place)
+                    descend(shares, top, width, n, phases, place)
+                for j in range(n):
+                    x[i * n + Z(members[j])] = leaf[place[j]]
+                if len(kept):
+                    for c in range(_2 * width):
+                        kept[i * _2 * width + c] = phases[c] & PHASE
+                if len(tally):
+                    states = Z(m.cardinalities[i])
+                    at = Z(widest) * i
+                    bits = draw(draw(run.phase_key, clock + i), _0)
+                    add_conditionals(
+                        w, leaf, n, width, states, recorded, unit, bits, fraction, factor, tally, at
+                    )
+                if len(ones):
+                    for k in range(n):
+                        ones[Z(widest) * i + Z(x[i * n + k])] += 1
+                if block.shape[1]:
+                    keep(block, s, i, x, n)
+
+
+@jit
+def multiply(alone, start, at, row, e, end, x, members, rows, w, width):
+    """Weights of all states, in rows of members behind those of nodes: what is alone times rows.
+
+    Loops lie in one function: Numba counts references to arrays in every call.
+    """
+    n = Z(len(members))
+    for j in range(n):
+        k = Z(members[j])
+        for block in range(_0, width, _8):
+            o, to = start + block, (width + block) * n + j
+            a, b, c, d = alone[o], alone[o + _1], alone[o + _2], alone[o + _3]
+            f, g, h, i = alone[o + _4], alone[o + _5], alone[o + _6], alone[o + _7]
+            for link in range(e, end):
+                r = Z(row[link]) + Z(x[Z(at[link]) + k]) * width + block
+                a, b, c, d = a * rows[r], b * rows[r + _1], c * rows[r + _2], d * rows[r + _3]
+                f, g, h, i = f * rows[r + _4], g * rows[r + _5], h * rows[r + _6], i * rows[r + _7]
+            w[to], w[to + n], w[to + _2 * n], w[to + _3 * n] = a, b, c, d
+            w[to + _4 * n], w[to + _5 * n], w[to + _6 * n], w[to + _7 * n] = f, g, h, i
+
+
+@jit
+def multiply_four(alone, start, at, row, e, end, x, members, rows, w):
+    """The same for up to four states."""
+    n = Z(len(members))
+    for j in range(n):
+        k, to = Z(members[j]), _4 * n + j
+        a, b, c, d = alone[start], alone[start + _1], alone[start + _2], alone[start + _3]
+        for link in range(e, end):
+            r = Z(row[link]) + Z(x[Z(at[link]) + k]) * _4
+            a, b, c, d = a * rows[r], b * rows[r + _1], c * rows[r + _2], d * rows[r + _3]
+        w[to], w[to + n], w[to + _2 * n], w[to + _3 * n] = a, b, c, d
+
+
+@jit
+def fold(w, n, width, top, shares, one):
+    """Sums and shares of the nodes from `top` on: leaf c is in row width + c, node m in row m."""
+    half = width >> _1
+    while half >= top:
+        for c in range(_0, half, top):  # between them are places without a state
+            node, left, right = (half + c) * n, (_2 * half + c) * n, (_3 * half + c) * n
+            for k in range(n):
+                a, b = w[left + k], w[right + k]
+                w[node + k] = a + b
+                small = U4(lighter(a, b, one))
+                shares[node + k] = U4(ONE - small) if b > a else small
+        half = half >> _1
+
+
+@jit
+def fill_phases(phases, kept, key, name, i, width):
+    """Phases of all nodes: as they were left, or fresh ones, two of a draw."""
+    if len(kept):
+        for c in range(_2 * width):
+            phases[c] = kept[i * _2 * width + c] & PHASE
+    else:
+        for node in range(_1, width):
+            bits = draw(key, name * width + node)
+            phases[_2 * node] = U4(bits) & PHASE
+            phases[_2 * node + _1] = U4(bits >> Z(32)) & PHASE
+
+
+@jit
+def first_step(shares, top, n, phases, place):
+    """All members at the first node of a tree."""
+    low, high = phases[_2 * top], phases[_2 * top + _1]
+    for j in range(n):
+        part = shares[top * n + j]
+        few = NO if part >= HALF else part
+        a, b = U4(low + few), U4(high + U4(part - few))
+        moved = U4(U4(low ^ a) | U4(high ^ b))
+        place[j] = U4(U4(moved >> CARRY) & U4(1)) * U4(top)
+        low, high = a, b
+    phases[_2 * top], phases[_2 * top + _1] = low, high
+
+
+@jit
+def descend(shares, top, width, n, phases, place):
+    """All members at the nodes they have come to, level by level.
+
+    Where a level is one loop, the processor knows early which phases it will need.
+    """
+    half = _2 * top
+    while half < width:
+        for j in range(n):
+            node = half + Z(place[j])
+            part = shares[node * n + j]
+            at = _2 * node + Z(part >= HALF)
+            old = phases[at]
+            new = U4(old + part)
+            phases[at] = new
+            place[j] += U4(U4(U4(old ^ new) >> CARRY) & U4(1)) * U4(half)
+        half = half << _1
+
+
+@jit
+def add_conditionals(w, leaf, n, width, states, recorded, unit, bits, fraction, factor, tally, at):
+    """Add the conditionals of all members at the scale `recorded`, rounded at random.
+
+    From one member to the next the random number `bits` moves on by 0.618. Each state is rounded by
+    itself, so that rare ones are right on average. An impossible state has 0.
+    """
+    for k in range(n):
+        factor[k] = w[width * n + k]  # the place of state 0 is 0
+    for c in range(_1, states):
+        row = (width + Z(leaf[c])) * n
+        for k in range(n):
+            factor[k] += w[row + k]
+    for k in range(n):
+        factor[k] = recorded / (factor[k] if factor[k] > _NONE else recorded)
+        fraction[k] = fraction_of(U4(U4(bits) + U4(U4(k) * TURN)), unit)
+    for c in range(states):
+        row, total = (width + Z(leaf[c])) * n, np.int64(0)
+        for k in range(n):
+            total += np.int64(np.int32(w[row + k] * factor[k] + fraction[k]))
+        tally[at + c] += total

@@ -1,0 +1,37 @@
+"""Layout "pairs": any variables with pair interactions, conditionals from products of rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from herded.draws.protocol import Step
+from herded.layouts.base import Proposal, Task
+from herded.layouts.general.pairwise_base import propose_linked
+from herded.layouts.general.site_base import SiteLayout
+from herded.layouts.pairs.arrays import compile_pairs, pair_rows
+from herded.layouts.pairs.sweeps import pair_sweeps
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairsLayout(SiteLayout):
+    """Tabulated rows of exponentials, in `PairArrays`."""
+
+    kind: ClassVar[str] = "pairs"
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        """Pooled weights or draws by the vector rule, where factors have at most two variables."""
+        return propose_linked(cls, task, forced, pair_rows, compile_pairs)
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        return self.kind, self.width, self.arrays.states
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return tuple(self.arrays[1:])
+
+    def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
+        return partial(pair_sweeps, self.arrays, self.contexts, self.scan, step)

@@ -1,0 +1,209 @@
+"""Layout "grid" of herds on Potts lattices of any dimension: members are bits of words, lanes are
+columns."""
+
+import itertools
+import math
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from herded.draws.protocol import Step
+from herded.draws.systematic import start_phases
+from herded.layouts.base import Proposal, Task
+from herded.layouts.factor_arrays import compile_factors
+from herded.layouts.grid.layout import unpack
+from herded.layouts.grid_nd.arrays import MOST_DIMENSIONS
+from herded.layouts.grid_nd.layout import why_no_rows
+from herded.layouts.herd_base import HerdLayout
+from herded.layouts.packing.member_bits import BitPlaces
+from herded.layouts.potts.arrays import why_not
+from herded.layouts.potts.herd_arrays import (
+    LANES,
+    LARGEST,
+    compile_potts_herd,
+    herd_shape,
+    n_cells,
+    n_phases,
+    n_planes,
+    n_powers,
+    n_sides,
+    pack_herd,
+    picture_of,
+    strongest,
+    table_type,
+)
+from herded.layouts.potts.herd_sweeps import potts_herd_sweeps
+from herded.layouts.potts.member_order import STAGES
+from herded.layouts.state import State
+from herded.layouts.visit_order import components
+from herded.models.factor_graph import as_graph
+from herded.system.aligned_arrays import aligned, arrays_in
+from herded.system.threads import run_jobs, workers
+
+NO_PHASES = np.zeros((0, 0, 0), np.uint32)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PottsHerdLayout(HerdLayout):
+    """Bit planes of members, and tabulated weights of states, in `PottsHerdArrays`."""
+
+    kind: ClassVar[str] = "grid"
+    sample_type: ClassVar[type[np.uint32]] = np.uint32
+
+    @classmethod
+    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+        """Herds on lattices of three states or more."""
+        model: Any = task.model
+        draw: Any = task.draw
+        reason = why_no_rows(task, MOST_DIMENSIONS) or why_not(model, None)
+        if reason:
+            return reason
+        if strongest(model) > LARGEST:
+            return "its couplings are so strong that products of them are not numbers"
+        members, kept = draw.members, draw.kept
+        shape, states, kind = picture_of(model.shape), model.log_unary.shape[-1], table_type(model)
+        places, sides, powers = 2.0 * n_cells(shape) * LANES, n_sides(model.shape), n_powers(model)
+        entries = powers * states + (sides if powers == 1 else 0)
+        tables = places * (4 * sides + entries * np.dtype(kind).itemsize)
+        chain = 8.0 * math.prod(herd_shape(shape, states, members))  # with an earlier state
+        chain += 4.0 * places * n_phases(n_planes(states)) * kept
+        chain += 32.0 * model.n_variables * states  # counts and sums of conditionals
+        need = tables + chain + 2.0 * model.n_variables * members  # and starts to pack
+        return Proposal(
+            kind=cls.kind,
+            memory=need,
+            chain_memory=chain,
+            grows=False,
+            least_block=1,
+            check=task.limit(need, "a lattice and the states of a herd"),
+            make=lambda: cls(
+                model=model,
+                arrays=compile_potts_herd(model),
+                memory=need,
+                chain_memory=chain,
+                members=members,
+                kept=kept,
+            ),
+        )
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Of a packed herd: colours, rows, words, planes, columns."""
+        return herd_shape(self.picture, self.width, self.members)
+
+    @cached_property
+    def sample_size(self) -> int:
+        return math.prod(self.shape)
+
+    @cached_property
+    def n_stored(self) -> int:
+        """A packed lattice may have a spare column."""
+        return 2 * self.shape[1] * self.shape[4]
+
+    @cached_property
+    def parts(self) -> int:
+        """Cells of a colour: threads share them."""
+        return n_cells(self.picture)
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        return "potts herd", self.shape[3], len(self.arrays.powers), self.arrays.table.dtype
+
+    @property
+    def picture(self) -> tuple[int, int]:
+        """Rows, and sites of each."""
+        return picture_of(self.model.shape)
+
+    def unstore(self, stored: np.ndarray) -> np.ndarray:
+        halves = stored.reshape(*stored.shape[:-1], 2, self.shape[1], self.shape[4])
+        rows = unpack(halves, *self.picture)[..., self.arrays.place, :]
+        flat: np.ndarray = rows.reshape(*stored.shape[:-1], self.model.n_variables)
+        return flat
+
+    def pack(self, states: np.ndarray) -> np.ndarray:
+        lines = states.reshape(-1, *self.picture)
+        moved = np.empty_like(lines)
+        moved[:, self.arrays.place] = lines
+        return pack_herd(moved, self.picture, self.shape[3], self.arrays.ring)
+
+    def packed(self, state: State) -> np.ndarray:
+        return state.x[..., 1:-1].reshape(-1)
+
+    @cached_property
+    def bit_places(self) -> BitPlaces:
+        _, _, _, planes, columns = self.shape
+        return BitPlaces.of(self.unstore(np.arange(self.n_stored)), columns, planes)
+
+    def fill(self, block: np.ndarray, state: State) -> None:
+        """Nothing: a sweep writes known sites too."""
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return tuple(arrays_in(self.arrays))
+
+    def components(self) -> np.ndarray | None:
+        free = self.model.evidence < 0
+        return None if free.all() else components(compile_factors(as_graph(self.model)), free)
+
+    def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
+        phases = aligned((2, self.parts, n_phases(self.shape[3]) * LANES), np.uint32)
+        start_phases(phases.reshape(-1), key)
+        return {"phases": phases}
+
+    def room(self) -> tuple[np.ndarray, ...]:
+        """Arrays for what a visit of a cell needs, for one thread."""
+        digits = 1 if self.shape[3] <= 3 else 2
+        planes, states = 3 * digits, 8**digits
+        octets, phases = -(-self.width // 8), n_phases(self.shape[3])
+        sides = n_sides(self.model.shape)
+        hot = (4 if self.arrays.factors is None else sides) * states
+        words = sides * planes, planes, hot, 4 * 8, phases, STAGES, 8 * octets, 8 * octets, 1, 1
+        weights = 4 * states, 2 * 4 * 8
+        kind = self.arrays.table.dtype
+        return (
+            *(aligned((rows * LANES,), np.uint32) for rows in words),
+            *(aligned((rows * LANES,), kind) for rows in weights),
+        )
+
+    def sweep(
+        self,
+        state: State,
+        block: np.ndarray,
+        step: Step,
+        betas: np.ndarray | None = None,
+        pool: Executor | None = None,
+    ) -> None:
+        table, factors, there, beside, _, planes, powers, ring = self.arrays
+        lines = 2, self.parts, -1
+        kind = table.dtype.type
+        sweep = partial(
+            potts_herd_sweeps,
+            table.reshape(lines),
+            None if factors is None else factors.reshape(lines),
+            there.reshape(lines),
+            beside,
+            planes,
+            powers,
+            ring,
+            self.members,
+            (step.sweep, step.key, step.phase_key),
+            state.x,
+            state.own.get("phases", NO_PHASES),
+            state.ones,
+            state.tally,
+            block,
+            (kind(2**31), kind(2**24), kind(2**-24)),
+        )
+        threads = min(workers(pool, self.n_stored * self.members // 2), self.parts)
+        halves = 2 * len(block)
+        if threads == 1:
+            sweep(self.room(), (0, halves), (0, self.parts))
+        else:
+            cuts = np.linspace(0, self.parts, threads + 1).astype(int).tolist()
+            parts = list(itertools.pairwise(cuts))
+            for half in range(halves):
+                jobs = [((half, half + 1), part) for part in parts]
+                run_jobs(lambda job: sweep(self.room(), *job), jobs, pool)
+        state.sweep += len(block)

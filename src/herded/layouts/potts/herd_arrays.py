@@ -1,0 +1,205 @@
+"""Herds on Potts lattices: members are bits of words, and a site's state is written in bit planes.
+
+Rows along the last axis lie as those of a picture do, in an order in which even and odd parities
+take turns, whatever the number of dimensions; of a picture that is the order they have. Which rows
+are neighbours along further axes is told by a table. The sites of one colour, row by row, are cut
+into cells of 32 lanes.
+
+pi(X = k | around) is proportional to u_k times f_d for every neighbour d in state k
+(`layouts.potts.arrays`); what kernels read are single-precision roundings of u_k f^n for every
+number n of neighbours where all couplings are equal, in up to three dimensions, else of u_k and
+f_d. They are doubles where couplings are so strong that products could leave the range.
+
+Member m is bit m % 32 of word m // 32. Plane 0 is the highest bit of a state.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.layouts.grid.layout import pack
+from herded.layouts.grid_nd.arrays import cube_shape, near_rows, row_parity
+from herded.models.lattice import Lattice
+from herded.system.aligned_arrays import aligned, arrays_in
+from herded.system.compilation.jit import jit
+from herded.system.numerics.argmax_kernel import largest
+from herded.system.numerics.exp_log import exp
+
+LANES = 32  # sites in a cell
+WORD = 32  # members in a word
+FOUR, SIX = 4, 6  # neighbours that kernels count
+SINGLE = 65.0  # sum of a site's couplings, for single precision: exp(65) 2^31 is in its range
+LARGEST = 690.0  # the same for doubles
+ALL = 2**WORD - 1
+
+
+class PottsHerdArrays(NamedTuple):
+    table: np.ndarray  # (2, cells, powers K, LANES): u_k f^n, or u_k
+    factors: np.ndarray | None  # (2, cells, sides, LANES): f_d; None where neighbours are counted
+    there: np.ndarray  # uint32, (2, cells, sides, LANES): all bits where there is a neighbour
+    beside: np.ndarray  # (rows, 2 (d - 1)) rows beside each; any where there is none
+    place: np.ndarray  # (rows,) where each row of the lattice lies
+    planes: tuple[int, ...]  # its length is their number: a part of its type, so that each number
+    # gets a kernel of its own
+    powers: tuple[int, ...]  # so is the number of a state's entries in the table: 5, 7 or 1
+    ring: bool  # whether the last axis is periodic
+
+
+def n_planes(states: int) -> int:
+    """Bits of a state."""
+    return (states - 1).bit_length()
+
+
+def n_phases(planes: int) -> int:
+    """Two of each node of the trees in which a site's state is found
+    (`layouts.potts.herd_conditionals`).
+    """
+    return 2 * ((1 << planes) - 1 if planes <= 3 else (1 << (planes - 3)) - 1 + 7)
+
+
+def n_words(members: int) -> int:
+    """Words that hold a bit of every member."""
+    return -(-members // WORD)
+
+
+def n_sides(shape: tuple[int, ...]) -> int:
+    """Neighbours of a site, filled up to fours."""
+    return -(-len(shape) // 2) * 4
+
+
+def picture_of(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Rows along the last axis, and sites of each."""
+    return math.prod(shape[:-1]), shape[-1]
+
+
+def herd_shape(shape: tuple[int, int], states: int, members: int) -> tuple[int, ...]:
+    """Colours, rows, words, planes and columns of a packed herd without its border."""
+    return 2, shape[0], n_words(members), n_planes(states), (shape[1] + 1) // 2
+
+
+def n_cells(shape: tuple[int, int]) -> int:
+    """Cells of one colour."""
+    return -(-shape[0] * ((shape[1] + 1) // 2) // LANES)
+
+
+def n_powers(model: Lattice) -> int:
+    """Entries of a state in the table: one for every number of neighbours, if they are counted."""
+    couplings, around = model.all_couplings, 2 * len(model.shape)
+    if around > SIX or (couplings != couplings[:1]).any():
+        return 1
+    return 1 + (FOUR if around <= FOUR else SIX)
+
+
+def strongest(model: Lattice) -> float:
+    """What the couplings of a site can add up to."""
+    return 2 * len(model.shape) * float(np.abs(model.all_couplings).max(initial=0.0))
+
+
+def table_type(model: Lattice) -> type[np.float32] | type[np.float64]:
+    return np.float32 if strongest(model) <= SINGLE else np.float64
+
+
+def compile_potts_herd(model: Lattice) -> PottsHerdArrays:
+    """The factors of the conditionals, and where there are neighbours."""
+    picture, states, kind = picture_of(model.shape), model.log_unary.shape[-1], table_type(model)
+    cells, sides, powers = n_cells(picture), n_sides(model.shape), n_powers(model)
+    place, beside = place_rows(model)
+    order, couplings = np.argsort(place), model.all_couplings
+    table = aligned((2, cells, powers * states, LANES), kind)
+    table[:, :, 0] = 1.0  # places that no site has stay in state 0
+    factors = aligned((2, cells, sides, LANES), kind) if powers == 1 else None
+    there = aligned((2, cells, sides, LANES), np.uint32)
+    _fill_table(
+        model.log_unary.reshape(*picture, states)[order],
+        model.clamped.reshape(picture)[order],
+        couplings[0] if len(couplings) else 0.0,
+        powers,
+        float(np.finfo(kind).tiny),
+        table,
+    )
+    last = len(model.shape) - 1
+    for axis, along in zip(range(last, -1, -1), model.couplings, strict=True):
+        for behind in (0, 1):
+            side = behind if axis == last else 2 + 2 * axis + behind  # the last axis first
+            values = beyond(along, model.shape, axis, behind)
+            _fill_side(values.reshape(picture)[order], side, factors, there)
+    sizes = (0,) * n_planes(states), (0,) * powers
+    found = PottsHerdArrays(table, factors, there, beside, place, *sizes, model.joined[0])
+    for array in arrays_in(found):
+        array.flags.writeable = False
+    return found
+
+
+def place_rows(model: Lattice) -> tuple[np.ndarray, np.ndarray]:
+    """Where rows lie, and which lie beside each place along all axes but the last."""
+    rows, frame = picture_of(model.shape)[0], cube_shape(model.shape)
+    parity = row_parity(model.shape, frame)[:rows]
+    place = np.empty(rows, np.int64)
+    for odd in (0, 1):  # even rows are as many as odd ones, or one more
+        place[parity == odd] = np.arange(odd, rows, 2)
+    near = near_rows(model.shape, model.joined, frame)[:rows] - frame.layer
+    beside = np.empty_like(near)
+    beside[place] = place[np.maximum(near, 0)]
+    return place, beside
+
+
+def beyond(along: np.ndarray, shape: tuple[int, ...], axis: int, behind: int) -> np.ndarray:
+    """The coupling of each site with the one before or behind it, NaN where there is none."""
+    missing = [(0, shape[n] - along.shape[n]) for n in range(len(shape))]
+    values = np.pad(along, missing, constant_values=np.nan)
+    return values if behind else np.roll(values, 1, axis)
+
+
+@jit
+def _fill_table(log_unary, clamped, coupling, powers, least, table):
+    """Weights of states, without what is below the `least` normal number, which is slow.
+
+    In single precision that is less likely than 2^-32, whatever is around.
+    """
+    height, width, states = log_unary.shape
+    factor = exp(coupling)
+    for r in range(height):
+        for j in range(width):
+            site = r * ((width + 1) // 2) + (j >> 1)
+            mine = table[(r + j) & 1, site // LANES, :, site % LANES]
+            top = largest(log_unary[r, j])
+            for k in range(states):
+                u = exp(log_unary[r, j, k] - top)
+                if clamped[r, j] >= 0:
+                    u = 1.0 if k == clamped[r, j] else 0.0
+                for n in range(powers):
+                    mine[k * powers + n] = u if u >= least else 0.0
+                    u *= factor
+
+
+@jit
+def _fill_side(coupling, side, factors, there):
+    """Neighbours on one side: which sites have one, and what it multiplies the weights with."""
+    height, width = coupling.shape
+    for r in range(height):
+        for j in range(width):
+            site = r * ((width + 1) // 2) + (j >> 1)
+            if not np.isnan(coupling[r, j]):
+                there[(r + j) & 1, site // LANES, side, site % LANES] = ALL
+                if factors is not None:
+                    f = exp(coupling[r, j])
+                    factors[(r + j) & 1, site // LANES, side, site % LANES] = f
+
+
+def pack_herd(states: np.ndarray, shape: tuple[int, int], planes: int, ring: bool) -> np.ndarray:
+    """(members, N) states as (2, H, words, planes, M + 2) words between two columns of a border.
+
+    The border is 0, or what lies on the other side of a ring.
+    """
+    height, width = shape
+    halves = pack(states.reshape(-1, height, width), height).astype(np.uint32)
+    members, columns = len(halves), halves.shape[3]
+    x = aligned((2, height, n_words(members), planes, columns + 2), np.uint32)
+    for m in range(members):
+        for p in range(planes):
+            bit = halves[m] >> np.uint32(planes - 1 - p) & np.uint32(1)
+            x[:, :, m // WORD, p, 1:-1] |= bit << np.uint32(m % WORD)
+    if ring:
+        x[..., 0], x[..., -1] = x[..., -2], x[..., 1]
+    return x

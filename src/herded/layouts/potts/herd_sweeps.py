@@ -1,0 +1,303 @@
+"""Sweeps of a herd over a Potts lattice packed in bit planes (`layouts.potts.herd_arrays`),
+vectorised.
+
+Cell by cell of 32 lanes. A visit copies the planes of all neighbours beside each other, a word of
+32 members at a time; makes of them, by bitwise arithmetic for all members at once, words that
+say which members have a neighbour in state k, or how many; and then goes from member to member with
+the phases of the cell (`layouts.potts.herd_conditionals`), in an order of its own
+(`layouts.potts.member_order`).
+"""
+
+import numpy as np
+
+from herded.layouts.potts.herd_arrays import LANES, WORD
+from herded.layouts.potts.herd_conditionals import choose_all
+from herded.layouts.potts.member_order import (
+    STAGES,
+    fill_lanes,
+    fill_masks,
+    fill_switches,
+    mix_members,
+    shuffle,
+    unmix_members,
+)
+from herded.system.compilation.jit import jit
+from herded.system.numerics.counter_rng import draw
+
+U4, Z = np.uint32, np.uint64
+ALL, NO, PHASE = U4(2**32 - 1), U4(0), U4(2**31 - 1)
+SUMMED = 128  # members whose conditionals 32 bits can sum
+R1, R2, R3, R4 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES)
+OCTET = Z(8 * 4 * LANES)  # rows of eight states
+
+
+@jit
+def potts_herd_sweeps(
+    table,
+    factors,
+    there,
+    beside,
+    planes,
+    powers,
+    ring,
+    members,
+    clock,
+    x,
+    kept,
+    ones,
+    tally,
+    block,
+    scales,
+    room,
+    halves,
+    cells,
+):
+    """Half-sweeps and cells of these ranges; half-sweep 2 s + c is colour c of sample s.
+
+    The first seven are those of `PottsHerdArrays`, without dimensions beyond cells; `clock` is
+    (sweep, key of phases, key of orders), kept (2, cells, rows * LANES) phases or empty, block
+    (sweeps, words of a sample or 0), `scales` 2^31, 2^24 and 2^-24 in the type of the
+    table, `room` has arrays for what a visit needs.
+    """
+    sweep, key, order_key = clock
+    near, new, hot, octets, phases, switches, counted, recorded, living, dither, w, sums = room
+    words, columns, bits = x.shape[2], x.shape[4] - 2, len(planes)
+    height, flat, samples = x.shape[1], x.reshape(-1), block.reshape(-1)
+    sites, sample_shape = height * columns, (2, height, words, bits, columns)
+    digits = 1 if bits <= 3 else 2
+    rows = 3 * digits  # a plane each, those included that only fill up a digit
+    states, around = table.shape[2] // (LANES * len(powers)), 2 + beside.shape[1]
+    moving = Z(len(phases) // LANES)  # rows of phases
+    summing = recorded if tally.size else recorded[:0]
+    order, places = np.zeros(words, np.int64), np.zeros(WORD, np.int64)
+    masks = np.zeros(WORD + 4, np.uint32)
+    for half in range(*halves):
+        s, colour = half // 2, half & 1
+        for cell in range(*cells):
+            first = cell * LANES
+            lanes = min(LANES, sites - first)
+            visit = Z(((sweep + s) * 2 + colour) * table.shape[1] + cell)
+            if kept.size:
+                for k in range(len(phases)):
+                    phases[k] = kept[colour, cell, k]
+            else:
+                for nth in range(moving):
+                    fill_lanes(phases, nth * R1, draw(key, visit * moving + nth), ALL)
+            shuffle(order, words, draw(order_key, visit * Z(words + 1)))
+            summed = 0
+            for word in order:
+                name = draw(order_key, visit * Z(words + 1) + Z(1 + word))
+                live = min(WORD, members - word * WORD)
+                fill_masks(masks, places, name, live)
+                fill_switches(switches, name, live)
+                if tally.size:
+                    fill_lanes(dither, Z(0), draw(name, Z(STAGES + 1)), ALL)
+                look_around(flat, x.shape, beside, colour, word, first, lanes, near, rows)
+                for row in range(around * rows):
+                    if row % rows >= rows - bits:
+                        mix_members(near, row, switches)
+                near_there = there[colour, cell]
+                if factors is None:
+                    find_four(near, Z(rows), states, near_there, Z(0), octets, hot, Z(0))
+                    add_four(hot, states)
+                    for d in range(Z(4), Z(around)):
+                        at, start = d * Z(rows) * R1, d * R1
+                        expand(near, at, digits, states, near_there, start, octets, hot, R3)
+                        add_one(hot, states)
+                if factors is not None:
+                    part = Z(len(hot)) // (Z(factors.shape[2]) // R4)
+                    for four in range(Z(factors.shape[2]) // R4):
+                        at = four * part
+                        find_four(near, Z(rows), states, near_there, four, octets, hot, at)
+                for k in range(len(new)):
+                    new[k] = NO
+                choose_all(
+                    table[colour, cell],
+                    None if factors is None else factors[colour, cell],
+                    planes,
+                    powers,
+                    hot,
+                    live,
+                    masks,
+                    scales,
+                    w,
+                    sums,
+                    phases,
+                    new,
+                    dither,
+                    summing,
+                )
+                for row in range(rows - bits, rows):
+                    unmix_members(new, row, switches)
+                store(flat, x.shape, colour, word, first, lanes, ring, new)
+                if samples.size:
+                    at = s * block.shape[1]
+                    keep(samples, sample_shape, colour, word, first, lanes, new, at)
+                if ones.size:
+                    for k in range(LANES):
+                        living[k] = (Z(1) << Z(live)) - Z(1)
+                    expand(new, Z(0), digits, states, living, Z(0), octets, hot, Z(0))
+                    count(hot, states, counted)
+                summed += live
+                if tally.size and (summed + WORD > SUMMED or word == order[-1]):
+                    deliver(recorded, tally, colour * sites + first, lanes, states)
+                    summed = 0
+            if ones.size:
+                deliver(counted, ones, colour * sites + first, lanes, states)
+            if kept.size:
+                for k in range(len(phases)):
+                    kept[colour, cell, k] = phases[k] & PHASE
+
+
+@jit
+def look_around(flat, shape, beside, colour, word, first, lanes, near, rows):
+    """Copy the planes of each site's neighbours, of one word: left, right, then axis by axis.
+
+    `flat` and `shape` are those of the herd, its border included.
+    """
+    _, height, words, planes, columns = shape
+    lane = 0
+    while lane < lanes:
+        r, c = (first + lane) // (columns - 2), (first + lane) % (columns - 2)
+        run = min(columns - 2 - c, lanes - lane)
+        shift = (r + colour) & 1  # as in `grid_sweeps.look_around`
+        for d in range(2 + beside.shape[1]):
+            row = r if d < 2 else beside[r, d - 2]
+            left = c + (shift + d if d < 2 else 1)
+            at = (((1 - colour) * height + row) * words + word) * planes
+            to = ((d + 1) * rows - planes) * LANES + lane
+            for p in range(planes):
+                copy(flat, (at + p) * columns + left, near, to + p * LANES, run)
+        lane += run
+
+
+@jit
+def copy(words, at, to, start, run):
+    for m in range(Z(run)):
+        to[Z(start) + m] = words[Z(at) + m]
+
+
+@jit
+def expand(planes, at, digits, states, masks, start, octets, hot, to):
+    """Words that say which members are in state k, in row 4 k of `hot`; 0 beyond the masks.
+
+    Planes, masks and `hot` begin at these places.
+    """
+    if digits == 1:
+        split(planes, at, masks, start, hot, to)
+    else:
+        split(planes, at, masks, start, octets, Z(0))
+        for octet in range(Z((states + 7) // 8)):
+            split(planes, at + R3, octets, octet * R4, hot, octet * OCTET + to)
+
+
+@jit
+def split(planes, at, masks, start, hot, to):
+    """One digit: eight words of which each member of the mask is in one."""
+    for j in range(R1):
+        high, middle, low = planes[at + j], planes[at + R1 + j], planes[at + R2 + j]
+        mask, even = masks[start + j], U4(~low)
+        left, right = U4(mask & U4(~high)), U4(mask & high)
+        a, b = U4(left & U4(~middle)), U4(left & middle)
+        c, d = U4(right & U4(~middle)), U4(right & middle)
+        hot[to + j], hot[to + R4 + j] = U4(a & even), U4(a & low)
+        hot[to + Z(2) * R4 + j], hot[to + Z(3) * R4 + j] = U4(b & even), U4(b & low)
+        hot[to + Z(4) * R4 + j], hot[to + Z(5) * R4 + j] = U4(c & even), U4(c & low)
+        hot[to + Z(6) * R4 + j], hot[to + Z(7) * R4 + j] = U4(d & even), U4(d & low)
+
+
+@jit
+def find_four(near, rows, states, there, four, octets, hot, to):
+    """Which members have neighbour 4 four + d in state k, in row 4 k + d of `hot`, from `to` on."""
+    digits = rows // Z(3)
+    for d in range(Z(4)):
+        side = Z(4) * four + d
+        at, start = side * rows * R1, side * R1
+        expand(near, at, digits, states, there, start, octets, hot, to + d * R1)
+
+
+@jit
+def add_four(hot, states):
+    """How many of four neighbours are in state k: three binary digits in rows 4 k to 4 k + 2."""
+    for k in range(Z(states)):
+        row = k * R4
+        for j in range(R1):
+            a, b, c, d = hot[row + j], hot[row + R1 + j], hot[row + R2 + j], hot[row + R3 + j]
+            ab, cd, both, too = U4(a ^ b), U4(c ^ d), U4(a & b), U4(c & d)
+            hot[row + j] = U4(ab ^ cd)
+            hot[row + R1 + j] = U4(U4(both ^ too) ^ U4(ab & cd))
+            hot[row + R2 + j] = U4(both & too)
+
+
+@jit
+def add_one(hot, states):
+    """One neighbour more, in the row that is free then."""
+    for k in range(Z(states)):
+        row = k * R4
+        for j in range(R1):
+            more = hot[row + R3 + j]
+            over = U4(hot[row + j] & more)
+            hot[row + j] = U4(hot[row + j] ^ more)
+            hot[row + R2 + j] = U4(hot[row + R2 + j] ^ U4(hot[row + R1 + j] & over))
+            hot[row + R1 + j] = U4(hot[row + R1 + j] ^ over)
+
+
+@jit
+def store(flat, shape, colour, word, first, lanes, ring, new):
+    """The planes of one word into the herd, and into its border if rows are rings."""
+    _, height, words, planes, columns = shape
+    lane = 0
+    while lane < lanes:
+        r, c = (first + lane) // (columns - 2), (first + lane) % (columns - 2)
+        run = min(columns - 2 - c, lanes - lane)
+        for p in range(planes):
+            at = len(new) + (p - planes) * LANES + lane
+            to = (((colour * height + r) * words + word) * planes + p) * columns + c + 1
+            copy(new, at, flat, to, run)
+            if ring and c == 0:
+                flat[to + columns - 2] = new[at]
+            if ring and c + run == columns - 2:
+                flat[to + run - 1 - (columns - 2)] = new[at + run - 1]
+        lane += run
+
+
+@jit
+def keep(flat, shape, colour, word, first, lanes, new, at):
+    """The planes of one word into a sample, which is a herd of this shape at place `at`."""
+    _, height, words, planes, columns = shape
+    lane = 0
+    while lane < lanes:
+        r, c = (first + lane) // columns, (first + lane) % columns
+        run = min(columns - c, lanes - lane)
+        for p in range(planes):
+            to = (((colour * height + r) * words + word) * planes + p) * columns + c
+            copy(new, len(new) + (p - planes) * LANES + lane, flat, at + to, run)
+        lane += run
+
+
+@jit
+def ones_in(v):
+    """How many bits are 1."""
+    v = U4(v - U4(U4(v >> U4(1)) & U4(0x55555555)))
+    v = U4(U4(v & U4(0x33333333)) + U4(U4(v >> U4(2)) & U4(0x33333333)))
+    v = U4(U4(v + U4(v >> U4(4))) & U4(0x0F0F0F0F))
+    v = U4(v + U4(v >> U4(8)))
+    return U4(U4(v + U4(v >> U4(16))) & U4(63))
+
+
+@jit
+def count(hot, states, counted):
+    """Add the number of members in each state."""
+    for k in range(Z(states)):
+        for j in range(R1):
+            counted[k * R1 + j] = U4(counted[k * R1 + j] + ones_in(hot[k * R4 + j]))
+
+
+@jit
+def deliver(sums, found, site, lanes, states):
+    """Add the sums of a cell to those of the run, and begin anew."""
+    for k in range(states):
+        for m in range(lanes):
+            found[(site + m) * states + k] += np.int64(sums[k * LANES + m])
+    for k in range(len(sums)):
+        sums[k] = NO

@@ -1,0 +1,88 @@
+"""The order of a herd's members, where lanes are variables: shuffled anew at every visit of a cell.
+
+Words come in a random order, and so do the places of a word; both are shared by the lanes of a
+cell, for which they cost nothing. Before that every lane exchanges members at distances 1, 2, 4, 8
+and 16, by a butterfly with random switches of its own: else the lanes of a cell would agree on
+which members are in a state, and what two of them do together would be as noisy as in one chain.
+Spare places of the last word stay where they are.
+"""
+
+import numpy as np
+
+from herded.draws.systematic_lanes import lane_bits
+from herded.layouts.potts.herd_arrays import LANES
+from herded.system.compilation.jit import jit
+from herded.system.numerics.counter_rng import draw
+
+U4, Z = np.uint32, np.uint64
+_1, _2, _4, _8, _16, _32 = U4(1), U4(2), U4(4), U4(8), U4(16), Z(32)
+LEFT = (U4(0x55555555), U4(0x33333333), U4(0x0F0F0F0F), U4(0x00FF00FF), U4(0x0000FFFF))
+STAGES = 5  # of the butterfly: places at distances 1, 2, 4, 8 and 16
+R1 = Z(LANES)
+
+
+@jit
+def fill_lanes(bits, at, key, allowed):
+    """Random bits for the lanes of a row, of those that are allowed."""
+    a, b = U4(key >> _32), U4(key)
+    for j in range(R1):
+        bits[at + j] = U4(lane_bits(a, b, U4(j)) & allowed)
+
+
+@jit
+def shuffle(order, n, key):
+    """A random order of n numbers (Fisher and Yates)."""
+    for k in range(n):
+        order[k] = k
+    for last in range(n - 1, 0, -1):
+        other = ((draw(key, Z(last)) >> _32) * Z(last + 1)) >> _32
+        order[last], order[other] = order[other], order[last]
+
+
+@jit
+def fill_masks(masks, places, key, live):
+    """The places of a word in a random order, as masks of one bit, and four empty ones."""
+    shuffle(places, live, draw(key, Z(STAGES)))
+    for k in range(live):
+        masks[k] = Z(1) << Z(places[k])
+    masks[live : live + 4] = U4(0)
+
+
+@jit
+def fill_switches(switches, key, live):
+    """Random switches of the butterfly for a word of which `live` places are members'."""
+    places = U4((Z(1) << Z(live)) - Z(1))
+    for stage in range(STAGES):
+        right = U4(places >> U4(1 << stage))
+        fill_lanes(switches, Z(stage) * R1, draw(key, Z(stage)), U4(LEFT[stage] & right))
+
+
+@jit
+def exchange(word, switches, distance):
+    """Exchange the bits at places k and k + distance where bit k of the switches is set."""
+    t = U4(U4(word ^ U4(word >> distance)) & switches)
+    return U4(U4(word ^ t) ^ U4(t << distance))
+
+
+@jit
+def mix_members(words, row, switches):
+    """Bring the members of a row of words to their places."""
+    at = Z(row) * R1
+    for j in range(R1):
+        word = exchange(words[at + j], switches[j], _1)
+        word = exchange(word, switches[R1 + j], _2)
+        word = exchange(word, switches[Z(2) * R1 + j], _4)
+        word = exchange(word, switches[Z(3) * R1 + j], _8)
+        words[at + j] = exchange(word, switches[Z(4) * R1 + j], _16)
+
+
+@jit
+def unmix_members(words, row, switches):
+    """Bring members back."""
+    at = Z(row) * R1
+    for j in range(R1):
+        word = exchange(words[at + j], switches[Z(4) * R1 + j], _16)
+        word = exchange(word, switches[Z(3) * R1 + j], _8)
+        word = exchange(word, switches[Z(2) * R1 + j], _4)
+        word = exchange(word, switches[R1 + j], _2)
+        words[at + j] = exchange(word, switches[j], _1)

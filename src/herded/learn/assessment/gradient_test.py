@@ -1,0 +1,102 @@
+"""Is a gradient zero that is known up to noise? A test of stated size and power.
+
+The gradient of parameter p is measured in standard errors of the data: the mean of its statistic
+over R rows is itself known up to sqrt(variance / R), so a gradient below that does not matter.
+The test passes where every gradient is below one standard error of the data, or not significant
+at FALSE_ALARM for all parameters together (Bonferroni, Student's t from the spread of batches).
+"""
+
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.run.diagnostics.intervals import expanded_t_quantile
+
+FALSE_ALARM = 0.01  # probability that the test fails though every gradient is zero
+POWER = 0.95  # probability with which a gradient of `detectable` is found
+NEGLIGIBLE = 1.0  # standard errors of the data: gradients below it are as good as zero
+MAX_DETECTABLE = 4.0  # standard errors of the data: a test that misses more shows nothing
+
+
+class GradientTest(NamedTuple):
+    """Whether a gradient is zero, and how well the test could have told.
+
+    Attributes
+    ----------
+    passed : bool
+    largest : float
+        The largest gradient of a parameter, in standard errors of the data.
+    detectable : float
+        In the same unit: if any parameter's gradient were this large, the test would have failed
+        with probability `power`.
+    false_alarm : float
+        The most probable the test is to fail where every gradient is zero.
+    power : float
+    is_significant : bool
+        Whether some gradient is neither negligible nor explained by noise.
+
+    Examples
+    --------
+    >>> data = [[0, 0], [1, 1], [0, 0], [1, 0], [0, 1], [1, 1]] * 50
+    >>> fitted = hd.learn.fit(hd.ising_grid(np.zeros((1, 2)), 0.0), data, method="herd")
+    >>> fitted.gradient_test.passed, fitted.gradient_test.power
+    (True, 0.95)
+    """
+
+    passed: bool
+    largest: float
+    detectable: float
+    false_alarm: float
+    power: float
+    is_significant: bool = False
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether it found no gradient, but could have missed one that matters."""
+        return not self.passed and not self.is_significant
+
+    def __str__(self) -> str:
+        return (
+            f"the largest gradient is {self.largest:.1f} standard errors of the data (one of "
+            f"{self.detectable:.1f} would be found with probability {self.power})"
+        )
+
+
+def critical_value(parameters: int, batches: int) -> float:
+    """Standard errors above which some of `parameters` gradients are significant."""
+    tail = FALSE_ALARM / (2.0 * max(1, parameters))
+    return expanded_t_quantile(NormalDist().inv_cdf(1.0 - tail), batches - 1)
+
+
+def power_margin(parameters: int, batches: int) -> float:
+    """Standard errors beyond the critical value at which `POWER` is reached.
+
+    The estimated standard error fluctuates by 1 / sqrt(2 (batches - 1)), and the limit with it.
+    """
+    limit_spread = critical_value(parameters, batches) / np.sqrt(2.0 * (batches - 1))
+    return float(NormalDist().inv_cdf(POWER) * np.hypot(1.0, limit_spread))
+
+
+def check_gradient(
+    gradient: np.ndarray, error: np.ndarray, unit: np.ndarray, batches: int
+) -> GradientTest:
+    """Test whether a gradient (P,) with standard errors (P,) from `batches` batches is zero.
+
+    `unit` (P,) are the standard errors of the data. `batches` of 0 means that the gradient is
+    exact.
+    """
+    limit, margin = NEGLIGIBLE * unit, np.zeros(len(unit))
+    if batches:
+        limit = np.maximum(limit, critical_value(len(unit), batches) * error)
+        margin = power_margin(len(unit), batches) * error
+    detectable = float(((limit + margin) / unit).max(initial=0.0))
+    is_small = bool((np.abs(gradient) <= limit).all())
+    return GradientTest(
+        passed=is_small and detectable <= MAX_DETECTABLE,
+        largest=float((np.abs(gradient) / unit).max(initial=0.0)),
+        detectable=detectable,
+        false_alarm=FALSE_ALARM if batches else 0.0,
+        power=POWER if batches else 1.0,
+        is_significant=not is_small,
+    )

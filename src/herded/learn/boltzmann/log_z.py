@@ -1,0 +1,79 @@
+"""log Z of a learned model, with what is known of its error."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.learn.boltzmann.rbm_parameters import Layers
+from herded.methods.gibbs import Gibbs
+from herded.methods.tempered import Tempered
+from herded.models.factor_graph import FactorGraph
+from herded.models.protocol import Model
+from herded.run.diagnostics.intervals import t_quantile
+from herded.run.infer import infer
+from herded.run.recording.recorders import Samples
+from herded.run.result import Result
+from herded.run.run_loop import interrupted_together
+from herded.system.numerics.exp_log import exp_array, log_array
+
+RUNGS, CHAINS, LADDERS = 17, 4, 8
+HERDS, MEMBERS = 16, 64
+
+
+class LogZ(NamedTuple):
+    """log Z, its interval (of 95 % by annealing, of 99 % by ladders), and whether it is exact."""
+
+    value: float
+    interval: tuple[float, float]
+    is_exact: bool
+
+
+def annealed_log_z(layers: Layers, steps: int, seed: int) -> LogZ:
+    """By annealed importance sampling (Neal 2001; Salakhutdinov and Murray 2008).
+
+    Herds go from independent visible units to the machine in `steps` temperatures, whose weights
+    and hidden biases are multiples of the machine's; each member's weight is a product of ratios
+    along the way, whose mean is that of Z to the first model's. The interval comes from the spread
+    of independent herds.
+    """
+    logs = np.array([_annealed_herd(layers, steps, seed, h) for h in range(HERDS)])
+    top = float(logs.max())
+    means = exp_array(logs - top).mean(axis=1)
+    mean = float(means.mean())
+    error = float(means.std(ddof=1)) / mean / np.sqrt(HERDS)
+    value = layers.heated(0.0).independent_log_z() + top + float(log_array(np.array([mean]))[0])
+    margin = t_quantile(HERDS - 1) * error
+    return LogZ(value, (value - margin, value + margin), False)
+
+
+def _annealed_herd(layers: Layers, steps: int, seed: int, number: int) -> np.ndarray:
+    """(members,) the log-weights of one herd."""
+    own = seed * HERDS + number
+    x = np.zeros((len(layers.first) - 1, MEMBERS), np.uint16)
+    hotter = layers.heated(0.0)
+    hotter.sweep(x, 0, 1, own)  # the first model is drawn from in one sweep
+    weights = np.zeros(MEMBERS)
+    for step in range(1, steps + 1):
+        now = layers.heated(step / steps)
+        weights += now.log_scores(x) - hotter.log_scores(x)
+        now.sweep(x, step, 1, own)
+        hotter = now
+    return weights
+
+
+@interrupted_together()  # what its runs have found is of no use by itself
+def ladder_run(model: Model, sweeps: int, seed: int, every: int | None = None) -> Result:
+    """Run ladders of temperatures, several of which draw together; keep each `every`-th state."""
+    method = Tempered(Gibbs(seed=seed, herd=LADDERS), rungs=RUNGS, hottest=0)
+    burn_in = max(1, sweeps // 4)
+    keep = [] if every is None else [Samples(every)]
+    return infer(
+        model, method, sweeps=sweeps, burn_in=burn_in, chains=CHAINS, keep=keep, progress=False
+    )
+
+
+def ladder_log_z(model: FactorGraph, sweeps: int, seed: int) -> LogZ:
+    """By bridges between the rungs of ladders of temperatures."""
+    found = ladder_run(model, sweeps, seed)
+    low, high = found.log_z_interval
+    return LogZ(float(found.log_z), (float(low), float(high)), False)

@@ -1,0 +1,344 @@
+"""A restricted Boltzmann machine as a scikit-learn estimator."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from herded.errors import HerdedWarning, Interrupted, MethodError, ModelError, missing
+from herded.learn.boltzmann.log_z import LogZ, annealed_log_z
+from herded.learn.boltzmann.rbm_assessment import assess
+from herded.learn.boltzmann.rbm_parameters import Layers, Training
+from herded.learn.fitting.observations import MOST_STATES
+from herded.methods.options import check_herd, check_seed, is_between, is_whole
+from herded.models.factor_graph import FactorGraph
+from herded.models.validation import shown, whole_array
+from herded.run.infer import users_level
+from herded.run.run_loop import raises_interrupted
+from herded.run.training_helpers import diverged, shuffled, watched
+from herded.system.numerics.counter_rng import draws, stream_key
+
+try:
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:  # an older one has no validate_data
+    raise missing("scikit-learn 1.6 or later", "RBM", "learn") from error
+
+ORDER, START = 18, 19  # purposes of streams
+AVERAGED = 0.3  # the share of the steps, the last ones, that the answer is an average of
+
+
+class RBM(TransformerMixin, BaseEstimator):
+    """A restricted Boltzmann machine: visible units of two or more states, hidden ones of two.
+
+    Trained by persistent contrastive divergence with a herd: its members are Gibbs chains that
+    draw whole layers together, so that their averages have less noise than those of independent
+    chains. Visible state 0 weighs nothing; every other has a bias and a weight for each hidden
+    unit.
+
+    Parameters
+    ----------
+    hidden : int
+        Hidden units.
+    states : int or array_like of int, optional
+        States of the visible units; by default as many as the data have, at least two.
+    epochs : int
+        How often the rows are gone through; those that fill no batch wait for the next time.
+    batch : int
+        Rows of one step.
+    rate : float
+        Of the first step; it falls to 0 in a straight line. `partial_fit` keeps it. Many hundred
+        epochs end a little better from half of it, few ones from twice as much.
+    herd : int
+        Members.
+    sweeps : int
+        Sweeps of the herd in each step.
+    l2 : float
+        The weight of the penalty l2 / 2 on the sum of squared weights.
+    seed : int
+    progress : bool, optional
+        A bar on a terminal: when it takes a while (None), or never (False).
+
+    Attributes
+    ----------
+    layers_ : herded.learn.boltzmann.rbm_parameters.Layers
+        What was learned: `first`, `weights`, `visible_bias`, `hidden_bias`. Row
+        ``first[i] + k - 1`` is that of state k of visible unit i.
+    interrupted_ : bool
+        Whether Ctrl-C ended `fit` before its last step, or before the machine was assessed.
+    log_z_ : LogZ or None
+        What `log_z` found, once it was asked.
+    report_ : RBMReport or None
+        Which parameters `fit` chose and by how much they are better than its start, a test of the
+        gradient, and whether chains mix; `partial_fit` leaves it as it is. None where `fit` was
+        interrupted.
+    states_ : ndarray of shape (n_features,)
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> rows = [[0, 0, 1, 1], [1, 1, 0, 0]] * 20
+    >>> machine = hd.learn.RBM(hidden=1, epochs=200, batch=40, l2=0.01).fit(rows)
+    >>> machine.score_samples([[0, 0, 1, 1], [0, 1, 0, 1]]).round(0)
+    array([-1., -5.])
+    >>> machine.transform(rows[:2]).shape, machine.sample(3).shape
+    ((2, 1), (3, 4))
+    """
+
+    log_z_: LogZ | None
+
+    def __init__(
+        self,
+        hidden: int = 16,
+        *,
+        states: int | ArrayLike | None = None,
+        epochs: int = 100,
+        batch: int = 128,
+        rate: float = 1.0,
+        herd: int = 64,
+        sweeps: int = 1,
+        l2: float = 0.0,
+        seed: int = 0,
+        progress: bool | None = None,
+    ) -> None:
+        self.hidden = hidden
+        self.states = states
+        self.epochs = epochs
+        self.batch = batch
+        self.rate = rate
+        self.herd = herd
+        self.sweeps = sweeps
+        self.l2 = l2
+        self.seed = seed
+        self.progress = progress
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    @raises_interrupted
+    def fit(self, X: ArrayLike, y: object = None) -> "RBM":
+        """Learn from rows of states.
+
+        Afterwards start, average and end are compared, and chains are tested (`report_`). That
+        takes at most half of the training's work, or about a CPU second if that is more.
+
+        Ctrl-C raises `Interrupted`, a `KeyboardInterrupt`. Its `result` is this machine as far as
+        it was trained, with `interrupted_` set.
+        """
+        training, x = self._begin(X)
+        start = training.layers
+        rows = x.shape[1]
+        batch = min(self.batch, rows)
+        each = rows // batch
+        total, averaged = self.epochs * each, 0
+        sums = [np.zeros_like(one) for one in _learned(training.layers)]
+        with watched(self.progress, self.epochs, "RBM", "epochs") as (bar, stop):
+            for epoch in range(self.epochs):
+                order = shuffled(rows, self.seed, epoch, ORDER)
+                for s in range(each):
+                    some = np.ascontiguousarray(x[:, order[s * batch : (s + 1) * batch]])
+                    self._step(training, some, self.rate * (1.0 - training.done / total))
+                    if training.done > (1.0 - AVERAGED) * total:
+                        averaged += 1
+                        for one, now in zip(sums, _learned(training.layers), strict=True):
+                            one += now
+                    if stop.is_set():
+                        break
+                if stop.is_set():
+                    break
+                bar.update(epoch + 1)
+            end = average = training.layers
+            if averaged:
+                average = Layers(end.first, *(one / averaged for one in sums))
+            bar.update(self.epochs, "assessing")
+            try:
+                assessed = assess(
+                    (start, average, end),
+                    x,
+                    training.herd,
+                    stop=stop,
+                    l2=self.l2,
+                    steps=training.done,
+                    batch=batch,
+                    sweeps=self.sweeps,
+                    seed=self.seed,
+                )
+            except Interrupted:
+                self.interrupted_, self.report_ = True, None
+                training.layers = average
+                self._keep(training)
+                raise Interrupted(
+                    f"interrupted after {training.done} of {total} steps: error.result has what "
+                    "was learned, not compared with the start",
+                    self,
+                ) from None
+            self.interrupted_ = False
+        training.layers, self.report_ = assessed.layers, assessed.report
+        self._keep(training)
+        if assessed.log_z.is_exact:
+            self.log_z_ = assessed.log_z
+        for sentence in self.report_.warnings:
+            warnings.warn(sentence, HerdedWarning, stacklevel=users_level())
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: object = None) -> "RBM":
+        """One step on these rows, from where the last one ended."""
+        if not hasattr(self, "training_"):
+            training, x = self._begin(X)
+        else:
+            self._check()
+            training, x = self.training_, self._columns(X)
+        self._step(training, x, self.rate)
+        self._keep(training)
+        self.interrupted_ = False
+        return self
+
+    def transform(self, X: ArrayLike) -> np.ndarray:
+        """(rows, hidden) the probability that each hidden unit is 1, given the row."""
+        check_is_fitted(self, "layers_")
+        return self.layers_.hidden_means(self._columns(X))
+
+    def sample(self, rows: int = 1, *, sweeps: int = 1000, seed: int | None = None) -> np.ndarray:
+        """(rows, n_features) states of the model: of a herd after so many sweeps.
+
+        It starts at states that the training's herd had.
+        """
+        check_is_fitted(self, "layers_")
+        for name, value in (("rows", rows), ("sweeps", sweeps)):
+            if not is_whole(value, 1):
+                raise MethodError(f"expected {name} as a whole number from 1, got {shown(value)}")
+        seed = self.seed if seed is None else seed
+        check_seed(seed)
+        members = np.arange(rows) % self.training_.herd.shape[1]
+        x = np.ascontiguousarray(self.training_.herd[:, members])
+        self.layers_.sweep(x, self.training_.done * self.sweeps, sweeps, seed)
+        return x.T.astype(np.int64)
+
+    def score_samples(self, X: ArrayLike) -> np.ndarray:
+        """(rows,) the log-probability of each row; exact where `log_z` is."""
+        check_is_fitted(self, "layers_")
+        return self.layers_.log_scores(self._columns(X)) - self.log_z().value
+
+    def score(self, X: ArrayLike, y: object = None) -> float:
+        """The mean log-probability of the rows."""
+        return float(self.score_samples(X).mean())
+
+    def log_z(self, *, exact: bool | None = None, steps: int = 1000) -> LogZ:
+        """log Z, with what is known of its error.
+
+        Parameters
+        ----------
+        exact : bool, optional
+            True: by all states of the smaller layer, at most 2^20. False: by annealed importance
+            sampling with 16 herds of 64. By default exact where it can be.
+        steps : int
+            Temperatures of the annealing.
+
+        Returns
+        -------
+        LogZ
+            `value`, `interval` (95 %), `is_exact`.
+        """
+        check_is_fitted(self, "layers_")
+        if exact is None and self.log_z_ is not None:
+            return self.log_z_
+        found = None if exact is False else self.layers_.enumerated_log_z()
+        if exact and found is None:
+            raise MethodError(
+                "expected a layer of at most 2^20 joint states for an exact log Z, got more: use "
+                "exact=False"
+            )
+        if found is not None:
+            answer = LogZ(found, (found, found), True)
+        else:
+            answer = annealed_log_z(self.layers_, steps, self.seed)
+        if exact is None:
+            self.log_z_ = answer
+        return answer
+
+    @property
+    def model_(self) -> FactorGraph:
+        """The machine as a model for `hd.infer`: visible units first, then hidden ones."""
+        check_is_fitted(self, "layers_")
+        return self.layers_.as_graph()
+
+    # -- what fit and partial_fit share -----------------------------------------------------------
+
+    def _check(self) -> None:
+        for name in ("hidden", "epochs", "batch", "sweeps"):
+            if not is_whole(getattr(self, name), 1):
+                got = shown(getattr(self, name))
+                raise MethodError(f"expected {name} as a whole number from 1, got {got}")
+        for name in ("rate", "l2"):
+            if not is_between(getattr(self, name), 0.0, 1e6):
+                raise MethodError(f"expected {name} of 0 or more, got {shown(getattr(self, name))}")
+        check_herd(self.herd)
+        check_seed(self.seed)
+
+    def _begin(self, X: ArrayLike) -> tuple[Training, np.ndarray]:
+        """Fresh layers, and the rows as columns of states."""
+        self._check()
+        rows = validate_data(self, X, dtype=np.float64)
+        if len(rows) < 2:
+            raise ModelError("expected two rows of data or more, got 1 sample")
+        states = whole_array("X", rows)
+        self.states_ = self._states_of(states)
+        x = self._within(states)
+        layers = Layers.fresh(self.states_, self.hidden, x, self.seed)
+        bits = draws(stream_key(self.seed, 0, START), self.herd)
+        herd = np.ascontiguousarray(x[:, (bits % np.uint64(len(rows))).astype(np.int64)])
+        half = np.full(self.hidden, 0.5)
+        return Training(layers, herd, layers.statistics(x)[0], half), x
+
+    def _states_of(self, rows: np.ndarray) -> np.ndarray:
+        if self.states is None:
+            found: np.ndarray = np.maximum(rows.max(axis=0) + 1, 2)
+        else:
+            given = whole_array("states", self.states)
+            if given.shape not in ((), (rows.shape[1],)) or (given < 2).any():
+                raise ModelError(
+                    f"expected states of 2 or more, one number or one for each of {rows.shape[1]} "
+                    f"features, got {shown(self.states)}"
+                )
+            found = np.broadcast_to(given, rows.shape[1]).copy()
+        if (found > MOST_STATES).any():
+            raise ModelError(f"expected at most {MOST_STATES} states, got {found.max()}")
+        return found
+
+    def _columns(self, X: ArrayLike) -> np.ndarray:
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._within(whole_array("X", rows))
+
+    def _within(self, rows: np.ndarray) -> np.ndarray:
+        """(visible, rows), where every state is one that is known."""
+        if (rows < 0).any():
+            r, i = (int(a) for a in np.argwhere(rows < 0)[0])
+            raise ModelError(
+                f"expected states of 0 or more, got {rows[r, i]} of feature {i} in row {r}: "
+                "Negative values in data are no states"
+            )
+        wrong = rows >= self.states_
+        if wrong.any():
+            r, i = (int(a) for a in np.argwhere(wrong)[0])
+            raise ModelError(
+                f"expected states from 0 to {self.states_[i] - 1} of feature {i}, got "
+                f"{rows[r, i]} in row {r}"
+            )
+        return np.ascontiguousarray(rows.T).astype(np.uint16)
+
+    def _step(self, training: Training, x: np.ndarray, rate: float) -> None:
+        training.step(x, rate, self.l2, self.sweeps, self.seed)
+        if not np.isfinite(training.layers.weights).all():
+            raise diverged(self.rate)
+
+    def _keep(self, training: Training) -> None:
+        self.training_, self.layers_ = training, training.layers
+        self.log_z_ = None
+
+
+def _learned(layers: Layers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return layers.weights, layers.visible_bias, layers.hidden_bias

@@ -1,0 +1,331 @@
+"""What training an RBM returns: the best of its start, average and end, and how sure that is.
+
+The likelihood of the training rows decides: exactly where one layer is small enough to enumerate,
+else with log Z by annealing in both directions (`paired_annealing`), with more temperatures while
+both disagree. Later layers are returned only where the whole interval of their gain over the start
+(independent units) is above zero. Then the herd runs on at the returned layers, beside a second one
+that starts from independent units: they measure the gradient, and show whether chains mix.
+
+The work of both is counted in products of states and weights, and is at most half of that of the
+training, but at least `MIN_WORK`.
+"""
+
+import threading
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.errors import Interrupted
+from herded.learn.assessment.gradient_test import GradientTest, check_gradient, critical_value
+from herded.learn.assessment.likelihood_gain import Gain, gain_quantile
+from herded.learn.assessment.mixing import (
+    MAX_SHARE,
+    MAX_STUCK,
+    MemberAverages,
+    Mixing,
+    variance_inflation,
+)
+from herded.learn.boltzmann.log_z import HERDS, MEMBERS, LogZ, annealed_log_z
+from herded.learn.boltzmann.paired_annealing import PASSES, paired_log_z
+from herded.learn.boltzmann.rbm_parameters import Layers
+from herded.run.diagnostics.intervals import t_quantile
+
+TEMPERATURES = (100, 300, 1_000)  # where log Z cannot be enumerated, while nothing is decided
+STAGE_SHARES = (0.2, 0.3, 0.5)  # of the work of annealing
+MIN_TEMPERATURES, MIN_HERD = 10, 4  # of annealing that has little work to spend
+START_STEPS = 10  # temperatures for the start, whose units are nearly independent
+MIN_WORK = 1e9  # products of the assessment: about a CPU second
+MAX_SHARE_OF_TRAINING = 0.5
+BATCHES = 16  # of the gradient test
+MIN_LOOKS, MAX_LOOKS = 32, 160  # of each herd; a quarter of training's steps between these
+MIN_MEMORY = 10.0  # sweeps: shorter memories are never called slow
+MAX_ROWS = 2_000  # of the data, for the variances of their statistics
+NAMES = ("start", "average", "end")
+HERD_OFFSET = 2**31  # added to a seed: draws of the second herd are its own
+
+
+class RBMReport(NamedTuple):
+    """How training an RBM ended.
+
+    Attributes
+    ----------
+    chosen : {"start", "average", "end"}
+        Which parameters the machine has.
+    criterion : {"exact", "annealing"}
+        How log Z was found, by which they were chosen. Annealing overlooks modes that neither
+        its herds nor the data reach, so the choice is unreliable where `mixing.is_slow`.
+    gain : float
+        By how much the penalised log-likelihood of the rows is higher than at the start, in nats
+        per row.
+    gain_half_width : float
+        Half the width of its 99 % interval; 0 where it is exact. Infinite intervals, where
+        annealing in both directions disagrees, exclude what they belong to.
+    converged : bool
+        Whether `gradient_test` has passed and chains mix.
+    gradient_test : GradientTest
+    mixing : Mixing
+    warnings : tuple of str
+        Also issued as `HerdedWarning`.
+
+    Examples
+    --------
+    >>> rows = [[0, 0, 1, 1], [1, 1, 0, 0]] * 20
+    >>> report = hd.learn.RBM(hidden=1, epochs=200, batch=40, l2=0.01).fit(rows).report_
+    >>> report.criterion, report.gain > 1.0, report.mixing.sweeps
+    ('exact', True, 50)
+    """
+
+    chosen: str
+    criterion: str
+    gain: float
+    gain_half_width: float
+    converged: bool
+    gradient_test: GradientTest
+    mixing: Mixing
+    warnings: tuple[str, ...]
+
+
+class Assessed(NamedTuple):
+    """The layers to keep, their log Z, and the report."""
+
+    layers: Layers
+    log_z: LogZ
+    report: RBMReport
+
+
+def assess(
+    candidates: tuple[Layers, Layers, Layers],
+    x: np.ndarray,
+    herd: np.ndarray,
+    *,
+    stop: threading.Event,
+    l2: float,
+    steps: int,
+    batch: int,
+    sweeps: int,
+    seed: int,
+) -> Assessed:
+    """Choose among start, average and end of a training of `steps` steps, and test the choice.
+
+    A step took `batch` rows.
+
+    `x` (visible, rows) are the rows, `herd` (visible, members) the states of the herd. Raises
+    `Interrupted` once `stop` is set.
+    """
+    work = _Work(layers=candidates[0], steps=steps, batch=batch, herd=herd.shape[1], sweeps=sweeps)
+    gains, log_zs = _gains(candidates, x, herd, l2=l2, work=work, seed=seed, stop=stop)
+    better = [i for i, gain in enumerate(gains) if gain.is_positive]
+    chosen = max(better, key=lambda i: gains[i].value, default=0)
+    layers = candidates[chosen]
+    if stop.is_set():
+        raise Interrupted
+    test, mixing = _test(layers, x, herd, l2, steps, sweeps, work.looks, seed)
+    is_exact = log_zs[chosen].is_exact
+    if chosen and mixing.is_slow and not is_exact:
+        # Herds that return share the modes of their starts: their spread is that of one, not of
+        # half of them.
+        wider = np.sqrt(HERDS / 2.0)
+        gains = [gain._replace(half_width=wider * gain.half_width) for gain in gains]
+        if not gains[chosen].is_positive:
+            chosen, layers = 0, candidates[0]
+            test, _ = _test(layers, x, herd, l2, steps, sweeps, work.looks, seed)
+    report = RBMReport(
+        chosen=NAMES[chosen],
+        criterion="exact" if is_exact else "annealing",
+        gain=gains[chosen].value,
+        gain_half_width=gains[chosen].half_width,
+        # Independent units are a saddle: the gradient is nearly zero there whatever the rows.
+        converged=chosen > 0 and test.passed and not mixing.is_slow,
+        gradient_test=test,
+        mixing=mixing,
+        warnings=_warnings(gains, chosen, mixing, is_exact),
+    )
+    return Assessed(layers, log_zs[chosen], report)
+
+
+class _Work(NamedTuple):
+    """What training has taken, and what its assessment may take."""
+
+    layers: Layers
+    steps: int
+    batch: int
+    herd: int
+    sweeps: int
+
+    @property
+    def budget(self) -> float:
+        """Passes of a member through the weights that the assessment may take."""
+        training = float(self.steps) * (self.batch + self.herd * (1 + 2 * self.sweeps))
+        return max(MIN_WORK / self.layers.weights.size, MAX_SHARE_OF_TRAINING * training)
+
+    @property
+    def looks(self) -> int:
+        """How often each herd of the test is looked at: a quarter of the work."""
+        usual = min(max(self.steps // 4, MIN_LOOKS), MAX_LOOKS)
+        of_look = self.herd * (4 + 6 * self.sweeps)  # of both herds
+        return max(BATCHES, min(usual, int(self.budget / 4.0 / of_look)))
+
+    def annealings(self) -> list[tuple[int, int]]:
+        """Return temperatures and members of each herd of one candidate, for all stages.
+
+        The shortest annealing is always possible.
+        """
+        pairs = 0.75 * self.budget / 2.0 / PASSES / HERDS  # temperatures times members
+        sizes = [
+            (n, min(int(share * pairs / n), MEMBERS))
+            for n, share in zip(TEMPERATURES, STAGE_SHARES, strict=True)
+        ]
+        if sizes[0][1] >= MIN_HERD:
+            return [size for size in sizes if size[1] >= MIN_HERD]
+        members = min(max(int(pairs / TEMPERATURES[0]), MIN_HERD), MEMBERS)
+        return [(min(max(int(pairs / members), MIN_TEMPERATURES), TEMPERATURES[0]), members)]
+
+
+def _gains(
+    candidates: tuple[Layers, ...],
+    x: np.ndarray,
+    herd: np.ndarray,
+    *,
+    l2: float,
+    work: _Work,
+    seed: int,
+    stop: threading.Event,
+) -> tuple[list[Gain], list[LogZ]]:
+    """Compare the penalised log-likelihood of each with that of the first; and log Z of each."""
+    scores = [
+        float(layers.log_scores(x).mean())
+        - l2 / 2.0 * float((layers.weights * layers.weights).sum())
+        for layers in candidates
+    ]
+    log_zs = []
+    for layers in candidates:
+        if stop.is_set():
+            raise Interrupted
+        exact = layers.enumerated_log_z()
+        if exact is not None:
+            log_zs.append(LogZ(exact, (exact, exact), True))
+    if len(log_zs) == len(candidates):
+        return _differences(scores, log_zs), log_zs
+    log_zs = [annealed_log_z(candidates[0], START_STEPS, seed)]
+    unknown = LogZ(np.inf, (-np.inf, np.inf), False)
+    log_zs += [unknown] * (len(candidates) - 1)
+    for temperatures, members in work.annealings():
+        for i, layers in enumerate(candidates[1:], 1):
+            if stop.is_set():
+                raise Interrupted
+            log_zs[i] = paired_log_z(
+                layers, herd, x, temperatures=temperatures, members=members, seed=seed
+            )
+        gains = _differences(scores, log_zs)
+        if all(abs(gain.value) > gain.half_width for gain in gains[1:]):
+            break
+    return gains, log_zs
+
+
+def _differences(scores: list[float], log_zs: list[LogZ]) -> list[Gain]:
+    values = [score - log_z.value for score, log_z in zip(scores, log_zs, strict=True)]
+    # Annealing gives 95 % intervals.
+    wider = gain_quantile(HERDS, len(TEMPERATURES)) / t_quantile(HERDS - 1)
+    half_widths = [
+        0.0 if z.is_exact else wider * (z.interval[1] - z.interval[0]) / 2.0 for z in log_zs
+    ]
+    gains = [
+        Gain(v - values[0], float(np.hypot(w, half_widths[0])))
+        for v, w in zip(values, half_widths, strict=True)
+    ]
+    return [Gain(0.0, 0.0), *gains[1:]]
+
+
+class _Measured(NamedTuple):
+    statistics: np.ndarray  # (batches, P) means of visible units, hidden units and products
+    members: MemberAverages
+
+
+def _test(
+    layers: Layers,
+    x: np.ndarray,
+    herd: np.ndarray,
+    l2: float,
+    steps: int,
+    sweeps: int,
+    looks: int,
+    seed: int,
+) -> tuple[GradientTest, Mixing]:
+    """Test the gradient, and whether two herds mix, in `looks` looks."""
+    first = _measure(layers, herd.copy(), steps * sweeps, looks, sweeps, seed)
+    fresh = np.zeros_like(herd)
+    layers.heated(0.0).sweep(fresh, 0, 1, seed + HERD_OFFSET)
+    layers.sweep(fresh, 1, looks * sweeps, seed + HERD_OFFSET)  # as long as it is measured
+    second = _measure(layers, fresh, 1 + looks * sweeps, looks, sweeps, seed + HERD_OFFSET)
+    unit = _data_errors(layers, x)
+    means = [found.statistics.mean(axis=0) for found in (first, second)]
+    memory = float(np.fmax(first.members.memory(), second.members.memory()))
+    inflation = variance_inflation(memory, looks, BATCHES)
+    errors = [
+        np.sqrt(inflation * found.statistics.var(axis=0, ddof=1) / BATCHES)
+        for found in (first, second)
+    ]
+    limit = np.maximum(critical_value(len(unit), BATCHES) * np.hypot(*errors), unit)
+    disagreement = float((np.abs(means[0] - means[1]) / limit).max())
+    is_slow = disagreement > 1.0 or (
+        memory * sweeps > max(MIN_MEMORY, MAX_SHARE * steps * sweeps) or memory > MAX_STUCK * looks
+    )
+    mixing = Mixing(is_slow, memory * sweeps, looks * sweeps, disagreement)
+    both = np.concatenate([first.statistics, second.statistics])
+    gradient = _flat(*layers.statistics(x)) - both.mean(axis=0)
+    gradient[len(gradient) - layers.weights.size :] -= l2 * layers.weights.ravel()
+    error = np.sqrt(inflation * both.var(axis=0, ddof=1) / len(both))
+    return check_gradient(gradient, error, unit, len(both)), mixing
+
+
+def _measure(
+    layers: Layers, herd: np.ndarray, done: int, looks: int, sweeps: int, seed: int
+) -> _Measured:
+    """Run a herd on, and collect its statistics in batches."""
+    size = len(layers.visible_bias) + len(layers.hidden_bias) + layers.weights.size
+    statistics, members = np.zeros((BATCHES, size)), MemberAverages()
+    batch = np.arange(looks) * BATCHES // looks
+    for look in range(looks):
+        layers.sweep(herd, done + look * sweeps, sweeps, seed)
+        statistics[batch[look]] += _flat(*layers.statistics(herd))
+        members.add(np.concatenate([herd, layers.log_scores(herd)[None]]).T)
+    return _Measured(statistics / np.bincount(batch, minlength=BATCHES)[:, None], members)
+
+
+def _data_errors(layers: Layers, x: np.ndarray) -> np.ndarray:
+    """(P,) the standard errors of the statistics of all rows."""
+    rows = x.shape[1]
+    some = np.ascontiguousarray(x[:, :: -(-rows // MAX_ROWS)])
+    hidden = layers.hidden_means(some)
+    columns = [some[i] == k for i, n in enumerate(np.diff(layers.first)) for k in range(1, n + 1)]
+    visible = np.stack(columns, axis=1).astype(np.float64)
+    squares = np.einsum("ri,rj->ij", visible, hidden * hidden) / len(hidden)
+    both = np.einsum("ri,rj->ij", visible, hidden) / len(hidden)
+    variance = _flat(visible.var(axis=0), hidden.var(axis=0), squares - both * both)
+    return np.asarray(np.sqrt((np.maximum(variance, 0.0) + 1.0 / rows) / rows))
+
+
+def _flat(visible: np.ndarray, hidden: np.ndarray, both: np.ndarray) -> np.ndarray:
+    return np.concatenate([visible, hidden, both.ravel()])
+
+
+def _warnings(gains: list[Gain], chosen: int, mixing: Mixing, is_exact: bool) -> tuple[str, ...]:
+    """Return what makes the machine doubtful, as sentences."""
+    found = []
+    if chosen == 0:
+        is_unknown = any(gain.value + gain.half_width > 0.0 for gain in gains[1:])
+        reason = (
+            "annealing could not tell whether what was learned is better than independent units, "
+            "so these are returned. Give a smaller rate=, more epochs= or fewer hidden="
+            if is_unknown
+            else "training has found nothing that is certainly better than independent units, so "
+            "these are returned. Give a smaller rate= or more epochs="
+        )
+        found.append(reason)
+    if mixing.is_slow:
+        choice = "" if is_exact else ", and so is the choice of its parameters by annealing"
+        found.append(
+            f"the machine mixes slowly: {mixing}, so its gradients are unreliable{choice}. Give "
+            "more sweeps= or epochs=, or a penalty (l2=)"
+        )
+    return tuple(found)

@@ -1,0 +1,254 @@
+"""Visit variables of many states at once: conditionals, what they make one expect, and draws.
+
+A *row* is a state of all variables: of the data, or a member of a herd. To visit variable i finds
+its conditional p(k) in every row, given the rest of that row. Three things are done with it:
+
+    expected[e] += p(k) / d       for every factor of i, of d variables; e is the entry of its table
+                                  with x_i = k and the rest as it is
+    value += log p(x_i)           the pseudo-likelihood of the row
+    x_i = a draw from p           in all rows together, as members of a herd do
+    (draws/systematic.py)
+
+Visits to all variables without draws give the pseudo-likelihood and (d times `expected`) the part
+of its gradient that depends on parameters. With draws they are a sweep of Gibbs sampling, and
+`expected` the Rao-Blackwellised statistics of the herd. A row may know some of its variables: they
+keep their states.
+
+The state of row r at variable i is x[i, r]. A table's entries are log-potentials.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.draws.systematic import draw_all, fresh_phase, order_rows, second_phase
+from herded.models.factor_graph import FactorGraph
+from herded.system.aligned_arrays import lock, starts
+from herded.system.compilation.jit import jit
+from herded.system.numerics.argmax_kernel import largest
+from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.exp_log import exp, log
+
+ONE = float(2**31)  # probabilities of draws are whole numbers at this scale
+TOGETHER = 256  # rows that are visited at once where nothing is drawn: they fit in a cache
+
+
+class Links(NamedTuple):
+    """The factors of each variable, and the other variables of each of these."""
+
+    states: np.ndarray  # (N,)
+    link_start: np.ndarray  # (N + 1,) into the next four
+    table: np.ndarray  # where the factor's table starts
+    stride: np.ndarray  # of the variable in it
+    share: np.ndarray  # 1 / variables of the factor
+    other_start: np.ndarray  # (links + 1,) into the next two
+    other: np.ndarray
+    other_stride: np.ndarray
+
+
+def links_of(graph: FactorGraph) -> Links:
+    """The graph as visits read it."""
+    arity = np.diff(graph.factor_start)
+    factor = np.repeat(np.arange(graph.n_factors), arity)
+    order = np.argsort(graph.factor_variables, kind="stable")
+    owner = factor[order]
+    slots = np.arange(len(factor))
+    others = [slots[graph.factor_start[f] : graph.factor_start[f + 1]] for f in owner.tolist()]
+    kept = [part[part != s] for part, s in zip(others, order.tolist(), strict=True)]
+    flat = np.concatenate([np.empty(0, np.int64), *kept])
+    return lock(
+        Links(
+            graph.cardinalities,
+            starts(np.bincount(graph.factor_variables, minlength=graph.n_variables)),
+            graph.table_start[owner],
+            graph.factor_strides[order],
+            1.0 / arity[owner],
+            starts(arity[owner] - 1),
+            graph.factor_variables[flat],
+            graph.factor_strides[flat],
+        )
+    )
+
+
+@jit
+def find_entries(links, i, x, first, last, entry):
+    """entry[l, r]: where in its table factor l of variable i has row r, with x_i = 0."""
+    for at in range(links.link_start[i], links.link_start[i + 1]):
+        row = entry[at - links.link_start[i]]
+        for r in range(last - first):
+            row[r] = links.table[at]
+        for o in range(links.other_start[at], links.other_start[at + 1]):
+            beside, stride = x[links.other[o]], links.other_stride[o]
+            for r in range(last - first):
+                row[r] += beside[first + r] * stride
+
+
+@jit
+def find_conditionals(links, tables, i, rows, entry, p):
+    """p[k, r]: the probability of state k, from its log-potentials."""
+    states = links.states[i]
+    for k in range(states):
+        for r in range(rows):
+            p[k, r] = 0.0
+    for at in range(links.link_start[i], links.link_start[i + 1]):
+        row, stride = entry[at - links.link_start[i]], links.stride[at]
+        for k in range(states):
+            for r in range(rows):
+                p[k, r] += tables[row[r] + k * stride]
+    for r in range(rows):
+        most = p[0, r]
+        for k in range(1, states):
+            most = max(most, p[k, r])
+        total = 0.0
+        for k in range(states):
+            p[k, r] = exp(p[k, r] - most)
+            total += p[k, r]
+        for k in range(states):
+            p[k, r] /= total
+
+
+@jit
+def expect(links, i, rows, entry, p, weight, expected):
+    """Add the conditionals, times the weights of rows, to the entries they are of."""
+    for at in range(links.link_start[i], links.link_start[i + 1]):
+        row, stride, share = entry[at - links.link_start[i]], links.stride[at], links.share[at]
+        for k in range(links.states[i]):
+            for r in range(rows):
+                expected[row[r] + k * stride] += share * weight[r] * p[k, r]
+
+
+@jit
+def most_links(links):
+    """Of one variable."""
+    most = 1
+    for i in range(len(links.states)):
+        most = max(most, links.link_start[i + 1] - links.link_start[i])
+    return most
+
+
+@jit
+def pseudo_likelihood(links, tables, x, weight, expected):
+    """The weighted sum over rows of sum_i log p(x_i | rest); conditionals go to `expected`.
+
+    Entries of `expected` are divided by the number of their factor's variables.
+    """
+    n, total = x.shape
+    entry = np.empty((most_links(links), TOGETHER), np.int64)
+    p = np.empty((largest(links.states), TOGETHER))
+    value = 0.0
+    for first in range(0, total, TOGETHER):
+        last = min(first + TOGETHER, total)
+        for i in range(n):
+            find_entries(links, i, x, first, last, entry)
+            find_conditionals(links, tables, i, last - first, entry, p)
+            expect(links, i, last - first, entry, p, weight[first:last], expected)
+            part = 0.0
+            for r in range(last - first):
+                part += weight[first + r] * log(p[x[i, first + r], r])
+            value += part
+    return value
+
+
+@jit
+def herd_sweeps(links, tables, known, x, key, order_key, sweep, sweeps, orders, weight, expected):
+    """Sweeps of a herd, from sweep number `sweep` on, whose members draw together.
+
+    known[i, r] is a state that member r keeps at variable i, or -1; without rows all is free.
+    """
+    n, members = x.shape
+    entry = np.empty((most_links(links), members), np.int64)
+    p = np.empty((largest(links.states), members))
+    later, carried = np.empty(members, np.uint32), np.empty(members, np.uint8)
+    for s in range(sweep, sweep + sweeps):
+        for i in range(n):
+            find_entries(links, i, x, 0, members, entry)
+            find_conditionals(links, tables, i, members, entry, p)
+            for r in range(members if len(known) else 0):
+                if known[i, r] >= 0:
+                    for k in range(links.states[i]):
+                        p[k, r] = 1.0 if k == known[i, r] else 0.0
+            expect(links, i, members, entry, p, weight, expected)
+            clock = np.uint64(s * n + i)
+            draw_together(p, links.states[i], key, order_key, clock, orders, later, carried, x[i])
+
+
+@jit
+def draw_together(p, states, key, order_key, clock, orders, later, carried, x):
+    """x[r]: a state drawn from p[:, r], in all members r together.
+
+    State k or a later one? All who come so far ask, and each such split has its own phase.
+    """
+    members = len(x)
+    count = np.uint64(members)
+    a, b = order_rows(draw(order_key, clock), orders.shape[0], count)
+    x[:] = 0
+    for k in range(states - 1):
+        split = key + np.uint64(k)
+        for r in range(members):
+            later[r] = np.uint32(0)
+            if x[r] == k:
+                later[r] = share_behind(p, k, states, r)
+        phi, second = fresh_phase(split, clock), second_phase(split, clock)
+        draw_all(later, phi, second, orders.reshape(-1), a, b, carried, np.uint64(0), count)
+        for r in range(members):
+            x[r] += carried[r]
+
+
+@jit
+def share_behind(p, k, states, r):
+    """Of states k and later, the share of those behind k, at scale 2^31; 0 and 1 exactly."""
+    behind = 0.0
+    for other in range(k + 1, states):
+        behind += p[other, r]
+    return np.uint32(behind / (behind + p[k, r]) * ONE)
+
+
+@jit
+def count_entries(links, x, weight, counts):
+    """counts[e] += weights of the rows in which a factor is in the state of its entry e."""
+    n, total = x.shape
+    entry = np.empty((most_links(links), TOGETHER), np.int64)
+    for first in range(0, total, TOGETHER):
+        last = min(first + TOGETHER, total)
+        for i in range(n):
+            find_entries(links, i, x, first, last, entry)
+            for at in range(links.link_start[i], links.link_start[i + 1]):
+                row, stride = entry[at - links.link_start[i]], links.stride[at]
+                for r in range(last - first):
+                    e = row[r] + x[i, first + r] * stride
+                    counts[e] += links.share[at] * weight[first + r]
+
+
+@jit
+def score_rows(links, tables, x, scores):
+    """scores[k, r] += what row r scores by the log-potentials tables[k]."""
+    n, total = x.shape
+    entry = np.empty((most_links(links), TOGETHER), np.int64)
+    for first in range(0, total, TOGETHER):
+        last = min(first + TOGETHER, total)
+        for i in range(n):
+            find_entries(links, i, x, first, last, entry)
+            for at in range(links.link_start[i], links.link_start[i + 1]):
+                row, stride = entry[at - links.link_start[i]], links.stride[at]
+                for k in range(len(tables)):
+                    for r in range(last - first):
+                        e = row[r] + x[i, first + r] * stride
+                        scores[k, first + r] += links.share[at] * tables[k, e]
+
+
+@jit
+def squared_statistics(links, group, weight, x, rows_weight, squares):
+    """squares[q] += weights of rows times the square of statistic q in that row."""
+    n, rows = x.shape
+    entry = np.empty((most_links(links), 1), np.int64)
+    own = np.empty(len(squares))
+    for r in range(rows):
+        own[:] = 0.0
+        for i in range(n):
+            find_entries(links, i, x, r, r + 1, entry)
+            for at in range(links.link_start[i], links.link_start[i + 1]):
+                e = entry[at - links.link_start[i], 0] + x[i, r] * links.stride[at]
+                if group[e] >= 0:
+                    own[group[e]] += links.share[at] * weight[e]
+        for q in range(len(squares)):
+            squares[q] += rows_weight[r] * own[q] * own[q]

@@ -1,0 +1,223 @@
+"""log Z and the expected entries of all factors' tables, by elimination.
+
+Rows that know some variables are eliminated all at once: the row is one more variable, summed out
+last, and a factor with known variables becomes one of the row and of its unknown variables.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from herded.learn.fitting.log_linear import retabled
+from herded.methods.exact.elimination import Sums
+from herded.methods.exact.elimination_order import elimination_order, in_given_order
+from herded.methods.exact.elimination_plan import EliminationPlan, children_of, plan_elimination
+from herded.methods.exact.elimination_tables import ENTRY, Scope, fill_buckets
+from herded.models.factor_graph import FactorGraph
+
+
+class ExactMoments:
+    """log Z of a graph and the expected entries of its tables, whatever these are."""
+
+    def __init__(self, graph: FactorGraph, max_memory: float) -> None:
+        self.graph = graph
+        order = elimination_order(graph, max_memory, prune=False)
+        self.plan = plan_elimination(order, max_memory, whole=True)
+        self.places = places_of(graph, self.plan)
+
+    def of(self, tables: np.ndarray) -> tuple[float, np.ndarray]:
+        """log Z, and (E,) the probability of each entry: that its factor is in this state."""
+        sums, expected = summed(retabled(self.graph, tables), self.plan, self.places)
+        log_z = sums.log_z()
+        go_back(sums)
+        fill(sums, expected)
+        return log_z, expected.entries
+
+    def log_z(self, tables: np.ndarray) -> float:
+        """Compute log Z alone, in about half the time."""
+        return float(summed(retabled(self.graph, tables), self.plan, self.places)[0].log_z())
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the entries of a factor are, for whatever is not known: an array within all entries."""
+
+    scope: Scope
+    start: int
+    shape: list[int]
+    strides: list[int]  # in bytes
+
+
+def places_of(graph: FactorGraph, plan: EliminationPlan) -> list[Place]:
+    """Those of all factors, the same for any tables."""
+    place = np.full(graph.n_variables, -1)
+    place[plan.order] = np.arange(len(plan.order))
+    fixed = plan.possible.argmax(axis=1)
+    states = graph.cardinalities[plan.order].tolist()
+    found = []
+    for variables, strides, first in _factors(graph):
+        known = place[variables] < 0
+        start = int(first + (fixed[variables] * strides)[known].sum())
+        axes = sorted(zip(place[variables][~known].tolist(), strides[~known].tolist(), strict=True))
+        scope = tuple(p for p, _ in axes)
+        steps = [ENTRY * stride for _, stride in axes]
+        found.append(Place(scope, start, [states[p] for p in scope], steps))
+    return found
+
+
+class Expected:
+    """The expected entries of all tables, and the part of each factor by its scope."""
+
+    def __init__(self, size: int, places: Iterable[Place]) -> None:
+        self.entries = np.zeros(size)
+        self.parts: list[tuple[Scope, np.ndarray]] = []
+        for place in places:
+            if not place.scope:
+                self.entries[place.start] = 1.0
+                continue
+            view: np.ndarray = np.ndarray(
+                place.shape,
+                buffer=self.entries,
+                offset=ENTRY * place.start,
+                strides=place.strides,
+            )
+            self.parts.append((place.scope, view))
+
+
+def summed(
+    graph: FactorGraph,
+    plan: EliminationPlan,
+    places: Iterable[Place],
+    beside: Iterable[Scope] = (),
+) -> tuple[Sums, Expected]:
+    """Everything summed out, and where what is expected goes; scopes `beside` are wanted too."""
+    expected, x = Expected(len(graph.log_tables), places), plan.possible.argmax(axis=1)
+    buckets = fill_buckets(graph, plan.order, plan.scopes, plan.possible, x)
+    wanted = [*beside, *(scope for scope, _ in expected.parts if len(scope) > 1)]
+    sums = Sums(buckets, children_of(plan.scopes), wanted)
+    for k in range(len(plan.order)):
+        sums.forward(k)
+    return sums, expected
+
+
+def go_back(sums: Sums) -> None:
+    """Find all marginals."""
+    for k in reversed(range(len(sums.marginals))):
+        sums.backward(k)
+
+
+def fill(sums: Sums, expected: Expected) -> None:
+    """Write the marginals of all factors where they belong."""
+    for scope, view in expected.parts:
+        view[...] = sums.marginals[scope[0]] if len(scope) == 1 else sums.joints[scope]
+
+
+class KnownRows:
+    """Rows that know the same variables, and what is expected of the others."""
+
+    def __init__(
+        self, graph: FactorGraph, rows: np.ndarray, weight: np.ndarray, max_memory: float
+    ) -> None:
+        self.total, self.size = float(weight.sum()), len(graph.log_tables)
+        self.weight = weight / self.total
+        self.graph, self.entry = beside_rows(graph, rows)
+        unknown = self.graph.given({self.graph.n_variables - 1: 0})  # the row comes last
+        order = elimination_order(unknown, max_memory / max(1, len(rows)), prune=False).order
+        if len(rows) > 1:  # of one row all is known
+            order = np.append(order, self.graph.n_variables - 1)
+        self.plan = plan_elimination(in_given_order(self.graph, order), max_memory, whole=True)
+        self.places = places_of(self.graph, self.plan)
+
+    def of(self, tables: np.ndarray) -> tuple[float, np.ndarray]:
+        """The weighted sum of the rows' log Z, and of the expected entries of tables."""
+        sums, expected = self._summed(tables, self.plan)
+        value = float((self.weight * self._log_z(sums)).sum())
+        self._go_back(sums)
+        fill(sums, expected)
+        into = np.bincount(self.entry, expected.entries, minlength=self.size)
+        return self.total * value, self.total * into
+
+    def log_z(self, tables: np.ndarray) -> np.ndarray:
+        """(rows,) log of the sum over what each row does not know."""
+        return self._log_z(self._summed(tables, self.plan)[0])
+
+    def marginals(self, tables: np.ndarray) -> np.ndarray:
+        """(rows, unknown, states) of the unknown variables, given what each row knows."""
+        order, scopes, states = self.plan.order.tolist(), self.plan.scopes, self.graph.cardinalities
+        last = self._row
+        plan, beside = self.plan, list[Scope]()
+        if last >= 0:  # the row stays with every variable, also with those it tells of by others
+            tied = tuple(scope if scope[-1] == last else (*scope, last) for scope in scopes)
+            plan, beside = plan._replace(scopes=tied), [(k, last) for k in range(last)]
+        sums, _ = self._summed(tables, plan, beside)
+        self._go_back(sums)
+        unknown = states[:-1]
+        found = np.zeros((len(self.weight), len(unknown), int(unknown.max(initial=1))))
+        found[:, unknown == 1, 0] = 1.0
+        for k, i in enumerate(order):
+            if (k, last) in sums.joints:
+                found[:, i, : states[i]] = (sums.joints[k, last] / self.weight).T
+            elif last < 0:
+                found[:, i, : states[i]] = sums.marginals[k]
+        return found
+
+    def _summed(
+        self, tables: np.ndarray, plan: EliminationPlan, beside: Iterable[Scope] = ()
+    ) -> tuple[Sums, Expected]:
+        return summed(retabled(self.graph, tables[self.entry]), plan, self.places, beside)
+
+    @property
+    def _row(self) -> int:
+        """The place of the row, the last; none where there is only one."""
+        return len(self.plan.order) - 1 if len(self.weight) > 1 else -1
+
+    def _log_z(self, sums: Sums) -> np.ndarray:
+        return np.array([sums.log_z()]) if self._row < 0 else sums.logs_at(self._row)
+
+    def _go_back(self, sums: Sums) -> None:
+        """With rows as probable as the data have them, not as the model would."""
+        if self._row >= 0:
+            sums.prescribed[self._row] = self.weight
+        go_back(sums)
+
+
+def beside_rows(graph: FactorGraph, rows: np.ndarray) -> tuple[FactorGraph, np.ndarray]:
+    """A graph of the unknown variables and, last, of the row; where its entries come from."""
+    unknown = np.flatnonzero(rows[0] < 0)
+    number = np.full(graph.n_variables, -1)
+    number[unknown] = np.arange(len(unknown))
+    row = len(unknown)
+    cards = np.append(graph.cardinalities[unknown], len(rows))
+    scopes: list[np.ndarray] = []
+    entries: list[np.ndarray] = []
+    for variables, strides, first in _factors(graph):
+        free = number[variables] >= 0
+        entry = np.asarray(first)
+        scope = number[variables[free]]
+        if not free.all():
+            entry = entry + (rows[:, variables[~free]] * strides[~free]).sum(axis=1)
+            scope = np.append(row, scope)
+        for i, stride in zip(variables[free], strides[free], strict=True):
+            entry = entry[..., None] + stride * np.arange(graph.cardinalities[i])
+        scopes.append(scope)
+        entries.append(np.ravel(entry))
+    flat = np.concatenate(entries)
+    sizes = [len(scope) for scope in scopes]
+    built = FactorGraph.from_arrays(
+        cards,
+        np.concatenate([[0], np.cumsum(sizes)]),
+        np.concatenate(scopes),
+        graph.log_tables[flat],
+    )
+    return built, flat
+
+
+def _factors(graph: FactorGraph) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
+    for f in range(graph.n_factors):
+        slots = slice(graph.factor_start[f], graph.factor_start[f + 1])
+        yield (
+            graph.factor_variables[slots],
+            graph.factor_strides[slots],
+            int(graph.table_start[f]),
+        )

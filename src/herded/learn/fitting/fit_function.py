@@ -1,0 +1,257 @@
+"""Learn the parameters of a model from data: `hd.learn.fit`."""
+
+import hashlib
+import os
+import warnings as warnings_module
+from os import PathLike
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from herded.errors import HerdedWarning, Interrupted, MethodError
+from herded.learn.assessment.fit_outcome import judge
+from herded.learn.fitting.fit_result import Fitted
+from herded.learn.fitting.fit_setup import Options, Penalty, check_rows, prepared
+from herded.learn.fitting.log_linear import LogLinear, log_linear
+from herded.learn.fitting.objectives import Rows
+from herded.learn.fitting.observations import check_enough, observed, split_rows
+from herded.models.evidence import called
+from herded.models.protocol import Model
+from herded.models.validation import number_array, shown
+from herded.run.infer import users_level
+from herded.run.run_loop import interruptible, raises_interrupted
+from herded.run.training_helpers import shuffled
+from herded.system import memory_limits
+from herded.system.memory_limits import Size
+
+HELD = 13  # purpose of a stream
+FAR = 10.0  # beyond log(rows): log-odds that no rows of data speak for
+
+
+@raises_interrupted
+def fit(
+    model: Model,
+    data: ArrayLike,
+    *,
+    groups: object = None,
+    weights: object = None,
+    objective: str = "likelihood",
+    method: str = "auto",
+    l1: ArrayLike = 0.0,
+    l2: ArrayLike = 0.0,
+    batch: int | None = None,
+    held_out: float | ArrayLike | None = None,
+    patience: int = 5,
+    steps: int = 200,
+    rate: float = 0.5,
+    herd: int = 1024,
+    sweeps: int = 4,
+    seed: int = 0,
+    checkpoint: str | PathLike[str] | None = None,
+    checkpoint_every: float = 30.0,
+    progress: bool | None = None,
+    max_memory: Size | None = None,
+) -> Fitted:
+    """Learn the parameters of a model from rows of data.
+
+    Maximised is the mean over rows of the log-likelihood (or pseudo-likelihood), minus
+    sum_p l1_p |parameter_p| + l2_p parameter_p^2 / 2.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+        Its graph is kept, and its log-potentials are where learning starts. Where all states are
+        known, learning by likelihood starts from the best pseudo-likelihood instead if that is
+        better.
+    data : array_like of int, shape (rows, N)
+        A state of every variable in each row; -1 where it is unknown, and in the columns of hidden
+        variables. Those of a lattice may come in its shape.
+    groups : optional
+        Which parameter each log-potential is a multiple of, -1 if it stays as it is: a list with
+        an array for each factor, of the shape of its table; or one flat array like ``log_tables``.
+        Factors that name the same parameter are tied. By default a lattice has a field for each
+        variable (of each state but the first, where there are more than two) and a coupling for
+        each pair of neighbours, and any other model one parameter for each log-potential. "tied":
+        a lattice with one field and one coupling. "ising": a field for each factor of one two-state
+        variable, and a coupling for each factor of two.
+    weights : optional
+        What parameters are multiplied with, in the shapes of `groups`; 1 by default. An Ising
+        coupling has 1 where spins are alike and -1 elsewhere.
+    objective : {"likelihood", "pseudo"}
+        "pseudo" is the sum of log p(x_i | all others): no model is summed or sampled. Estimates are
+        consistent, with somewhat larger errors.
+    method : {"auto", "exact", "herd"}
+        How the likelihood's gradient is found: by elimination, or by a herd of chains that goes on
+        from step to step. "auto": by elimination where that takes a tenth of a second or less.
+    l1, l2 : float or array_like of shape (P,)
+        Penalties. A single number is for all parameters but those of single variables.
+    batch : int, optional
+        Rows of each step, drawn without repeats until all were used; by default all. For data with
+        unknown states, whose rows each take work.
+    held_out : float or array_like, optional
+        A share of the rows to hold out, or other rows: learning ends once `patience` looks at their
+        score in a row were no better, and gives the best parameters that it saw, also on the way
+        to the best pseudo-likelihood where learning starts from it. The score is their likelihood
+        where that is known exactly, else their pseudo-likelihood.
+    patience : int
+    steps : int
+        Most steps. With a herd or in batches all are done, and the last two thirds averaged. The
+        result is the best of the start, the average and the last parameters; see `Fitted`.
+    rate : float
+        Of the first step of a herd or of batches, where 1 is a Newton step of each parameter alone.
+        Lowered where correlations between statistics would make such steps diverge.
+    herd : int
+        Members of the herd.
+    sweeps : int
+        Sweeps of the herd in each step.
+    seed : int
+        Of the herd, of batches, of what is held out, and of where the parameters of variables that
+        most rows do not know start.
+    checkpoint : path, optional
+        A file to save to every `checkpoint_every` seconds and at the end, and to resume from if it
+        exists: to the same bits.
+    checkpoint_every : float
+    progress : bool, optional
+        A bar on a terminal: when it takes a while (None), or never (False).
+    max_memory : int or str, optional
+        Most memory for elimination with ``method="exact"``; half of what is free by default.
+
+    Returns
+    -------
+    Fitted
+        With `model`, `parameters`, `history`, a sentence on `convergence`, and `warnings`, which
+        are also issued as `HerdedWarning`.
+
+    Raises
+    ------
+    ModelError
+        If data do not fit the model, or would send a parameter to infinity.
+    MethodError
+        If an option is wrong, or the objective cannot be had from these data.
+
+    Examples
+    --------
+    Two spins that are mostly alike:
+
+    >>> data = [[0, 0], [1, 1], [0, 0], [1, 0], [0, 1], [1, 1]]
+    >>> fitted = hd.learn.fit(hd.ising_grid(np.zeros((1, 2)), 0.0), data)
+    >>> fitted.model.couplings[0].round(4)
+    array([[0.3466]])
+
+    One table that two factors share, and a variable in the middle that nobody saw:
+
+    >>> path = hd.pairwise_model(np.zeros((3, 2)), [(0, 1), (1, 2)], [[0.5, 0.0], [0.0, 0.5]])
+    >>> like = [[0, -1], [-1, 0]]
+    >>> groups = [[-1, -1]] * 3 + [like] * 2
+    >>> rows = [[0, -1, 0], [1, -1, 1], [1, -1, 1], [0, -1, 1]]
+    >>> fitted = hd.learn.fit(path, rows, groups=groups)
+    >>> fitted.parameters.round(3)
+    array([1.763])
+    """
+    options = Options(
+        objective, method, batch, patience, steps, rate, herd, sweeps, seed,
+        memory_limits.limit(max_memory),
+    )  # fmt: skip
+    given = log_linear(model, groups, weights)
+    family, unit = given.normalised()
+    every = observed(model, data)
+    check_enough(model, every)
+    Rows(family, every).check_possible()  # before rows change their places
+    order = shuffled(len(every), options.seed, 0, HELD)
+    learned, held = split_rows(model, every, held_out, order)
+    rows = Rows(family, learned)
+    l1, l2 = penalties(family, "l1", l1), penalties(family, "l2", l2)
+    penalty = Penalty(l1 * unit, l2 * unit**2)  # of normalised parameters
+    check_rows(rows, penalty, options)
+    others = None if held is None else Rows(family, held)
+    if others is not None:
+        others.check_possible("held_out")
+    has_begun = checkpoint is not None and os.path.exists(checkpoint)
+    try:
+        run = prepared(rows, others, penalty, options, has_begun)
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted before the first step") from None
+    run.identity = {
+        "model": family.graph.content_hash,
+        "parameters": digest(given.group, given.weight),
+        "data": digest(learned) if held is None else digest(learned, held),
+        "penalty": digest(l1, l2),
+        "options": options.as_text(run),
+    }
+    if checkpoint is not None:
+        run.resume(checkpoint)
+    run.run(checkpoint, checkpoint_every, progress)
+    with interruptible() as stop:
+        outcome = judge(run, stop)
+    found = outcome.parameters
+    endless = sentence_on_endless(family, penalty, found, unit, len(learned))
+    for sentence in outcome.warnings:
+        warnings_module.warn(sentence, HerdedWarning, stacklevel=users_level())
+    fitted = Fitted(
+        model=family.rebuilt(found),
+        parameters=found * unit,
+        groups=family.group,
+        history=run.columns(),
+        converged=outcome.converged and not endless,
+        convergence=(
+            f"not converged in {run.done} steps: {endless}" if endless else outcome.convergence
+        ),
+        interrupted=outcome.interrupted,
+        steps=run.done,
+        chosen=outcome.chosen,
+        criterion=outcome.criterion,
+        gain=outcome.gain.value,
+        gain_half_width=outcome.gain.half_width,
+        gradient_test=outcome.test,
+        mixing=outcome.mixing,
+        warnings=outcome.warnings,
+        gains=outcome.gains or {},
+    )
+    if run.stopped or outcome.interrupted:
+        raise Interrupted(f"interrupted after {run.done} steps", fitted if run.done else None)
+    return fitted
+
+
+def sentence_on_endless(
+    family: LogLinear, penalty: Penalty, found: np.ndarray, unit: np.ndarray, rows: int
+) -> str:
+    """On a parameter beyond what so many rows can tell from infinity, if there is one.
+
+    Rows with unknown states, or states that never meet, may have no best parameters: climbing
+    ends where the slope is lost in rounding.
+    """
+    free = penalty.l1 + penalty.l2 == 0.0
+    odds = np.where(free & (np.abs(found) > np.abs(family.start)), family.span * np.abs(found), 0.0)
+    worst = int(np.argmax(odds))
+    if not odds[worst] > FAR + np.log(rows):
+        return ""
+    f = family.factor_of(worst)
+    names = ", ".join(called(family.model, int(i)) for i in family.graph.factor(f)[0])
+    return (
+        f"a parameter of factor {f} ({names}) is {found[worst] * unit[worst]:.3g}, odds that "
+        f"{rows} rows cannot show: it may have no best value, so give a penalty for it (l2=)"
+    )
+
+
+def penalties(family: LogLinear, name: str, given: ArrayLike) -> np.ndarray:
+    """(P,) one for each parameter; a single number is not for those of single variables."""
+    values = number_array(name, given)
+    if not (np.isfinite(values).all() and (values >= 0.0).all()):
+        raise MethodError(f"expected {name} of 0 or more, got {shown(given)}")
+    if values.ndim == 0:
+        joint = ~family.alone
+        return np.where(joint if joint.any() else True, values, 0.0)
+    if values.shape != (family.count,):
+        raise MethodError(
+            f"expected {name} as one number or one for each of {family.count} parameters, got "
+            f"shape {values.shape}"
+        )
+    return values
+
+
+def digest(*arrays: np.ndarray) -> str:
+    """Sixteen hex digits that are equal for equal arrays."""
+    found = hashlib.sha256()
+    for array in arrays:
+        found.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()[:16]

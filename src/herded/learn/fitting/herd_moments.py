@@ -1,0 +1,128 @@
+"""Statistics of a model whose parameters change from step to step: a herd that goes on.
+
+The herd is that of `hd.Gibbs(herd=n)`, laid out anew for each step's parameters and started where
+the last step left it (persistent chains: Younes 1989; Tieleman 2008). Rows with unknown variables
+are members of a herd too, each of which keeps what it knows.
+"""
+
+import numpy as np
+
+from herded.draws.systematic import orders
+from herded.errors import CheckpointError
+from herded.layouts.base import SweptLayout
+from herded.learn.fitting.conditional_kernels import Links, count_entries, herd_sweeps, score_rows
+from herded.learn.fitting.log_linear import LogLinear
+from herded.methods.gibbs import Gibbs
+from herded.models.constraints.start_states import member_starts
+from herded.system.numerics.counter_rng import stream_key
+
+STARTS, ROWS = 11, 12  # purposes of streams
+
+
+class Herd:
+    """Members that follow a model as it is learned."""
+
+    def __init__(
+        self,
+        family: LogLinear,
+        links: Links,
+        members: int,
+        sweeps: int,
+        seed: int,
+        chain: int = 0,
+    ) -> None:
+        self.family, self.links, self.chain = family, links, chain
+        self.method, self.sweeps, self.done = Gibbs(seed=seed, herd=members), sweeps, 0
+        self._layout: tuple[np.ndarray, SweptLayout] | None = None  # of the last parameters
+        self.x = member_starts(family.graph, members, stream_key(seed, chain, STARTS)).astype(
+            np.int64
+        )
+
+    def of(self, parameters: np.ndarray) -> np.ndarray:
+        """(E,) how often each entry of the tables is met, after some sweeps of all members."""
+        layout = self._layout_at(parameters)
+        # One member is a single chain, which some layouts start from one state.
+        start = self.x if len(self.x) > 1 else self.x[0]
+        state = self.method.init(layout, start, chain=self.chain)
+        state.sweep = self.done
+        self.method.advance(layout, state, np.empty((self.sweeps, 0), layout.sample_type))
+        self.x, self.done = np.ascontiguousarray(layout.values(state)), state.sweep
+        return self.met()
+
+    def _layout_at(self, parameters: np.ndarray) -> SweptLayout:
+        if self._layout is None or not np.array_equal(self._layout[0], parameters):
+            layout = self.method.compile(self.family.rebuilt(parameters))
+            self._layout = parameters.copy(), layout
+        return self._layout[1]
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that changes."""
+        return {"x": self.x, "done": np.array([self.done])}
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Become what `arrays` was taken from."""
+        self.x, self.done = arrays["x"], int(arrays["done"][0])
+        check_members(self.x, self.family.graph.cardinalities)
+
+    def met(self) -> np.ndarray:
+        """(E,) how often each entry of the tables is met as the members are now."""
+        counts = np.zeros(len(self.family.group))
+        weight = np.full(len(self.x), 1.0 / len(self.x))
+        count_entries(self.links, self._columns(), weight, counts)
+        return counts
+
+    def scores(self, directions: np.ndarray) -> np.ndarray:
+        """(K, members) what parameters `directions` (K, P) add to the score of each member."""
+        family = self.family
+        tables = np.array([np.where(family.group >= 0, family.tables(d), 0.0) for d in directions])
+        found = np.zeros((len(directions), len(self.x)))
+        score_rows(self.links, tables, self._columns(), found)
+        return found
+
+    def _columns(self) -> np.ndarray:
+        """(N, members) the states as kernels read them."""
+        return np.ascontiguousarray(self.x.T).astype(np.uint16)
+
+
+class UnknownParts:
+    """Rows of data as members of a herd: what is known stays, the rest is drawn together."""
+
+    def __init__(self, links: Links, rows: np.ndarray, size: int, seed: int) -> None:
+        self.links, self.size, self.done = links, size, 0
+        self.key, self.order_key = stream_key(seed, 0, ROWS), stream_key(seed, 1, ROWS)
+        self.known = np.ascontiguousarray(rows.T).astype(np.int32)
+        self.x = np.maximum(self.known, 0).astype(np.uint16)
+
+    def of(
+        self, tables: np.ndarray, weight: np.ndarray, sweeps: int, at: np.ndarray | None = None
+    ) -> np.ndarray:
+        """(E,) the expected entries of tables, summed over rows (all, or `at`) with weights."""
+        every = slice(None) if at is None else at
+        known = np.ascontiguousarray(self.known[:, every])
+        x = np.ascontiguousarray(self.x[:, every])
+        expected = np.zeros(self.size)
+        herd_sweeps(
+            self.links, tables, known, x, self.key, self.order_key,
+            self.done, sweeps, orders(x.shape[1]), weight / sweeps, expected,
+        )  # fmt: skip
+        self.x[:, every] = x
+        self.done += sweeps
+        return expected
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that changes."""
+        return {"x": self.x, "done": np.array([self.done])}
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Become what `arrays` was taken from."""
+        self.x, self.done = arrays["x"], int(arrays["done"][0])
+        check_members(self.x.T, self.links.states)
+
+
+def check_members(x: np.ndarray, cardinalities: np.ndarray) -> None:
+    """Kernels believe their states, so those of a file are looked at first."""
+    if ((x < 0) | (x >= cardinalities)).any():
+        raise CheckpointError(
+            "expected a checkpoint with states of this model, got one that is broken in those of "
+            "its herd: move it away to start anew"
+        )

@@ -1,0 +1,76 @@
+"""Rows of observed states, checked against a model; -1 where a state is unknown."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from herded.errors import ModelError
+from herded.models.evidence import called
+from herded.models.protocol import Model
+from herded.models.validation import number_array, shown, whole_array
+
+UNKNOWN = -1
+MOST_STATES = 2**16  # states are kept in 16 bits
+
+
+def whole_rows(
+    name: str, data: ArrayLike, remedy: str = "write -1 for what is unknown"
+) -> np.ndarray:
+    """`data` as whole numbers, with a sentence of its own for NaN."""
+    numbers = number_array(name, data)
+    if np.isnan(numbers).any():
+        at = tuple(int(a) for a in np.argwhere(np.isnan(numbers))[0])
+        raise ModelError(f"expected whole numbers in {name}, got NaN at {at}: {remedy}")
+    return whole_array(name, numbers)
+
+
+def observed(model: Model, data: ArrayLike, name: str = "data") -> np.ndarray:
+    """(R, N) states, -1 where unknown. Variables of a picture may come in its shape."""
+    rows = whole_rows(name, data)
+    n = model.n_variables
+    if len(model.shape) > 1 and rows.ndim > 1 and rows.shape[1:] == model.shape:
+        rows = rows.reshape(len(rows), n)
+    if rows.ndim != 2 or rows.shape[1] != n:
+        raise ModelError(
+            f"expected {name} of shape (rows, {n}), a column for each variable, got {rows.shape}"
+        )
+    if len(rows) == 0:
+        raise ModelError(f"expected rows in {name}, got none")
+    wrong = (rows < UNKNOWN) | (rows >= model.cardinalities)
+    if wrong.any():
+        r, i = (int(a) for a in np.argwhere(wrong)[0])
+        raise ModelError(
+            f"expected states from 0 to {model.cardinalities[i] - 1} of variable "
+            f"{called(model, i)}, or -1 for an unknown one, got {rows[r, i]} in row {r} of {name}"
+        )
+    return rows
+
+
+def check_enough(model: Model, rows: np.ndarray) -> None:
+    """One row says nothing, and variables of one state have nothing to learn."""
+    if len(rows) < 2:
+        raise ModelError(f"expected two rows of data or more, got {len(rows)}")
+    if (rows == UNKNOWN).all():
+        raise ModelError("expected rows that know some states, got -1, an unknown one, alone")
+    if int(model.cardinalities.max()) < 2:
+        raise ModelError("expected a variable of two states or more, got one state for each")
+    if int(model.cardinalities.max()) > MOST_STATES:
+        raise ModelError(
+            f"expected at most {MOST_STATES} states of a variable, got {model.cardinalities.max()}"
+        )
+
+
+def split_rows(
+    model: Model, rows: np.ndarray, held_out: float | ArrayLike | None, order: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The rows to learn from and those held out: a share of them, in `order`, or other data."""
+    if held_out is None:
+        return rows, None
+    if isinstance(held_out, (int, float)) and not isinstance(held_out, bool):
+        count = round(float(held_out) * len(rows)) if 0 < held_out < 1 else 0
+        if count < 1 or len(rows) - count < 2:
+            raise ModelError(
+                "expected held_out as a share between 0 and 1 that leaves one row out and two in, "
+                f"or as other rows, got {shown(held_out)} of {len(rows)} rows"
+            )
+        return rows[order[count:]], rows[order[:count]]
+    return rows, observed(model, held_out, "held_out")

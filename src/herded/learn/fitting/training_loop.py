@@ -1,0 +1,199 @@
+"""The loop of learning: step, look at held-out rows, save, show; until there is nothing to gain."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from herded.errors import CheckpointError
+from herded.learn.assessment.fit_assessment import Assessor
+from herded.learn.assessment.likelihood_gain import Gain
+from herded.run.checkpoints import checkpoint_file
+from herded.run.training_helpers import Patience, watched
+from herded.system import atomic_files
+from herded.system.atomic_files import FilePath
+
+COLUMNS = ("value", "slope", "held_out")
+
+
+class Climber(Protocol):
+    """What takes steps."""
+
+    start: np.ndarray  # the parameters before the first step
+
+    @property
+    def x(self) -> np.ndarray:
+        """The parameters that it would answer with."""
+
+    @property
+    def slope(self) -> float:
+        """How steep it still is."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether there is nothing left to gain."""
+
+    def step(self) -> None:
+        """Take a step."""
+
+    def sentence(self, steps: int) -> str:
+        """What became of it after so many steps."""
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that changes."""
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Become what `arrays` was taken from."""
+
+
+class Score(Protocol):
+    """How good parameters are for held-out rows."""
+
+    def __call__(self, x: np.ndarray) -> float:
+        """Return the mean over rows."""
+
+    def gain(self, x: np.ndarray, start: np.ndarray) -> Gain:
+        """Return by how much `x` is better than `start`, with an interval."""
+
+
+@dataclass
+class Steps:
+    """A climb that can be saved, resumed and ended early."""
+
+    climber: Climber
+    total: int
+    until_flat: bool  # end where the climber has converged
+    score: Score | None  # of held-out rows
+    score_every: int
+    patience: Patience
+    parts: dict[str, Any]  # what else changes: herds, with arrays() and restore()
+    identity: dict[str, Any] = field(default_factory=dict)  # what must be equal to be resumed
+    history: list[tuple[float, float, float]] = field(default_factory=list)
+    best: np.ndarray | None = None
+    interrupted: bool = False
+    assessor: Assessor | None = None  # judges the end of noisy steps
+    stopped: bool = False  # by Ctrl-C, perhaps when all steps were done
+
+    @property
+    def done(self) -> int:
+        return len(self.history)
+
+    @property
+    def is_finished(self) -> bool:
+        flat = self.until_flat and self.climber.converged
+        return self.done >= self.total or flat or self.patience.is_over
+
+    @property
+    def answer(self) -> np.ndarray:
+        """The parameters of the best score, or the last ones where nothing is held out."""
+        return self.climber.x if self.best is None else self.best
+
+    def advance(self) -> None:
+        """One step, and a score where it is time for one."""
+        self.climber.step()
+        held = np.nan
+        if self.score is not None and (self.done + 1) % self.score_every == 0:
+            held = self._look()
+        self.history.append((getattr(self.climber, "value", np.nan), self.climber.slope, held))
+
+    def _look(self) -> float:
+        """Score the present parameters on held-out rows; keep them where they are the best."""
+        assert self.score is not None
+        x = self.climber.x.copy()
+        held = self.score(x)
+        if self.patience.look(held) or self.best is None:
+            self.best = x
+        return held
+
+    def run(self, checkpoint: FilePath | None, every: float, progress: bool | None) -> None:
+        """All steps that are left; Ctrl-C ends them after the present one, to be raised later."""
+        saved = time.perf_counter()
+        if self.score is not None and self.best is None:
+            self._look()  # the start is the first candidate
+        with watched(progress, self.total, "fit", "steps") as (bar, stop):
+            while not self.is_finished and not stop.is_set():
+                self.advance()
+                value, slope, held = self.history[-1]
+                figures = {"value": value, "slope": slope, "held out": held}
+                bar.update(
+                    self.done,
+                    " ".join(f"{k} {v:.5g}" for k, v in figures.items() if np.isfinite(v)),
+                )
+                if checkpoint is not None and time.perf_counter() - saved > every:
+                    self.save(checkpoint)
+                    saved = time.perf_counter()
+            self.stopped = stop.is_set()
+            self.interrupted = self.stopped and not self.is_finished
+            if checkpoint is not None:
+                self.save(checkpoint)
+
+    def sentence(self) -> str:
+        """What became of it."""
+        if self.interrupted:
+            return f"interrupted after {self.done} steps: resume with checkpoint="
+        if self.patience.is_over:
+            return (
+                f"stopped after {self.done} steps, since held-out rows got no better in "
+                f"{self.patience.most} looks"
+            )
+        return self.climber.sentence(self.done)
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The history, by name."""
+        table = np.array(self.history, np.float64).reshape(-1, len(COLUMNS))
+        return {name: table[:, c].copy() for c, name in enumerate(COLUMNS)}
+
+    # -- checkpoints ------------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that changes, by name."""
+        arrays = {f"climber/{name}": a for name, a in self.climber.arrays().items()}
+        for part, held in self.parts.items():
+            arrays |= {f"{part}/{name}": a for name, a in held.arrays().items()}
+        table = np.array(self.history, np.float64).reshape(-1, len(COLUMNS))
+        best = np.empty(0) if self.best is None else self.best
+        scores = np.array([self.patience.best, float(self.patience.since)])
+        return arrays | {"history": table, "best": best, "scores": scores}
+
+    def save(self, path: FilePath) -> None:
+        """Write the climb as it is now."""
+        checkpoint_file.write(path, self.identity, self.arrays())
+
+    def resume(self, path: FilePath) -> None:
+        """Go on where the checkpoint, if there is one, stopped."""
+        atomic_files.check_writable(path, CheckpointError, "checkpoint=")
+        found = checkpoint_file.read(path)
+        if found is None:
+            return
+        header, arrays = found
+        checkpoint_file.check_same_run(path, header, self.identity)
+        self._check(path, arrays)
+        self.climber.restore(_part("climber", arrays))
+        for part, held in self.parts.items():
+            held.restore(_part(part, arrays))
+        self.history = [(float(a), float(b), float(c)) for a, b, c in arrays["history"]]
+        self.best = arrays["best"] if len(arrays["best"]) else None
+        score, since = arrays["scores"].tolist()
+        self.patience.best, self.patience.since = score, int(since)
+
+    def _check(self, path: FilePath, arrays: dict[str, np.ndarray]) -> None:
+        """Raise unless every array is there, of the right type, and as large as it may be."""
+        grows = ("history", "best", "climber/moved", "climber/changed")
+        parameters = self.climber.x.shape
+        for name, fresh in self.arrays().items():
+            found = arrays.get(name, np.empty(0, np.uint8))
+            same = found.dtype == fresh.dtype and found.ndim == fresh.ndim
+            same = same and found.shape[1:] == fresh.shape[1:]
+            if name == "best":
+                same = same and found.shape in ((0,), parameters)
+            if not same or (name not in grows and found.shape != fresh.shape):
+                raise CheckpointError(
+                    f"expected a whole checkpoint at {path}, got one that is broken in {name}: "
+                    "move it away to start anew"
+                )
+
+
+def _part(name: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    prefix = f"{name}/"
+    return {key[len(prefix) :]: a for key, a in arrays.items() if key.startswith(prefix)}

@@ -1,0 +1,119 @@
+"""What a Dirichlet mixture asks of its input, and the prior it takes where none is given."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from herded.errors import MethodError, ModelError
+from herded.learn.mixture.clusters import Data, categorical_data, gaussian_data
+from herded.learn.variable_selection.regression_problem import standardise
+from herded.methods.options import is_between, is_whole
+from herded.models.validation import shown
+
+FAMILIES = ("gaussian", "categorical")
+MOST_VALUES = 2**16  # of a categorical column
+FARTHEST = 1e150  # whose square is still a number
+
+
+class Scaling(NamedTuple):
+    """From the user's columns to those of kernels."""
+
+    family: str
+    varies: np.ndarray  # which columns
+    means: np.ndarray
+    deviations: np.ndarray
+    categories: np.ndarray  # values of each column, of categorical ones
+
+
+def options(
+    *,
+    family: str,
+    alpha: float,
+    kappa: float,
+    nu: float | None,
+    within: float,
+    pseudo: float,
+    columns: int,
+) -> None:
+    """Numbers of the prior."""
+    if family not in FAMILIES:
+        raise MethodError(f'expected family "gaussian" or "categorical", got {shown(family)}')
+    for name, value in (("alpha", alpha), ("kappa", kappa), ("within", within), ("pseudo", pseudo)):
+        if not is_between(value, 1e-9, 1e9):
+            raise MethodError(f"expected {name} as a number from 1e-9 to 1e9, got {shown(value)}")
+    if not (nu is None or is_between(nu, columns - 1 + 1e-6, 1e9)):
+        raise MethodError(
+            f"expected nu above the number of columns less one, {columns - 1}, got {shown(nu)}"
+        )
+
+
+def lengths(sweeps: int, burn_in: int | None, chains: int, keep: int) -> int:
+    """The burn-in."""
+    for name, value in (("sweeps", sweeps), ("chains", chains), ("keep", keep)):
+        if not is_whole(value, 1):
+            raise MethodError(f"expected {name} as a whole number of 1 or more, got {shown(value)}")
+    if burn_in is None:
+        return -(-sweeps // 2)
+    if not is_whole(burn_in, 0):
+        raise MethodError(f"expected burn_in as a whole number of 0 or more, got {shown(burn_in)}")
+    return int(burn_in)
+
+
+def scaling(table: np.ndarray, family: str) -> Scaling:
+    """How to centre and scale points, or how many values each column has."""
+    n, d = table.shape
+    everything = np.arange(d)
+    if family == "categorical":
+        values = whole_values(table)
+        if (values == values[0]).all():
+            raise nothing_varies(n, d)
+        categories = values.max(axis=0).astype(np.int64) + 1
+        return Scaling(family, everything, np.zeros(d), np.ones(d), categories)
+    columns = np.ascontiguousarray(table.T).copy()
+    means, lengths_ = np.empty(d), np.empty(d)
+    standardise(columns, means, lengths_)
+    varies = np.flatnonzero(lengths_ > 0)
+    if not len(varies):
+        raise nothing_varies(n, d)
+    return Scaling(family, varies, means[varies], lengths_[varies] / np.sqrt(n), np.zeros(0))
+
+
+def nothing_varies(n: int, d: int) -> ModelError:
+    """The error to raise where all points are one."""
+    return ModelError(
+        f"expected a column of X that varies, got {d} constant ones in {n} rows (n_samples = {n}): "
+        "there is nothing to cluster"
+    )
+
+
+def whole_values(table: np.ndarray) -> np.ndarray:
+    """Categorical values: whole numbers from 0."""
+    if (table != np.floor(table)).any() or table.min() < 0 or table.max() >= MOST_VALUES:
+        raise ModelError(
+            f"expected whole numbers from 0 to {MOST_VALUES - 1} as the values of categorical "
+            "columns, got others: use scikit-learn's OrdinalEncoder"
+        )
+    return table.astype(np.int64)
+
+
+def laid_out(table: np.ndarray, scale: Scaling, prior: dict[str, Any]) -> Data:
+    """Points as kernels see them, with a prior."""
+    if scale.family == "categorical":
+        values = whole_values(table)
+        if (values >= scale.categories).any():
+            column = int(np.flatnonzero((values >= scale.categories).any(axis=0))[0])
+            raise ModelError(
+                f"expected values from 0 to {scale.categories[column] - 1} in column {column}, as "
+                f"in fit, got {values[:, column].max()}"
+            )
+        return categorical_data(values, scale.categories, prior["alpha"], prior["pseudo"])
+    with np.errstate(over="ignore"):  # which is told below
+        points = (table[:, scale.varies] - scale.means) / scale.deviations
+    if not (np.abs(points) <= FARTHEST).all():
+        raise ModelError(
+            f"expected points within {FARTHEST:g} standard deviations of those of fit, got some "
+            "farther away"
+        )
+    nu = prior["nu"] if prior["nu"] is not None else len(scale.varies) + 2.0
+    wished = prior["within"] * max(nu - len(scale.varies) - 1.0, 1.0)  # its mean is `within`
+    return gaussian_data(points, prior["alpha"], prior["kappa"], nu, wished)

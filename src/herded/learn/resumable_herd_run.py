@@ -1,0 +1,124 @@
+"""Run herds whose kernels are of this room: progress, Ctrl-C, threads, checkpoints.
+
+A herd is tuples of arrays that a function advances by some sweeps; its bits depend on its number
+and on the number of the sweep alone. `run.run_loop` does the rest.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from herded.errors import CheckpointError
+from herded.run.checkpoints import checkpoint_file
+from herded.run.progress import Snapshot
+from herded.run.run_loop import interruptible, run_all
+from herded.system import atomic_files, cpu_count
+from herded.system.atomic_files import FilePath
+from herded.system.threads import run_jobs
+
+Advance = Callable[[int, int, int], None]  # which herd, its first sweep, how many
+SAVE_EVERY = 30.0  # seconds
+Limits = Mapping[str, tuple[int, int]]  # what whole numbers of a checkpoint may be: kernels index
+
+
+class HerdRun:
+    """Several herds and how far they are: what `run.run_loop` runs."""
+
+    first, least = 1, 1  # sweeps of a block
+
+    def __init__(
+        self, name: str, herds: Sequence[tuple[Any, ...]], advance: Advance, sweeps: int
+    ) -> None:
+        self.name, self.herds, self.total, self.most = name, herds, sweeps, sweeps
+        self._advance = advance
+        self.done, self.seconds, self.interrupted = 0, 0.0, False
+        self.stopped = False  # by Ctrl-C, perhaps when all sweeps were done
+
+    def is_finished(self) -> bool:
+        return self.done >= self.total
+
+    def advance(self, most: int) -> int:
+        """A block of sweeps of all herds, side by side."""
+        step = min(most, self.total - self.done)
+        threads = min(len(self.herds), cpu_count.available())
+        with ThreadPoolExecutor(threads) as pool:
+            jobs = range(len(self.herds))
+            run_jobs(lambda c: self._advance(c, self.done, step), jobs, pool)
+        self.done += step
+        return step
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot(self.done, self.seconds, lambda: None, lambda: None, lambda: None)
+
+    def run(
+        self,
+        *,
+        identity: Mapping[str, Any],
+        limits: Limits,
+        progress: bool | None,
+        checkpoint: FilePath | None,
+    ) -> None:
+        """All sweeps, or as many as there are before Ctrl-C: whoever calls raises it then."""
+        save = None
+        if checkpoint is not None:
+            atomic_files.check_writable(checkpoint, CheckpointError, "checkpoint=")
+            self._resume(checkpoint, identity, limits)
+
+            def save() -> None:
+                header = {**identity, "done": self.done, "seconds": self.seconds}
+                checkpoint_file.write(checkpoint, header, self._arrays())
+
+        with interruptible() as stop:
+            self.stopped = run_all(
+                self, nullcontext(stop), progress=progress, save=save, save_every=SAVE_EVERY
+            )
+            if save is not None:
+                save()
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return {
+            f"{c}/{part}/{name}": array
+            for c, herd in enumerate(self.herds)
+            for part, arrays in enumerate(herd)
+            for name, array in arrays._asdict().items()
+        }
+
+    def _resume(self, path: FilePath, identity: Mapping[str, Any], limits: Limits) -> None:
+        """Go on where the checkpoint, if there is one, stopped."""
+        found = checkpoint_file.read(path)
+        if found is None:
+            return
+        header, arrays = found
+        checkpoint_file.check_same_run(path, header, dict(identity))
+        done, seconds, own = header.get("done"), header.get("seconds"), self._arrays()
+        whole = isinstance(done, int) and 0 <= done <= self.total and arrays.keys() == own.keys()
+        if not (whole and isinstance(seconds, float) and seconds >= 0):
+            raise _broken(path)
+        for name, array in arrays.items():
+            low, high = limits.get(name.rpartition("/")[2], (None, None))
+            alike = array.shape == own[name].shape and array.dtype == own[name].dtype
+            if not alike or (low is not None and not ((array >= low) & (array <= high)).all()):
+                raise _broken(path)
+        for name, array in arrays.items():
+            own[name][...] = array
+        self.done, self.seconds = int(done or 0), seconds
+
+
+def _broken(path: FilePath) -> CheckpointError:
+    return CheckpointError(
+        f"expected a checkpoint of this run at {path}, got arrays that do not fit it: move it away "
+        "to start anew"
+    )
+
+
+def data_hash(*arrays: np.ndarray) -> str:
+    """A short name for the data of a run."""
+    found = hashlib.sha256()
+    for array in arrays:
+        found.update(repr((array.shape, array.dtype.str)).encode())
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()[:16]

@@ -1,0 +1,112 @@
+"""Variable selection by herds: run them, and average over what they met."""
+
+from typing import Any
+
+import numpy as np
+
+from herded.draws.systematic import ORDERS, PHASES, orders
+from herded.errors import Interrupted
+from herded.learn.resumable_herd_run import HerdRun
+from herded.learn.variable_selection.column_moves import OUT, Herd, empty_herd
+from herded.learn.variable_selection.regression_problem import Problem
+from herded.learn.variable_selection.result import Found
+from herded.learn.variable_selection.sweeps import Sums, empty_sums, start_members, sweep_columns
+from herded.run.diagnostics.intervals import margins
+from herded.run.result import MIN_SAMPLES
+from herded.system.atomic_files import FilePath
+from herded.system.numerics.counter_rng import stream_key
+
+STARTS, EXCHANGES = 3, 6  # purposes of streams
+ONE = 2.0**31
+WIDE, DRIFTED = 0.1, 1e-6  # an interval, and rounding, that are worth a warning
+
+
+def sample_models(
+    problem: Problem,
+    identity: dict[str, Any],
+    progress: bool | None,
+    checkpoint: FilePath | None,
+    *,
+    sweeps: int,
+    burn_in: int,
+    herd: int,
+    in_time: bool,
+    chains: int,
+    largest: int,
+    best: int,
+    seed: int,
+) -> Found:
+    """Averages over the models that herds of Gibbs chains visit."""
+    p, table = len(problem.with_y), orders(herd)
+    herds = [(empty_herd(herd, p, largest, in_time), empty_sums(p, best)) for _ in range(chains)]
+    keys = [
+        np.array([stream_key(seed, c, part) for part in (PHASES, ORDERS, EXCHANGES)], np.uint64)
+        for c in range(chains)
+    ]
+    for c, (members, _) in enumerate(herds):
+        start_members(members, problem, stream_key(seed, c, STARTS), keys[c][0])
+
+    def advance(c: int, first: int, step: int) -> None:
+        members, sums = herds[c]
+        sweep_columns(
+            members, problem, sums, table.ravel(), len(table), keys[c], first, step, burn_in
+        )
+
+    limits = {"place": (OUT, largest - 1), "column": (0, p - 1), "size": (0, largest)}
+    run = HerdRun("selecting variables", herds, advance, burn_in + sweeps)
+    run.run(identity=identity, limits=limits, progress=progress, checkpoint=checkpoint)
+    if run.done <= burn_in:
+        raise Interrupted("interrupted before the burn-in was over")
+    recorded, method = run.done - burn_in, "herded" if in_time else "herd"
+    return _averaged(herds, method, recorded, run.interrupted)._replace(stopped=run.stopped)
+
+
+def _averaged(
+    herds: list[tuple[Herd, Sums]], method: str, recorded: int, interrupted: bool
+) -> Found:
+    """Means over herds, and how far 95 % intervals reach."""
+    visits = len(herds[0][0].size) * recorded
+    included = np.array([sums.included / ONE / visits for _, sums in herds])
+    has_interval = len(herds) > 1 and visits >= MIN_SAMPLES
+    margin = margins(included) if has_interval else np.full(included.shape[1], np.nan)
+    mean, square = (
+        np.mean([getattr(sums, part) / visits for _, sums in herds], axis=0)
+        for part in ("mean", "square")
+    )
+    warnings = []
+    if np.nanmax(margin, initial=0.0) > WIDE:
+        warnings.append(
+            f"herds differ by so much that an interval reaches {np.nanmax(margin):.2f} to each "
+            "side: run more sweeps"
+        )
+    drift = max(float(sums.drift[0]) for _, sums in herds)
+    if drift > DRIFTED:
+        warnings.append(
+            f"updates had lost digits when the factorisation was made anew (by {drift:.0e}): "
+            "columns may be almost combinations of each other"
+        )
+    p = included.shape[1]
+    if herds[0][0].column.shape[1] < p and any(sums.full[0] for _, sums in herds):
+        warnings.append("models came to the largest size that is allowed: raise largest=")
+    return Found(
+        included.mean(axis=0),
+        margin,
+        mean,
+        square,
+        _merged(herds),
+        method,
+        recorded,
+        tuple(warnings),
+        interrupted,
+    )
+
+
+def _merged(herds: list[tuple[Herd, Sums]]) -> list[tuple[float, np.ndarray]]:
+    """The best models of all herds, each once."""
+    ranked: dict[bytes, tuple[float, np.ndarray]] = {}
+    for _, sums in herds:
+        for score, model in zip(sums.scores.tolist(), sums.models, strict=True):
+            if score > -np.inf:
+                ranked.setdefault(model.tobytes(), (score, model))
+    best = len(herds[0][1].scores)
+    return sorted(ranked.values(), key=lambda one: -one[0])[:best]

@@ -1,0 +1,204 @@
+"""Bayesian variable selection for linear regression."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from herded.errors import Interrupted
+from herded.learn.resumable_herd_run import data_hash
+from herded.learn.variable_selection import validation
+from herded.learn.variable_selection.column_moves import herd_bytes
+from herded.learn.variable_selection.enumeration import enumerate_models
+from herded.learn.variable_selection.herd_sampling import sample_models
+from herded.learn.variable_selection.regression_problem import (
+    Columns,
+    Problem,
+    columns_of,
+    problem_of,
+)
+from herded.learn.variable_selection.result import Found, RankedModel, Selection
+from herded.methods.options import check_herd, check_seed
+from herded.system import memory_limits
+from herded.system.atomic_files import FilePath
+
+
+def select_variables(
+    X: ArrayLike,
+    y: ArrayLike,
+    prior: str = "g",
+    *,
+    g: float | None = None,
+    slab: float = 1.0,
+    inclusion: float | tuple[float, float] = 0.5,
+    method: str | None = None,
+    sweeps: int = 1000,
+    burn_in: int | None = None,
+    herd: int = 64,
+    chains: int = 4,
+    largest: int | None = None,
+    best: int = 10,
+    seed: int = 0,
+    names: Sequence[str] | None = None,
+    progress: bool | None = None,
+    checkpoint: FilePath | None = None,
+    max_memory: memory_limits.Size | None = None,
+) -> Selection:
+    """Which columns of X does a linear model of y need? All models, weighed by their posterior.
+
+    Up to 20 columns all models are enumerated. Beyond that herds of Gibbs chains visit the models
+    of high probability: each member is exactly a Gibbs chain over models (coefficients and noise
+    are integrated out), and a change of a model updates its factorisation.
+
+    Parameters
+    ----------
+    X : array_like, (n, p)
+        A pandas table also gives the names. An intercept is always in the model; columns are
+        centred and scaled.
+    y : array_like, (n,)
+    prior : "g" or "spike-slab"
+        Of the coefficients of columns in the model: Zellner's g-prior, or independent normals
+        whose standard deviation is `slab` times that of the noise, for a column of standard
+        deviation 1.
+    g : float, optional
+        By default n, the unit information prior.
+    slab : float
+    inclusion : float or (float, float)
+        The prior probability that a column is in the model, or the two parameters of a beta
+        distribution of it: (1, 1) makes all sizes of a model equally likely, which suits many
+        columns of which few count.
+    method : "exact", "herd" or "herded", optional
+        By default "exact" up to 20 columns (it takes at most 24), "herd" beyond. "herded": each
+        chain is a single one that herds in time, with pooled weights: the least error after some
+        thousand sweeps, but a small bias that stays however long it runs.
+    sweeps, burn_in : int
+        Visits of every column in each member, after a burn-in (by default a fifth of `sweeps`).
+    herd, chains : int
+        Members of a herd, and how many independent herds there are: intervals come from these.
+    largest : int, optional
+        Models of more columns are left out; by default 100 or fewer where models are sampled.
+    best : int
+        How many of the best models to keep.
+    seed : int
+        The same seed gives the same bits.
+    names : sequence of str, optional
+    progress : bool, optional
+        False shows no progress bar.
+    checkpoint : path, optional
+        Save a sampled run to this file, and resume from it.
+    max_memory : float or str, optional
+        Bytes, or such as "2G"; half of what is free by default.
+
+    Returns
+    -------
+    Selection
+
+    Raises
+    ------
+    ModelError
+        If X or y is not a table and a column of finite numbers, or y is constant.
+    MethodError
+        If an option is out of range.
+    MemoryLimitError
+        If the products of all pairs of columns, or the members, do not fit.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 30))
+    >>> y = X[:, 3] - 2 * X[:, 7] + rng.normal(size=60)
+    >>> found = hd.learn.select_variables(X, y, inclusion=(1, 1), sweeps=100)
+    >>> found.models[0].columns
+    (3, 7)
+    >>> np.flatnonzero(found.inclusion > 0.5)
+    array([3, 7])
+    """
+    check_herd(herd)
+    check_seed(seed)
+    burn_in = validation.lengths(sweeps, burn_in, chains, best)
+    table, target, names = validation.regression(X, y, names)
+    rows, p = table.shape
+    memory_limits.check(
+        24.0 * p * p, max_memory, "the products of all columns", "use fewer columns"
+    )
+    columns = columns_of(table, target)
+    varies = np.flatnonzero(columns.lengths > 0)
+    validation.variation(columns.y_length, varies, p)
+    method = validation.method(method, len(varies))
+    largest = validation.largest(largest, len(varies), method)
+    strength = validation.prior(prior, g, slab, rows)
+    inclusion = validation.inclusion(inclusion)
+    used = columns._replace(
+        products=np.ascontiguousarray(columns.products[np.ix_(varies, varies)]),
+        with_y=columns.with_y[varies],
+    )
+    problem = problem_of(used, strength, inclusion=inclusion, largest=largest)
+    if method == "exact":
+        found = _enumerated(problem, best)
+    else:
+        in_time = method == "herded"
+        herd = 1 if in_time else herd
+        need = chains * herd_bytes(herd, len(varies), largest)
+        memory_limits.check(need, max_memory, f"{chains} herds", "use fewer members or largest=")
+        identity = {
+            "run": "select_variables",
+            "data": data_hash(problem.products, problem.with_y, problem.prior),
+            "prior": repr((prior, strength)),
+            "options": [method, herd, chains, seed, sweeps, burn_in, largest, best],
+        }
+        found = sample_models(
+            problem, identity, progress, checkpoint,
+            sweeps=sweeps, burn_in=burn_in, herd=herd, in_time=in_time, chains=chains,
+            largest=largest, best=best, seed=seed,
+        )  # fmt: skip
+    selection = _selection(found, columns, varies, names)
+    if found.stopped:
+        raise Interrupted(
+            f"interrupted after {found.sweeps} sweeps: error.result has what was found", selection
+        )
+    return selection
+
+
+def _enumerated(problem: Problem, best: int) -> Found:
+    """Averages over all models."""
+    found, p = enumerate_models(problem), len(problem.with_y)
+    first = np.argsort(-found.scores, kind="stable")[:best]
+    ranked = [
+        (float(found.scores[code]), (code >> np.arange(p - 1, -1, -1)) & 1)
+        for code in first.tolist()
+        if found.scores[code] > -np.inf
+    ]
+    return Found(found.inclusion, np.zeros(p), found.mean, found.square, ranked, "exact")
+
+
+def _selection(
+    found: Found, columns: Columns, varies: np.ndarray, names: tuple[str, ...]
+) -> Selection:
+    """In the user's columns and units."""
+    p = len(names)
+    inclusion, mean, deviation, interval = np.zeros(p), np.zeros(p), np.zeros(p), np.zeros((p, 2))
+    scale = columns.y_length / columns.lengths[varies]
+    inclusion[varies] = found.inclusion
+    mean[varies] = found.mean * scale
+    deviation[varies] = np.sqrt(np.maximum(found.square - found.mean**2, 0.0)) * scale
+    reach = found.margin[:, None] * np.array([-1.0, 1.0])
+    interval[varies] = np.clip(found.inclusion[:, None] + reach, 0.0, 1.0)
+    top = found.ranked[0][0]
+    models = []
+    for score, model in found.ranked:
+        chosen = tuple(varies[np.flatnonzero(model)].tolist())
+        odds = float(np.exp(score - top))
+        models.append(RankedModel(chosen, tuple(names[j] for j in chosen), odds, score))
+    return Selection(
+        names,
+        inclusion,
+        interval,
+        mean,
+        deviation,
+        columns.y_mean - float(columns.means @ mean),
+        tuple(models),
+        found.method,
+        found.sweeps,
+        (*validation.constant(names, varies), *found.warnings),
+        found.interrupted,
+    )

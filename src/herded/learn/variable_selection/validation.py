@@ -1,0 +1,124 @@
+"""What variable selection asks of its input, each with a sentence."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from herded.errors import MethodError, ModelError
+from herded.learn.variable_selection.regression_problem import Strength
+from herded.methods.options import is_between, is_whole
+from herded.models.validation import check_names, float_array, shown
+
+MOST_ENUMERATED, MOST_BY_DEFAULT = 24, 20  # columns
+LARGEST = 100  # columns of a sampled model, unless told
+MOST = 1e150  # of a number whose square is added up
+
+
+def regression(
+    X: ArrayLike, y: ArrayLike, names: Sequence[str] | None
+) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """X and y as arrays of finite numbers, and the names of columns."""
+    labels = getattr(X, "columns", None) if names is None else names
+    table, target = finite_table("X", X), float_array("y", y, 1)
+    if not np.isfinite(target).all():
+        raise ModelError("expected finite numbers in y, got NaN or infinity: leave those rows out")
+    if len(target) != len(table):
+        raise ModelError(f"expected y with {len(table)} numbers, as X has rows, got {len(target)}")
+    if len(table) < 3:
+        raise ModelError(
+            f"expected X with 3 rows or more, got n_samples = {len(table)}: nothing can be told "
+            "from fewer"
+        )
+    if max(np.abs(table).max(), np.abs(target).max()) > MOST:
+        raise ModelError(f"expected numbers of at most {MOST:g} in X and y, got larger ones")
+    found = check_names(labels, table.shape[1])
+    return table, target, found or tuple(f"x{j}" for j in range(table.shape[1]))
+
+
+def finite_table(name: str, values: ArrayLike) -> np.ndarray:
+    """A table of finite numbers."""
+    table = float_array(name, values, 2)
+    if not np.isfinite(table).all():
+        row, column = np.argwhere(~np.isfinite(table))[0]
+        raise ModelError(
+            f"expected finite numbers in {name}, got {table[row, column]} in row {row}, column "
+            f"{column}: leave such rows or columns out, or fill them in"
+        )
+    return table
+
+
+def variation(y_length: float, varies: np.ndarray, p: int) -> None:
+    """Something to explain, and something to explain it with."""
+    if not y_length > 0:
+        raise ModelError("expected y that varies, got the same number in every row")
+    if not len(varies):
+        raise ModelError(f"expected a column of X that varies, got {p} that are constant")
+
+
+def constant(names: tuple[str, ...], varies: np.ndarray) -> list[str]:
+    """A warning of columns that say nothing."""
+    left = [name for j, name in enumerate(names) if j not in set(varies.tolist())]
+    if not left:
+        return []
+    shown_names = ", ".join(left[:5]) + (", ..." if len(left) > 5 else "")
+    return [f"constant columns say nothing beside the intercept, and were left out: {shown_names}"]
+
+
+def lengths(sweeps: int, burn_in: int | None, chains: int, best: int) -> int:
+    """The burn-in."""
+    for name, value in (("sweeps", sweeps), ("chains", chains), ("best", best)):
+        if not is_whole(value, 1):
+            raise MethodError(f"expected {name} as a whole number of 1 or more, got {shown(value)}")
+    if burn_in is None:
+        return -(-sweeps // 5)
+    if not is_whole(burn_in, 0):
+        raise MethodError(f"expected burn_in as a whole number of 0 or more, got {shown(burn_in)}")
+    return int(burn_in)
+
+
+def method(wanted: str | None, p: int) -> str:
+    """How to go through the models of p columns."""
+    if wanted not in (None, "exact", "herd", "herded"):
+        raise MethodError(f'expected method "exact", "herd" or "herded", got {shown(wanted)}')
+    if wanted == "exact" and p > MOST_ENUMERATED:
+        raise MethodError(
+            f'expected at most {MOST_ENUMERATED} columns for method="exact", got {p}: use "herd"'
+        )
+    return wanted or ("exact" if p <= MOST_BY_DEFAULT else "herd")
+
+
+def largest(wanted: int | None, p: int, how: str) -> int:
+    """The most columns of a model."""
+    if wanted is None:
+        return p if how == "exact" else min(p, LARGEST)
+    if not is_whole(wanted, 1):
+        raise MethodError(f"expected largest as a whole number of 1 or more, got {shown(wanted)}")
+    return min(int(wanted), p)
+
+
+def prior(kind: str, g: float | None, slab: float, rows: int) -> Strength:
+    """The numbers of a prior."""
+    if kind not in ("g", "spike-slab"):
+        raise MethodError(f'expected prior "g" or "spike-slab", got {shown(kind)}')
+    if not (g is None or (is_between(g, 0, 1e12) and g > 0)):
+        raise MethodError(f"expected g as a number above 0, at most 1e12, got {shown(g)}")
+    if not (is_between(slab, 1e-6, 1e6)):
+        raise MethodError(f"expected slab as a number from 1e-6 to 1e6, got {shown(slab)}")
+    if kind == "g":
+        return Strength(float(rows if g is None else g), 0.0)
+    return Strength(None, 1.0 / (float(slab) * float(slab) * (rows - 1)))
+
+
+def inclusion(given: float | tuple[float, float]) -> float | tuple[float, float]:
+    """The prior probability of a column, or the parameters of a beta prior of it."""
+    if is_between(given, 0, 1) and 0 < float(given) < 1:  # type: ignore[arg-type]
+        return float(given)  # type: ignore[arg-type]
+    pair = tuple(given) if isinstance(given, (tuple, list)) else ()
+    if len(pair) == 2 and all(is_between(x, 0, math.inf) and 0 < x < math.inf for x in pair):
+        return float(pair[0]), float(pair[1])
+    raise MethodError(
+        "expected inclusion as a probability between 0 and 1, or two numbers above 0 such as "
+        f"(1, 1), got {shown(given)}"
+    )

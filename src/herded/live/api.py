@@ -1,0 +1,68 @@
+"""What Python answers: the tables of a text that was pasted, and of a model that was dropped.
+
+Each answer is a function from a request, an object of JSON, to an object. It checks what it gets,
+and raises `HerdedError` with a sentence that the page shows.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from herded.errors import HerdedError, MethodError
+from herded.live.model_tables import described, dispersed, dropped_net, observed, tables
+from herded.live.text_tables import MOST_STRENGTH, described_text, read_text, text_model
+
+MOST_CHAINS = 32
+MOST_SEED = 2**31 - 1
+
+
+def names(request: dict[str, Any]) -> dict[str, Any]:
+    """The words of a text, and the conditionals of their labels with ties of a strength."""
+    text, strength = _text(request, "text"), _number(request, "ties", 0.0, MOST_STRENGTH)
+    words = read_text(text)
+    model = text_model(words, strength)
+    return {**described_text(words), "table": tables(model, [[0] * model.n_variables])}
+
+
+def model(request: dict[str, Any]) -> dict[str, Any]:
+    """A model's names and neighbours, and its conditionals given what is observed."""
+    name, content, given = (_text(request, word) for word in ("name", "content", "given"))
+    chains, seed = _whole(request, "chains", 1, MOST_CHAINS), _whole(request, "seed", 0, MOST_SEED)
+    net = dropped_net(name, content.encode("utf-8", "replace"))
+    seen = observed(net, given)
+    return {**described(net), "table": tables(seen, dispersed(seen, chains, seed))}
+
+
+ANSWERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"names": names, "model": model}
+
+
+def answer(name: str, request: object) -> tuple[int, dict[str, Any]]:
+    """The status and the object that answers a request."""
+    if not isinstance(request, dict):
+        return 400, {"error": "expected an object"}
+    try:
+        return 200, ANSWERS[name](request)
+    except HerdedError as error:
+        return 422, {"error": str(error)}
+
+
+def _text(request: dict[str, Any], name: str) -> str:
+    found = request.get(name)
+    if not isinstance(found, str):
+        raise MethodError(f"expected {name} as a text, got {found!r:.80}")
+    return found
+
+
+def _whole(request: dict[str, Any], name: str, least: int, most: int) -> int:
+    found = request.get(name)
+    if isinstance(found, bool) or not isinstance(found, int) or not least <= found <= most:
+        raise MethodError(f"expected {name} from {least} to {most}, got {found!r:.80}")
+    return found
+
+
+def _number(request: dict[str, Any], name: str, least: float, most: float) -> float:
+    found = request.get(name)
+    if isinstance(found, bool) or not isinstance(found, int | float) or not least <= found <= most:
+        raise MethodError(
+            f"expected {name} as a number from {least:g} to {most:g}, got {found!r:.80}"
+        )
+    return float(found)

@@ -1,0 +1,107 @@
+"""Models that are dropped on the page: read within limits, laid out as tables for its sampler."""
+
+import base64
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MemoryLimitError, ModelError
+from herded.io.model_files import read_model
+from herded.layouts.choose import cached_layout
+from herded.methods.gibbs import Gibbs
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.models.constraints.start_states import check_support, dispersed_starts
+from herded.models.evidence import called
+from herded.models.factor_graph import FactorGraph, as_graph
+from herded.system.atomic_files import FileInMemory
+from herded.system.memory_limits import Size
+from herded.system.numerics.counter_rng import stream_key
+
+MOST_VARIABLES = 500
+MOST_STATES = 64
+MOST_MEMORY: Size = "256M"  # that reading and tables may take
+MOST_ENTRIES = 2**20  # of tables: six megabytes of text, twice
+
+
+def dropped_net(name: str, content: bytes) -> FactorGraph:
+    """The model in a file that was dropped: text formats only, and nothing large."""
+    suffix = name.rpartition(".")[2].lower()
+    if suffix not in ("uai", "bif", "xmlbif", "xml", "bifxml"):
+        raise ModelError(f"expected a .uai, .bif or .xmlbif file, got {name!r:.80}")
+    model = as_graph(read_model(FileInMemory(name, content), max_memory=MOST_MEMORY))
+    if not 1 <= model.n_variables <= MOST_VARIABLES:
+        raise ModelError(
+            f"expected at most {MOST_VARIABLES} variables to draw, got {model.n_variables:,}: "
+            "herded infer takes models of any size"
+        )
+    if model.cardinalities.max() > MOST_STATES:
+        raise ModelError(
+            f"expected at most {MOST_STATES} states of a variable to draw, got "
+            f"{model.cardinalities.max()}: herded infer takes any number"
+        )
+    return model
+
+
+def observed(model: FactorGraph, text: str) -> FactorGraph:
+    """The model given evidence such as "0:1,4:0": numbers of variables and of their states."""
+    evidence: dict[int, int] = {}
+    for pair in filter(None, text.split(",")):
+        variable, _, state = pair.partition(":")
+        if not (variable.isdecimal() and state.isdecimal()):
+            raise ModelError(f'expected evidence such as "0:1,4:0", got {text!r:.80}')
+        evidence[int(variable)] = int(state)
+    return model.given(evidence)
+
+
+def described(model: FactorGraph) -> dict[str, Any]:
+    """Names, states and neighbours."""
+    graph = [sorted(map(int, model.neighbours(i))) for i in range(model.n_variables)]
+    states = [
+        list(model.state_names[i]) if model.state_names else [str(k) for k in range(int(count))]
+        for i, count in enumerate(model.cardinalities)
+    ]
+    names = [str(called(model, i)).strip("'\"") for i in range(model.n_variables)]
+    return {"names": names, "states": states, "neighbours": graph}
+
+
+def dispersed(model: FactorGraph, chains: int, seed: int) -> list[list[int]]:
+    """Where independent chains start, as `hd.infer` would let them."""
+    check_support(model)
+    keys = [stream_key(seed, chain, 3) for chain in range(chains)]
+    return [start.astype(np.int64).tolist() for start in dispersed_starts(model, keys)]
+
+
+def tables(model: FactorGraph, starts: list[list[int]]) -> dict[str, Any]:
+    """The conditionals of every variable, in layout "table", and where chains start.
+
+    Herding in time has coarser ones where variables have several states (`draws.fixed_point`).
+    """
+    layout = cached_layout(model, Gibbs(), "table", MOST_MEMORY)
+    arrays: Any = layout.arrays
+    if len(arrays.p) > MOST_ENTRIES:
+        raise MemoryLimitError(
+            f"expected conditionals of at most {MOST_ENTRIES:,} entries, got {len(arrays.p):,}: "
+            "observe a variable with many neighbours or take a shorter text, or use herded infer "
+            "and herded ner"
+        )
+    scan: Any = layout.scan  # type: ignore[attr-defined]
+    found = {
+        "cardinalities": model.cardinalities.tolist(),
+        "observed": model.evidence.tolist(),
+        "order": scan.order.tolist(),
+        "entryStart": arrays.entry_start.tolist(),
+        "neighbourStart": arrays.neighbour_start.tolist(),
+        "neighbour": arrays.neighbour.tolist(),
+        "scalar": bool(layout.scalar),
+        "p": _as_text(arrays.p),
+        "starts": starts,
+    }
+    if not layout.scalar:
+        herded: Any = cached_layout(model, HerdedGibbs(), "table", MOST_MEMORY).arrays
+        found["herdedP"] = _as_text(herded.p)
+    return found
+
+
+def _as_text(p: np.ndarray) -> str:
+    """Conditionals as one text: a list of a million numbers would keep the page's thread long."""
+    return base64.b64encode(p.astype("<u4").tobytes()).decode()

@@ -1,0 +1,59 @@
+"""Pictures of two levels as links spell them, and noise: what `page/sampler/picture.js` does."""
+
+import base64
+import binascii
+
+import numpy as np
+
+from herded.errors import ModelError
+from herded.system.numerics.counter_rng import draws, stream_key
+from herded.system.numerics.exp_log import log_array
+
+NOISE = 6  # the purpose of the stream of noise
+TRIES = 32  # for each pixel, of which four in five succeed
+
+
+def gaussians(seed: int, n: int) -> np.ndarray:
+    """A normal number for each of n pixels: Marsaglia's polar method, one of each pair."""
+    bits = draws(stream_key(seed, 0, NOISE), n * TRIES).reshape(n, TRIES)
+    u = (bits >> np.uint64(32)).astype(np.float64) * 2.0**-31 - 1.0
+    v = (bits & np.uint64(0xFFFFFFFF)).astype(np.float64) * 2.0**-31 - 1.0
+    s = u * u + v * v
+    good = (s > 0.0) & (s < 1.0)
+    first = good.argmax(axis=1)[:, None]
+    u, s = (np.take_along_axis(each, first, 1)[:, 0] for each in (u, s))
+    found, has = np.zeros(n), good.any(axis=1)
+    found[has] = u[has] * np.sqrt(-2.0 * log_array(s[has]) / s[has])
+    return found
+
+
+def noisy_picture(bits: np.ndarray, sigma: float, seed: int) -> np.ndarray:
+    """The picture, -1 and 1, seen through noise of this standard deviation."""
+    return np.where(bits, 1.0, -1.0) + sigma * gaussians(seed, bits.size).reshape(bits.shape)
+
+
+def decode_picture(text: str, n: int) -> np.ndarray:
+    """The n bits of a picture: "r" and lengths of runs, 0 first, or "b" and bits, in base 64."""
+    try:
+        padding = "=" * (-(len(text) - 1) % 4)
+        coded = np.frombuffer(base64.urlsafe_b64decode(text[1:] + padding), np.uint8)
+    except (binascii.Error, ValueError):
+        coded = np.empty(0, np.uint8)
+    if text[:1] == "b" and len(coded) == -(-n // 8):
+        return np.unpackbits(coded, count=n, bitorder="little")
+    lengths = _lengths(coded) if text[:1] == "r" else []
+    if sum(lengths) != n:
+        raise ModelError(f"expected p= as a picture of {n} pixels, as the page writes it")
+    return np.repeat(np.arange(len(lengths), dtype=np.uint8) & 1, lengths)
+
+
+def _lengths(coded: np.ndarray) -> list[int]:
+    """Seven bits to a byte, the lowest first; the highest bit says that more follow."""
+    found, length, place = [], 0, 0
+    for byte in coded.tolist():
+        length += (byte & 127) << place
+        place += 7
+        if byte < 128:
+            found.append(length)
+            length = place = 0
+    return found

@@ -1,0 +1,78 @@
+"""Texts that are pasted into the page: a chain of labels, tied as strongly as the slider says."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError
+from herded.models.factor_graph import FactorGraph
+from herded.ner.crf.encoded_batch import Batch, encode
+from herded.ner.crf.skip_chain import Ties, graph
+from herded.ner.recogniser import Recogniser, load
+from herded.ner.text.corpus import document_of
+from herded.ner.text.documents import Document
+from herded.ner.text.word_atoms import Vocabulary
+
+MOST_CHARACTERS = 20_000
+MOST_STRENGTH = 16.0
+
+
+@dataclass(frozen=True)
+class Text:
+    """The words of a text, and what the chain alone makes of them."""
+
+    document: Document
+    batch: Batch
+    scores: np.ndarray  # (N, K)
+
+
+def read_text(text: str) -> Text:
+    """The words of a text that is short enough to be drawn."""
+    if len(text) > MOST_CHARACTERS:
+        raise MethodError(
+            f"expected at most {MOST_CHARACTERS:,} characters, got {len(text):,}: herded ner tag "
+            "takes texts of any length"
+        )
+    document, chain = document_of(text), recogniser().chain
+    if not document.n_words:
+        raise MethodError("expected a text with a word in it, got none")
+    words = [sentence.words for sentence in document.sentences]
+    batch = encode([words], Vocabulary(), chain.lexicon)
+    return Text(document, batch, chain.scores(batch))
+
+
+def text_model(text: Text, strength: float) -> FactorGraph:
+    """A label for each word; mentions of a word pull each other `strength` times as learnt."""
+    learnt = _ties()
+    ties = replace(learnt, table=strength * learnt.table)
+    return graph(recogniser().chain, text.batch, text.scores, ties)
+
+
+def described_text(text: Text) -> dict[str, Any]:
+    """Places of words and sentences, kinds of names, ties, and the exact answer without ties."""
+    chain, ties = recogniser().chain, _ties()
+    sentences = text.document.sentences
+    alone = replace(chain, transitions=ties.trust * chain.transitions)
+    marginals = alone.marginals(ties.trust * text.scores, text.batch.starts)
+    return {
+        "starts": [start for sentence in sentences for start in sentence.starts or ()],
+        "lengths": [len(word) for sentence in sentences for word in sentence.words],
+        "sentences": text.batch.starts.tolist(),
+        "kinds": list(chain.labels),
+        "ties": ties.links(text.batch).edges.tolist(),
+        "alone": np.round(marginals, 4).ravel().tolist(),
+    }
+
+
+@lru_cache(maxsize=1)
+def recogniser() -> Recogniser:
+    """The English model of the package: one label for each kind, outside first."""
+    return load()
+
+
+def _ties() -> Ties:
+    ties = recogniser().ties
+    assert ties is not None  # the package's own model has them
+    return ties

@@ -1,0 +1,296 @@
+"""Choose the order in which variables are summed out: the cheapest that several heuristics find.
+
+The best order is NP-hard to find. Min-fill is good on most graphs, but ties are many and matter, so
+it is run several times with ties broken in other ways; on grids a sweep from one end to the other
+is far better. How many are tried depends on what the elimination would take: to look for a better
+order takes a small part of it.
+"""
+
+import heapq
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.errors import MemoryLimitError
+from herded.models.constraints.start_states import possible_states
+from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.lattice import Lattice
+from herded.models.protocol import Model
+from herded.system.memory_limits import readable
+
+MAX_AXES = 64  # of a numpy array
+ENTRY = 8  # bytes of a float
+MOST_SLICES = 2**12  # of one model: no message may be more than so many times too large
+
+CHEAP = 2**17  # entries of all clusters: nothing to gain by another order
+ALIKE = 2  # heuristics, of which all that come after are variants with other ties
+TRIES = 16  # of min-fill with other ties
+FAR = 2  # times as many variables left as in the cluster that is too large: ties gain a few
+TRY = 2**15  # entries of clusters that take as long as to find places for a few variables
+
+Graph = dict[int, set[int]]  # the free neighbours of every free variable
+
+
+class EliminationOrder(NamedTuple):
+    """The free variables in the order they are summed out, and what that costs."""
+
+    clusters: dict[int, frozenset[int]]  # of each variable the later ones that it is tied to then
+    states: list[int]  # of all variables, as far as they are possible
+    possible: np.ndarray  # (N, K) which states are
+    work: int  # entries of all clusters: of each variable and the later ones
+    treewidth: int  # variables in the largest cluster, less one
+    log2_largest: float  # log2 of its states
+
+    @property
+    def order(self) -> np.ndarray:
+        """The variables."""
+        return np.array(list(self.clusters), np.int64)
+
+
+Proposal = Callable[["Costs"], None]  # adds all variables, in its order
+
+
+def elimination_order(
+    model: Model, max_memory: float = math.inf, *, prune: bool = True
+) -> EliminationOrder:
+    """The order, of several, that takes the least work.
+
+    With `prune`, states that hard zeros forbid are left out. Raises `MemoryLimitError` where all
+    orders have messages that are too large for `max_memory` bytes even if the elimination is cut
+    into slices.
+    """
+    _refuse_lattice(model, max_memory)
+    graph = as_graph(model)
+    possible = _possible(graph, prune)
+    states = possible.sum(axis=1).tolist()
+    around = _free_neighbours(graph, states)
+    _refuse_dense(around, states, max_memory)
+    best, refusal, hopeless = None, None, False
+    for tried, propose in enumerate(_heuristics(around, states)):
+        if best is not None and best.work < max(CHEAP, (tried - 1) * TRY * len(around)):
+            break
+        if best is None and hopeless and tried == ALIKE:
+            break
+        costs = Costs(states, max_memory, best.work if best else math.inf)
+        try:
+            propose(costs)
+        except MemoryLimitError as error:
+            refusal = refusal or error
+            if tried == 0:  # by min-fill: would other ties do?
+                hopeless = len(around) - len(costs.clusters) > FAR * costs.width
+        except _TooMuch:
+            continue
+        else:
+            best = costs
+    if best is None:
+        assert refusal is not None
+        raise refusal
+    return best.total(possible)
+
+
+def in_given_order(graph: FactorGraph, order: np.ndarray) -> EliminationOrder:
+    """What an order of all free variables takes."""
+    possible = _possible(graph, prune=False)
+    costs = Costs(possible.sum(axis=1).tolist(), math.inf, math.inf)
+    _in_order(_free_neighbours(graph, costs.states), order.tolist(), costs)
+    return costs.total(possible)
+
+
+def _possible(graph: FactorGraph, prune: bool) -> np.ndarray:
+    """The states (N, K) that can occur, as far as each factor alone can tell."""
+    if prune and graph.has_hard_zeros:
+        found = possible_states(graph)
+        if found.any(axis=1).all():  # else nothing is possible, which elimination will find out
+            return found
+    states = np.arange(int(graph.cardinalities.max()))
+    known, any_ = states == graph.evidence[:, None], states < graph.cardinalities[:, None]
+    return np.where(graph.evidence[:, None] >= 0, known, any_)
+
+
+def _free_neighbours(graph: FactorGraph, states: list[int]) -> Graph:
+    free = np.array(states) > 1
+    start, members = graph.adjacency
+    owner = np.repeat(np.arange(graph.n_variables), np.diff(start))
+    linked = free[owner] & free[members]
+    around: Graph = {i: set() for i in np.flatnonzero(free).tolist()}
+    for i, j in zip(owner[linked].tolist(), members[linked].tolist(), strict=True):
+        around[i].add(j)
+    return around
+
+
+def _refuse_lattice(model: Model, max_memory: float) -> None:
+    """The treewidth of a grid is its shorter side, so no order of a large one need be tried.
+
+    One of more dimensions has such a grid in it: a path to and fro takes several axes for one.
+    """
+    is_free = isinstance(model, Lattice) and (model.evidence < 0).all()
+    if is_free and model.n_variables > 1 and not model.has_hard_zeros:
+        sides, states = sorted(model.shape), int(model.cardinalities[0])
+        cuts = range(1, len(sides) + 1)
+        width = max(min(math.prod(sides[:n]), math.prod(sides[n:])) for n in cuts)
+        check_message(states**width, width + 1, max_memory)
+
+
+def _refuse_dense(around: Graph, states: list[int], max_memory: float) -> None:
+    """Every order begins with some variable: where none is cheap, no order need be tried."""
+    if around:
+        size, i = min((_states_of(near, states), i) for i, near in around.items())
+        check_message(size, len(around[i]) + 1, max_memory)
+
+
+def _heuristics(around: Graph, states: list[int]) -> Iterator[Proposal]:
+    """In the order they are tried; the first is the best on most sparse graphs."""
+    yield partial(_min_fill, around, range(len(states)))
+    yield partial(_in_order, around, _sweep(around))
+    for attempt in range(TRIES):
+        dice = Random(attempt)
+        yield partial(_min_fill, around, [dice.random() for _ in states])
+
+
+def _min_fill(original: Graph, ties: Sequence[float], costs: "Costs") -> None:
+    """Greedy: next comes the variable that joins the fewest strangers.
+
+    Ties go to the smaller cluster, then to the lower number in `ties`.
+    """
+    states = costs.states
+    around = {i: set(near) for i, near in original.items()}
+    size = {i: states[i] * _states_of(near, states) for i, near in around.items()}
+    fill = {
+        i: len(near) * (len(near) - 1) // 2 - sum(len(near & around[j]) for j in near) // 2
+        for i, near in around.items()
+    }
+    heap = [(fill[i], size[i], ties[i], i) for i in around]
+    heapq.heapify(heap)
+    while heap:
+        key = heapq.heappop(heap)
+        i = key[-1]
+        if i not in around or key[:2] != (fill[i], size[i]):
+            continue  # out of date: a newer entry is in the heap, or was
+        costs.add(i, around[i])
+        for j in _eliminate(i, around, fill, size, states):
+            heapq.heappush(heap, (fill[j], size[j], ties[j], j))
+
+
+def _eliminate(
+    i: int,
+    around: Graph,
+    fill: dict[int, int],
+    size: dict[int, int],
+    states: list[int],
+) -> set[int]:
+    """Take `i` out of the graph and join its neighbours; the variables whose costs changed."""
+    near = around.pop(i)
+    changed, rest = set(near), set(near)
+    for j in near:
+        around[j].discard(i)
+        fill[j] -= len(around[j] - near)  # pairs of `i` and a stranger to it
+        size[j] //= states[i]
+    for a in near:
+        rest.discard(a)
+        around_a = around[a]
+        for b in rest - around_a:
+            around_b = around[b]
+            both = around_a & around_b
+            for c in both:
+                fill[c] -= 1
+            changed |= both
+            fill[a] += len(around_a) - len(both)
+            fill[b] += len(around_b) - len(both)
+            size[a] *= states[b]
+            size[b] *= states[a]
+            around_a.add(b)
+            around_b.add(a)
+    return changed
+
+
+def _sweep(around: Graph) -> list[int]:
+    """From one end of each component to the other, in waves: Cuthill and McKee's order, reversed.
+
+    A wave that goes over a grid is as wide as the grid, and no cluster is much larger.
+    """
+    swept: list[int] = []
+    seen: set[int] = set()
+    for i in sorted(around, key=lambda i: (len(around[i]), i)):
+        if i not in seen:
+            end = _wave(around, _wave(around, i)[-1])[-1]
+            wave = _wave(around, end)
+            swept += wave
+            seen.update(wave)
+    return swept[::-1]
+
+
+def _wave(around: Graph, first: int) -> list[int]:
+    """The component of `first`, breadth first, those with few neighbours before others."""
+    wave, seen = [first], {first}
+    for i in wave:
+        new = sorted(around[i] - seen, key=lambda j: (len(around[j]), j))
+        wave += new
+        seen.update(new)
+    return wave
+
+
+def _in_order(original: Graph, order: list[int], costs: "Costs") -> None:
+    """A given order."""
+    around = {i: set(near) for i, near in original.items()}
+    for i in order:
+        near = around.pop(i)
+        costs.add(i, near)
+        for j in near:
+            around[j] |= near
+            around[j] -= {i, j}
+
+
+def _states_of(scope: Iterable[int], states: list[int]) -> int:
+    """Entries of a table over these variables: whole numbers, which may be beyond any float."""
+    return math.prod(states[j] for j in scope)
+
+
+class _TooMuch(Exception):  # noqa: N818
+    """An order that is dearer than one that is known."""
+
+
+class Costs:
+    """Variables as they are summed out, and what that takes."""
+
+    def __init__(self, states: list[int], max_memory: float, most: float) -> None:
+        self.states, self.max_memory, self.most = states, max_memory, most
+        self.clusters: dict[int, frozenset[int]] = {}  # the later neighbours of each, in order
+        self.work, self.largest, self.width = 0, 1, 0
+
+    def add(self, i: int, near: set[int]) -> None:
+        """Refuses what is above the limit."""
+        message = _states_of(near, self.states)
+        self.clusters[i] = frozenset(near)
+        self.work += self.states[i] * message
+        self.largest = max(self.largest, self.states[i] * message)
+        self.width = max(self.width, len(near))
+        if self.work >= self.most:
+            raise _TooMuch
+        check_message(message, self.width + 1, self.max_memory)
+
+    def total(self, possible: np.ndarray) -> EliminationOrder:
+        """The order, once it is whole."""
+        largest = math.log2(self.largest)
+        return EliminationOrder(
+            self.clusters, self.states, possible, self.work, self.width, largest
+        )
+
+
+def check_message(entries: int, width: int, max_memory: float) -> None:
+    """Raise where a message is too large, however it is cut."""
+    need = ENTRY * float(min(entries, 10**300))
+    if need > MOST_SLICES * max_memory or width > MAX_AXES:
+        raise refusal(need, width, max_memory)
+
+
+def refusal(need: float, width: int, max_memory: float) -> MemoryLimitError:
+    """Exact inference is out of reach."""
+    return MemoryLimitError(
+        f"expected clusters of at most {readable(max_memory)} for exact inference, but this "
+        f"model needs {readable(need)} or more, with {width} variables in a cluster: use "
+        "HerdedGibbs, or raise max_memory="
+    )

@@ -1,0 +1,314 @@
+"""Any discrete model given by its own conditionals: functions instead of factors."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from herded.errors import ModelError
+from herded.models import evidence as _evidence
+from herded.models import summary
+from herded.models.callbacks.frozen_data import frozen_data
+from herded.models.callbacks.function_calls import OwnCalls, calls_of
+from herded.models.callbacks.path_scores import mean_spread, path_scores, possible_states
+from herded.models.validation import (
+    check_cardinalities,
+    check_names,
+    check_state_names,
+    check_states,
+    locked,
+    shown,
+    whole_array,
+)
+from herded.system.aligned_arrays import arrays_in, starts
+from herded.system.compilation.fingerprint import Fingerprint
+
+ARGUMENTS = {
+    "conditional": "(i, x, statistics, data, out)",
+    "statistics": "(x, data)",
+    "changed": "(i, old, new, x, statistics, data)",
+}
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class ConditionalModel:
+    """Any discrete model, given by the conditional of each variable given all others.
+
+    Write a function for the conditionals; samplers do the rest. Numba compiles it where it can,
+    else it runs as plain Python, with a warning that says how much that costs.
+
+    Parameters
+    ----------
+    cardinalities : array_like of int, shape (N,)
+        The number of states of each variable.
+    conditional : callable
+        ``conditional(i, x, statistics, data, out)`` writes the log-probability of each state of
+        variable `i` given the others into `out`, up to a constant; -inf forbids a state. `x` (N,)
+        are the states of all variables as 64-bit integers, to be read only; what it writes must
+        not depend on ``x[i]``.
+    data : array, number or (nested) tuple of them, optional
+        What the functions read. Arrays are copied unless they are read-only.
+    statistics : callable, optional
+        ``statistics(x, data)`` gives what a chain keeps beside `x`, such as sums, counts or a
+        factorisation: an array or a tuple of arrays, of the same shapes and types for every `x`.
+        Without it functions get the empty tuple.
+    changed : callable, optional
+        ``changed(i, old, new, x, statistics, data)`` updates the statistics in place after
+        ``x[i]`` went from `old` to `new`. Without it they are built anew after every change.
+    neighbours : sequence of sequences of int, optional
+        For each variable those that its conditional depends on; all others unless told. Weights
+        of the paper's "blanket", and scans by colour, need it.
+    vectorised : bool
+        Whether the functions take all members of a herd at once: then `x` is (members, N), `out`
+        (members, K_i), every array of the statistics has a first axis of members, and `old` and
+        `new` are (members,), equal where a member has not changed.
+    compiled : bool, optional
+        None to compile where Numba can, False never to, True to raise an error where it cannot.
+    names : sequence of str, optional
+        A name for each variable, which evidence and results may use.
+    state_names : sequence of sequence of str, optional
+        Names for the states of every variable.
+
+    Raises
+    ------
+    ModelError
+        If something of this is not what it should be. What functions do is checked when a run
+        starts and now and then as it goes on: shapes, NaN, +inf, no possible state, a conditional
+        that depends on ``x[i]``, statistics that drift from what a fresh build gives.
+
+    Examples
+    --------
+    Ten spins, each of which likes to be as most of the others are; the sum of the spins is kept:
+
+    >>> def conditional(i, x, statistics, data, out):
+    ...     others = statistics[0] - x[i]
+    ...     out[0], out[1] = 0.0, data * (2 * others - (len(x) - 1))
+    >>> def statistics(x, data):
+    ...     return np.array([x.sum()])
+    >>> def changed(i, old, new, x, statistics, data):
+    ...     statistics[0] += new - old
+    >>> model = hd.ConditionalModel(
+    ...     [2] * 10, conditional, data=0.1, statistics=statistics, changed=changed
+    ... )
+    >>> result = hd.infer(model.given({0: 1}), hd.Gibbs(herd=64), sweeps=2000, chains=4)
+    >>> result.marginals[1:, 1].mean().round(2)
+    np.float64(0.54)
+    """
+
+    cardinalities: np.ndarray
+    conditional: Callable[..., None]
+    data: Any
+    statistics: Callable[..., Any] | None
+    changed: Callable[..., None] | None
+    neighbour_lists: tuple[np.ndarray, np.ndarray] | None  # where each list starts, and the lists
+    vectorised: bool
+    compiled: bool | None
+    names: tuple[str, ...] | None
+    state_names: tuple[tuple[str, ...], ...] | None
+    evidence: np.ndarray
+
+    # Nobody can see zeros in a function: a start that is impossible is found out when it is tried.
+    has_hard_zeros: ClassVar[bool] = False
+    zeros_tie_variables: ClassVar[bool] = True
+    works_with: ClassVar[str] = 'Gibbs(herd=64), Gibbs() or HerdedGibbs(weights="pooled", slack=4)'
+
+    def __init__(
+        self,
+        cardinalities: ArrayLike,
+        conditional: Callable[..., None],
+        *,
+        data: Any = (),
+        statistics: Callable[..., Any] | None = None,
+        changed: Callable[..., None] | None = None,
+        neighbours: Sequence[ArrayLike] | None = None,
+        vectorised: bool = False,
+        compiled: bool | None = None,
+        names: Sequence[str] | None = None,
+        state_names: Sequence[Sequence[str]] | None = None,
+    ) -> None:
+        cards = check_cardinalities(cardinalities)
+        for name, function in (("statistics", statistics), ("changed", changed)):
+            if function is not None:
+                _check_function(name, function)
+        _check_function("conditional", conditional)
+        if changed is not None and statistics is None:
+            raise ModelError(
+                "expected statistics= with changed=, which updates them, got none: pass both"
+            )
+        if not isinstance(vectorised, (bool, np.bool_)) or compiled not in (None, False, True):
+            raise ModelError(
+                "expected vectorised=True or False and compiled=None, True or False, got "
+                f"{shown(vectorised)} and {shown(compiled)}"
+            )
+        lists = None if neighbours is None else _neighbour_lists(neighbours, len(cards))
+        self.__dict__.update(
+            cardinalities=locked(cards, np.int64),
+            conditional=conditional,
+            data=frozen_data(data),
+            statistics=statistics,
+            changed=changed,
+            neighbour_lists=lists,
+            vectorised=bool(vectorised),
+            compiled=compiled,
+            names=check_names(names, len(cards)),
+            state_names=check_state_names(state_names, cards),
+            evidence=locked(np.full(len(cards), -1), np.int64),
+        )
+
+    def __repr__(self) -> str:
+        name = getattr(self.conditional, "__name__", type(self.conditional).__name__)
+        return f"ConditionalModel({summary.in_a_line(self)}, {name})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Compiled functions and layouts stay in this process."""
+        return {k: v for k, v in self.__dict__.items() if k in self.__dataclass_fields__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Pickles forget that arrays are read-only, which is a part of compiled types."""
+        for array in arrays_in(list(state.values())):
+            array.flags.writeable = False
+        self.__dict__.update(state)
+
+    @property
+    def n_variables(self) -> int:
+        """N, the number of variables."""
+        return len(self.cardinalities)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(N,)."""
+        return (self.n_variables,)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """Sixteen hex digits that are equal for equal numbers and functions, on one Python."""
+        functions = self.conditional, self.statistics, self.changed, self.vectorised
+        numbers = self.cardinalities, self.data, self.neighbour_lists, self.evidence
+        return Fingerprint(*functions, *numbers).hex[:16]
+
+    @cached_property
+    def hot(self) -> float:
+        """A temperature to anneal from."""
+        return max(1.0, round(mean_spread(self), 3))
+
+    @cached_property
+    def calls(self) -> OwnCalls:
+        """The functions as kernels call them, compiled if they can be."""
+        return calls_of(self)
+
+    def neighbours(self, i: int) -> np.ndarray:
+        """The variables that the conditional of variable `i` depends on.
+
+        Examples
+        --------
+        >>> def conditional(i, x, statistics, data, out):
+        ...     out[:] = 0.0
+        >>> hd.ConditionalModel([2, 2, 2], conditional).neighbours(1)
+        array([0, 2])
+        """
+        i = range(self.n_variables)[i]
+        if self.neighbour_lists is None:
+            return np.delete(np.arange(self.n_variables), i)
+        start, members = self.neighbour_lists
+        return members[start[i] : start[i + 1]]
+
+    def log_score(self, states: ArrayLike) -> Any:
+        """The log-probability of states, up to a constant, from conditionals alone.
+
+        Where the functions are the conditionals of one distribution, the ratio of two states'
+        probabilities is a product of ratios of conditionals, along a path that changes one
+        variable after another. It starts where every variable that is not known is 0, whose
+        log-score is 0.
+
+        Parameters
+        ----------
+        states : array_like of int, shape (N,) or (..., N)
+            One state or several.
+
+        Returns
+        -------
+        float or ndarray of shape (...)
+            -inf for states that are impossible or contradict the evidence.
+
+        Raises
+        ------
+        ModelError
+            If a path to a state leads through impossible ones, so that nothing can be said.
+
+        Examples
+        --------
+        >>> def conditional(i, x, statistics, data, out):
+        ...     out[0], out[1] = 0.0, 0.5 + 1.5 * x[1 - i]
+        >>> hd.ConditionalModel([2, 2], conditional).log_score([[0, 1], [1, 1]])
+        array([0.5, 2.5])
+        """
+        x = check_states(self, states)
+        scores = path_scores(self, x.reshape(-1, self.n_variables))
+        return scores.reshape(x.shape[:-1]) if x.ndim > 1 else float(scores[0])
+
+    def is_possible(self, state: np.ndarray) -> bool:
+        """Whether every variable's conditional allows what it is in a state (N,)."""
+        return bool(possible_states(self, state[None])[0])
+
+    def given(self, evidence: Mapping[Any, int | str]) -> Self:
+        """The same model with more variables known.
+
+        Parameters
+        ----------
+        evidence : mapping
+            From variables (by index or by name) to states.
+
+        Returns
+        -------
+        ConditionalModel
+
+        Examples
+        --------
+        >>> def conditional(i, x, statistics, data, out):
+        ...     out[0], out[1] = 0.0, 0.5 + 1.5 * x[1 - i]
+        >>> hd.ConditionalModel([2, 2], conditional).given({1: 0}).evidence
+        array([-1,  0])
+        """
+        model = object.__new__(type(self))
+        model.__dict__.update(self.__getstate__())
+        object.__setattr__(model, "evidence", locked(_evidence.merge(self, evidence), np.int64))
+        return model
+
+
+def _check_function(name: str, function: object) -> None:
+    """Raise unless it is one that takes as many arguments as it will get."""
+    expected = f"expected {name} as a function {name}{ARGUMENTS[name]}"
+    if not callable(function):
+        raise ModelError(f"{expected}, got {shown(function)}")
+    try:
+        signature = inspect.signature(getattr(function, "py_func", function))
+    except (TypeError, ValueError):  # written in C: nobody knows before it is called
+        return
+    try:
+        signature.bind(*range(ARGUMENTS[name].count(",") + 1))
+    except TypeError as error:
+        raise ModelError(f"{expected}, got one that takes {signature}") from error
+
+
+def _neighbour_lists(neighbours: Sequence[ArrayLike], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Lists of neighbours, sorted, one after another."""
+    if not isinstance(neighbours, (Sequence, np.ndarray)) or len(neighbours) != n:
+        raise ModelError(
+            f"expected neighbours as {n} lists, one for each variable, got {shown(neighbours)}"
+        )
+    lists = []
+    for i, given in enumerate(neighbours):
+        found = np.unique(whole_array(f"the neighbours of variable {i}", given))
+        wrong = (found < 0) | (found >= n) | (found == i)
+        if wrong.any():
+            raise ModelError(
+                f"expected other variables from 0 to {n - 1} as neighbours of variable {i}, got "
+                f"{found[wrong][0]}"
+            )
+        lists.append(found)
+    counts = np.array([len(found) for found in lists])
+    return locked(starts(counts), np.int64), locked(np.concatenate(lists), np.int64)

@@ -1,0 +1,120 @@
+"""Log-scores from conditionals alone: along paths that change one variable after another.
+
+    pi(y) / pi(x) = product over i of pi(y_i | y_1 .. y_(i-1), x_(i+1) ..) / pi(x_i | the same)
+
+All states of a batch go their paths side by side, as members of a herd.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from herded.errors import HerdedError, ModelError
+from herded.models.callbacks.function_calls import Members, raised
+from herded.models.evidence import called
+
+if TYPE_CHECKING:
+    from herded.models.callbacks.conditional_model import ConditionalModel
+
+BATCH = 256  # states at once
+LOOKED_AT = 2**22  # bytes of what they keep
+
+
+def path_scores(model: "ConditionalModel", states: np.ndarray) -> np.ndarray:
+    """The log-scores of states (S, N): 0 where every variable that is not known is 0."""
+    known = model.evidence >= 0
+    scores = np.full(len(states), -np.inf)
+    possible = np.flatnonzero((states[:, known] == model.evidence[known]).all(axis=1))
+    rows = max(1, min(BATCH, int(LOOKED_AT // (model.calls.bytes_of_member + 1))))
+    for first in range(0, len(possible), rows):
+        part = possible[first : first + rows]
+        start = np.broadcast_to(np.maximum(model.evidence, 0), states[part].shape)
+        found = differences(model, start, states[part])
+        lost = np.isnan(found)
+        if lost.any():
+            reachable = possible_states(model, states[part][lost])
+            if reachable.any():
+                raise ModelError(
+                    "expected a path to every state for its log-score, but the one from where all "
+                    "is 0 leads through impossible states, and conditionals alone say nothing "
+                    "beyond them: do without log-scores"
+                )
+            found[lost] = -np.inf
+        scores[part] = found
+    return scores
+
+
+def differences(model: "ConditionalModel", start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """log pi(end) - log pi(start) of states (S, N); NaN where a path leads through zeros."""
+    calls, x = model.calls, np.array(start, np.int64, order="C")
+    everyone, found = np.arange(len(x)), np.zeros(len(x))
+    try:
+        kept = calls.build(x)
+        walk = _Walk(model, x, kept)
+        for i in np.flatnonzero((start != end).any(axis=0)).tolist():
+            logits, old, new = walk.visit(i), x[:, i].copy(), end[:, i]
+            with np.errstate(invalid="ignore"):
+                gain = logits[everyone, new] - logits[everyone, old]
+            found += np.where(old == new, 0.0, np.where(np.isfinite(gain), gain, np.nan))
+            walk.move(i, old, new)
+    except HerdedError:
+        raise
+    except Exception as error:
+        raise raised(error, "the model's functions") from error
+    return found
+
+
+def possible_states(model: "ConditionalModel", states: np.ndarray) -> np.ndarray:
+    """Which of some states (S, N) every variable's conditional allows."""
+    x, everyone = np.array(states, np.int64, order="C"), np.arange(len(states))
+    try:
+        walk = _Walk(model, x, model.calls.build(x))
+        allowed = np.ones(len(x), bool)
+        for i in np.flatnonzero(model.evidence < 0).tolist():
+            allowed &= walk.visit(i)[everyone, x[:, i]] > -np.inf
+    except HerdedError:
+        raise
+    except Exception as error:
+        raise raised(error, "the model's functions") from error
+    return allowed
+
+
+def mean_spread(model: "ConditionalModel") -> float:
+    """How far the log-probabilities of a variable are apart, on average at one state."""
+    x = np.maximum(model.evidence, 0)[None].copy()
+    walk, found = _Walk(model, x, model.calls.build(x)), []
+    for i in np.flatnonzero(model.evidence < 0).tolist():
+        logits = walk.visit(i)[0]
+        finite = logits[np.isfinite(logits)]
+        found.append(float(np.ptp(finite)) if len(finite) else 0.0)
+    return float(np.mean(found)) if found else 0.0
+
+
+class _Walk:
+    """States that are changed one variable after another, with what they keep."""
+
+    def __init__(
+        self, model: "ConditionalModel", x: np.ndarray, kept: tuple[np.ndarray, ...]
+    ) -> None:
+        self.model, self.calls, self.members = model, model.calls.best, Members(model, x, kept)
+        self.place = self.members.place(self.calls)
+
+    def visit(self, i: int) -> np.ndarray:
+        """The conditionals (S, K_i) of variable i, as logarithms."""
+        states, out = int(self.model.cardinalities[i]), self.members.out
+        out[:] = np.nan
+        self.calls.visit(i, self.place)
+        logits: np.ndarray = out[:, :states]
+        if np.isnan(logits).any() or np.isposinf(logits).any():
+            raise ModelError(
+                "expected finite or -inf log-probabilities from conditional, got "
+                f"{logits[~(logits < np.inf)][0]} for variable {called(self.model, i)}"
+            )
+        return logits
+
+    def move(self, i: int, old: np.ndarray, new: np.ndarray) -> None:
+        """Set variable i of all states."""
+        self.members.x[:, i] = new
+        self.members.old[:] = old
+        if self.calls.follow is not None and (old != new).any():
+            self.calls.follow(i, self.place)

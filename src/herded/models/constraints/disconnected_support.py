@@ -1,0 +1,236 @@
+"""Classes of states that moves cannot pass between, under hard zeros.
+
+Let S be some variables that hard factors tie, and look at the states x_S that the hard factors
+within S allow. A move changes one variable, so x_S stays as it is or moves along one axis; or it
+changes a block of variables, and x_S moves along the axes of those of them that are in S. Where
+the graph of such moves falls apart into classes, no chain leaves the class that its x_S is in,
+though every single state of every variable may occur in each of them. What other factors forbid
+can only split further.
+
+Where S is a whole component, nothing else forbids its states, so all of its classes are possible:
+the components with few joint states are searched exactly. In a larger one clusters of factors are
+looked at; that another class of a cluster is possible is then proved by a state that is in it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.errors import HerdedError
+from herded.models.constraints.start_states import FEW_TRIES, possible_states, start_state
+from herded.models.factor_graph import FactorGraph
+from herded.models.structure_queries import count_joint_states
+from herded.system.last_value_cache import keeps_last
+from herded.system.numerics.counter_rng import stream_key
+
+MOST_STATES = 2**16  # joint states of a component that is searched exactly,
+CLUSTER = 2**12  # and of a cluster in one that has more
+MOST_CLUSTERS = 64
+IN_ALL = 2**20  # joint states that are looked at
+SEARCHES = 8  # for states of other classes
+
+
+class Hard(NamedTuple):
+    """A hard factor as far as it is open: its undecided variables, and what it allows of them."""
+
+    variables: tuple[int, ...]
+    possible: np.ndarray  # one axis per variable, over the states that are left
+
+
+class Split(NamedTuple):
+    """Variables whose possible states fall apart, and one state in each of two classes."""
+
+    variables: np.ndarray
+    here: np.ndarray  # the states of `variables` that a chain has, and
+    there: np.ndarray  # those that it cannot come to
+
+
+class Parted(NamedTuple):
+    """Variables whose states, as far as the factors within them tell, fall apart."""
+
+    variables: np.ndarray
+    classes: np.ndarray  # of every joint state, one axis per variable; -1 where it is impossible
+    whole: bool  # whether no other hard factor has one of them
+
+
+def find_split(
+    graph: FactorGraph, states: np.ndarray, blocks: Sequence[np.ndarray] | None = None
+) -> Split | None:
+    """The first split that confines chains at the possible `states` (C, N), or None.
+
+    Moves are of one variable, or of `blocks`. No chain leaves its class, so all of them are
+    confined. `graph` is a factor graph with hard zeros.
+    """
+    left, searches = possible_states(graph), SEARCHES
+    for variables, classes, whole in _parted(graph) if blocks is None else _fall(graph, blocks):
+        found = np.unique(classes[classes >= 0])
+        rank = np.cumsum(left[variables], axis=1) - 1  # of a state among those that are left
+        places = rank[np.arange(len(variables)), states[:, variables]]
+        of_chain = classes[tuple(places.T)]
+        if whole or len(np.unique(of_chain)) > 1:
+            there = next(c for c in found if c != of_chain[0])
+            other = _states_of(classes, there, variables, left)[0]
+            return Split(variables, states[0, variables], other)
+        for c in found[found != of_chain[0]]:
+            for other in _states_of(classes, c, variables, left):
+                if searches and _is_possible(graph, variables, other):
+                    return Split(variables, states[0, variables], other)
+                searches = max(0, searches - 1)
+    return None
+
+
+@keeps_last
+def _parted(graph: FactorGraph) -> list[Parted]:
+    """The clusters of hard factors that fall apart under moves of one variable."""
+    return _fall(graph, None)
+
+
+def _fall(graph: FactorGraph, blocks: Sequence[np.ndarray] | None) -> list[Parted]:
+    """The clusters that fall apart, as far as they are looked at."""
+    left, found, looked_at, inside = possible_states(graph), [], 0, None
+    if blocks is not None:
+        inside = np.zeros((len(blocks), graph.n_variables), np.bool_)
+        for b, block in enumerate(blocks):
+            inside[b, block] = True
+    for factors, whole in _clusters(list(_open_factors(graph, left)), left.sum(axis=1)):
+        variables = np.unique(np.concatenate([f.variables for f in factors]))
+        sizes = left[variables].sum(axis=1)
+        looked_at += int(np.prod(sizes))
+        if looked_at > IN_ALL:
+            break
+        moves = _axes(variables, inside)
+        if any(len(axes) == len(variables) for axes in moves):
+            continue  # a block has all of them, and joins whatever it finds
+        classes = _classes(factors, variables, sizes, moves)
+        if len(np.unique(classes[classes >= 0])) > 1:
+            found.append(Parted(variables, classes, whole))
+    return found
+
+
+def _open_factors(graph: FactorGraph, left: np.ndarray) -> Iterator[Hard]:
+    """What the hard factors still forbid, given what is left of each variable."""
+    is_hard = np.logical_or.reduceat(np.isneginf(graph.log_tables), graph.table_start[:-1])
+    for f in np.flatnonzero(is_hard).tolist():
+        scope, table = graph.factor(f)
+        states = [np.flatnonzero(left[i]) for i in scope]
+        possible = np.isfinite(table[np.ix_(*states)])
+        undecided = [a for a, k in enumerate(states) if len(k) > 1]
+        if len(undecided) > 1 and not possible.all():
+            shape = [len(states[a]) for a in undecided]
+            yield Hard(tuple(int(scope[a]) for a in undecided), possible.reshape(shape))
+
+
+def _clusters(hard: list[Hard], sizes: np.ndarray) -> Iterator[tuple[list[Hard], bool]]:
+    """Components of few joint states, then clusters of the others; whether each is a whole one."""
+    components = _components(hard)
+    large = []
+    for factors in components:
+        variables = sorted({i for f in factors for i in f.variables})
+        if count_joint_states(sizes[variables], MOST_STATES) is not None:
+            yield factors, True
+        else:
+            large.append(factors)
+    for factors in large:
+        for first in factors[:: -(-len(factors) // MOST_CLUSTERS)]:
+            yield _grown(first, factors, sizes), False
+
+
+def _components(hard: list[Hard]) -> list[list[Hard]]:
+    """Factors that share variables, directly or through others."""
+    root: dict[int, int] = {}
+
+    def find(i: int) -> int:
+        while root.setdefault(i, i) != i:
+            root[i] = root[root[i]]
+            i = root[i]
+        return i
+
+    for f in hard:
+        for j in f.variables[1:]:
+            root[find(f.variables[0])] = find(j)
+    parts: dict[int, list[Hard]] = {}
+    for f in hard:
+        parts.setdefault(find(f.variables[0]), []).append(f)
+    return list(parts.values())
+
+
+def _grown(first: Hard, factors: list[Hard], sizes: np.ndarray) -> list[Hard]:
+    """Factors around `first`, those that share most variables before others."""
+    cluster, inside = [first], set(first.variables)
+    states = int(np.prod(sizes[list(inside)]))
+    waiting = [f for f in factors if f is not first and inside & set(f.variables)]
+    waiting.sort(key=lambda f: len(set(f.variables) - inside))
+    for f in waiting:
+        new = [i for i in f.variables if i not in inside]
+        more = int(np.prod(sizes[new]))
+        if states * more <= CLUSTER:
+            cluster.append(f)
+            inside.update(new)
+            states *= more
+    within = [f for f in factors if inside.issuperset(f.variables)]
+    return within if len(cluster) > 1 else cluster
+
+
+def _axes(variables: np.ndarray, inside: np.ndarray | None) -> list[tuple[int, ...]]:
+    """The axes that each move may change at once, if it changes any; `inside` (blocks, N) says
+    which variables a block has."""
+    if inside is None:
+        return [(axis,) for axis in range(len(variables))]
+    kinds = np.unique(inside[:, variables], axis=0)
+    found = (tuple(np.flatnonzero(kind).tolist()) for kind in kinds)
+    return [axes for axes in found if axes]
+
+
+def _classes(
+    factors: list[Hard],
+    variables: np.ndarray,
+    sizes: np.ndarray,
+    moves: Sequence[tuple[int, ...]],
+) -> np.ndarray:
+    """The class of every joint state, one axis per variable; -1 where it is impossible.
+
+    A move changes some axes at once. A class is named by one of its states. Names spread along
+    axes, to the lowest; states whose name is no longer its own follow it, so that few rounds are
+    enough.
+    """
+    place = {int(i): a for a, i in enumerate(variables)}
+    possible = np.ones(sizes, np.bool_)
+    for f in factors:
+        order = np.argsort([place[i] for i in f.variables])
+        shape = np.ones(len(variables), np.int64)
+        shape[[place[i] for i in f.variables]] = f.possible.shape
+        possible &= f.possible.transpose(order).reshape(shape)
+    nobody = possible.size
+    name = np.where(possible, np.arange(nobody).reshape(possible.shape), nobody)
+    where = np.flatnonzero(possible)
+    while True:
+        before = name.ravel()[where].copy()
+        for axes in moves:
+            np.copyto(name, name.min(axis=axes, keepdims=True), where=possible)
+        flat = name.reshape(-1)
+        np.minimum.at(flat, before, flat[where])  # who named a class goes where its members go
+        flat[where] = flat[flat[where]]
+        if np.array_equal(flat[where], before):
+            break
+    return np.where(possible, name, -1)
+
+
+def _states_of(
+    classes: np.ndarray, c: int, variables: np.ndarray, left: np.ndarray
+) -> list[np.ndarray]:
+    """A few states of a class, first, middle and last, as states of the variables."""
+    places = np.argwhere(classes == c)
+    chosen = places[np.unique([0, len(places) // 2, len(places) - 1])]
+    remaining = [np.flatnonzero(left[i]) for i in variables]
+    return [np.array([remaining[a][p] for a, p in enumerate(place)]) for place in chosen]
+
+
+def _is_possible(graph: FactorGraph, variables: np.ndarray, states: np.ndarray) -> bool:
+    """Whether a short search finds a state of the model that has these."""
+    known = dict(zip(variables.tolist(), states.tolist(), strict=True))
+    try:
+        start_state(graph.given(known), stream_key(0), tries=FEW_TRIES)
+    except HerdedError:  # impossible, or not found: nothing is proved
+        return False
+    return True

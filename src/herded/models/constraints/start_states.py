@@ -1,0 +1,247 @@
+"""Step 1 of Algorithm 1 of Bornn et al. (2013), "Initialize X(0) in the support of pi".
+
+Where no entry is -inf, every state is in the support and a random state is a start. With hard zeros
+a start solves a constraint satisfaction problem, by the search in
+`herded.models.constraints.constraint_search`. The problem is NP-hard, so the number of dead ends is
+limited. A search that ends before that limit without a state has proved that there is none.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from herded.errors import InfeasibleError, ModelError
+from herded.models.constraints.constraint_search import (
+    FOUND,
+    GAVE_UP,
+    compile_hard,
+    propagate_all,
+    search_all,
+    whole_domains,
+)
+from herded.models.evidence import called
+from herded.models.factor_graph import FactorGraph, as_graph, has_factors
+from herded.models.protocol import Model
+from herded.models.validation import check_states
+from herded.system.compilation.jit import affordable
+from herded.system.last_value_cache import keeps_last
+from herded.system.numerics.counter_rng import draws
+
+if TYPE_CHECKING:
+    from herded.models.lattice import Lattice
+
+SEARCHES = 8  # most searches for one start that differs from the earlier ones
+FEW_TRIES = 1000  # dead ends allowed in each of them
+FEW = 64  # draws that are remembered: small runs take less time than they
+SEARCHED = 16  # starts of a herd whose states must be searched for
+
+
+def start_state(model: Model, key: np.uint64, *, tries: int = 100_000) -> np.ndarray:
+    """A state (N,) of positive probability that agrees with the evidence.
+
+    The key of a random stream decides which. A search gives up after `tries` dead ends.
+    """
+    if model.has_hard_zeros and not has_factors(model):
+        raise InfeasibleError(
+            "expected start= (a state of your own) for a model with hard zeros that is not made of "
+            "factors, among which a start could be searched for"
+        )
+    if model.has_hard_zeros and not model.zeros_tie_variables:
+        return _possible_pixels(cast("Lattice", model), np.uint64(key))
+    if not model.has_hard_zeros:
+        return uniform_state(np.uint64(key), model.cardinalities, model.evidence)
+    outcome, x = _search(as_graph(model), model.evidence, key, tries)
+    if outcome == GAVE_UP:
+        raise InfeasibleError(
+            f"expected a state of positive probability, but none was found within {tries} tries: "
+            "pass start= (a state of your own)"
+        )
+    if outcome != FOUND:
+        raise _impossible(model, outcome)
+    return x
+
+
+def _search(
+    graph: FactorGraph, evidence: np.ndarray, key: np.uint64, tries: int
+) -> tuple[int, np.ndarray]:
+    """How a search for a state that agrees with `evidence` ends, and the state if it is FOUND."""
+    x = uniform_state(np.uint64(key), graph.cardinalities, evidence)
+    hard = compile_hard(graph)
+    domains = whole_domains(graph, hard, evidence)
+    outcome = int(search_all(hard, domains, np.uint64(key), tries))
+    decided = domains.size == 1
+    x[decided] = domains.states[hard.state_start[:-1][decided]]
+    return outcome, x
+
+
+def is_impossible(graph: FactorGraph, evidence: np.ndarray) -> bool:
+    """Whether hard zeros are proved to leave no state that agrees with `evidence` (N,)."""
+    outcome, _ = _search(graph, evidence, np.uint64(0), FEW_TRIES)
+    return outcome not in (FOUND, GAVE_UP)
+
+
+def dispersed_starts(model: Model, keys: Sequence[np.uint64]) -> list[np.ndarray]:
+    """A start for each key, far from each other.
+
+    The first and all from the fourth on are random. The second has every variable in its first
+    state, the third in its last: these are opposite modes of every model whose variables attract
+    each other, where random starts might all fall to one side. States of variables in hard factors
+    are searched for instead, so that each start has some state that no earlier one has.
+    """
+    hard = model.has_hard_zeros
+    if hard and not model.zeros_tie_variables:
+        return [start_state(model, key) for key in keys]
+    starts: list[np.ndarray] = []
+    for key in keys:
+        starts.append(
+            _elsewhere(model, starts, key) if hard and starts else start_state(model, key)
+        )
+    if len(starts) == 1:
+        return starts
+    loose = model.evidence < 0
+    if hard:
+        loose &= np.diff(compile_hard(as_graph(model)).entry_start) == 0
+    extremes = (np.zeros_like(model.cardinalities), model.cardinalities - 1)
+    for chain, x in zip(range(1, len(keys)), extremes, strict=False):
+        starts[chain] = np.where(loose, x, starts[chain])
+    return starts
+
+
+def member_starts(model: Model, members: int, key: np.uint64) -> np.ndarray:
+    """Random starts (members, N) for a herd.
+
+    Where hard zeros tie variables each start takes a search: some are searched for, and members
+    share them.
+    """
+    if not model.has_hard_zeros:
+        return _uniform_members(model, members, key)
+    few = members if not model.zeros_tie_variables else min(members, SEARCHED)
+    found = np.stack(dispersed_starts(model, draws(key, few).tolist()))
+    return found[np.arange(members) % few]
+
+
+def _uniform_members(model: Model, members: int, key: np.uint64) -> np.ndarray:
+    """Uniform states; two states of 64 members are the bits of one draw."""
+    n, known = model.n_variables, model.evidence >= 0
+    is_narrow = model.cardinalities.max() <= 256
+    if model.cardinalities[~known].max(initial=1) <= 2:
+        words = -(-members // 64)
+        bits = draws(key, n * words).reshape(n, words).view(np.uint8)
+        free = (model.cardinalities > 1).astype(np.uint8)
+        states = np.unpackbits(bits, axis=1, count=members, bitorder="little").T * free
+    else:
+        bits = draws(key, members * n).reshape(members, n)
+        states = bits % model.cardinalities.astype(np.uint64)
+        states = states.astype(np.uint16 if is_narrow else np.int64)
+    states = states if is_narrow else states.astype(np.int64, copy=False)
+    states[:, known] = model.evidence[known]
+    return states
+
+
+def _elsewhere(model: Model, starts: list[np.ndarray], key: np.uint64) -> np.ndarray:
+    """A start with some state that no earlier one has, where a short search finds one."""
+    everyone = np.arange(model.n_variables)
+    new = possible_states(model) & (model.evidence < 0)[:, None]
+    for x in starts:
+        new[everyone, x] = False
+    cases = np.argwhere(new)
+    order = np.argsort(draws(key, len(cases)))
+    for i, k in cases[order[:SEARCHES]].tolist():
+        evidence = model.evidence.copy()
+        evidence[i] = k
+        outcome, x = _search(as_graph(model), evidence, key, FEW_TRIES)
+        if outcome == FOUND:
+            return x
+    return start_state(model, key)
+
+
+def check_support(model: Model) -> None:
+    """Raise where a short search proves that no state is possible."""
+    if model.has_hard_zeros and model.zeros_tie_variables and has_factors(model):
+        outcome, _ = _search(as_graph(model), model.evidence, np.uint64(0), FEW_TRIES)
+        if outcome not in (FOUND, GAVE_UP):
+            raise _impossible(model, outcome)
+
+
+def _impossible(model: Model, variable: int) -> InfeasibleError:
+    return InfeasibleError(
+        "expected a state of positive probability, but no state of variable "
+        f"{called(model, variable)} fits its factors: correct the evidence or the zeros"
+    )
+
+
+@keeps_last
+def possible_states(model: Model) -> np.ndarray:
+    """The states (N, K) that arc consistency leaves; those it drops occur in no possible state."""
+    width = int(model.cardinalities.max())
+    left = np.arange(width) < model.cardinalities[:, None]
+    clamped = model.evidence >= 0
+    left[clamped] = np.arange(width) == model.evidence[clamped][:, None]
+    if not model.has_hard_zeros:
+        return left
+    graph = as_graph(model)
+    hard = compile_hard(graph)
+    domains = whole_domains(graph, hard, graph.evidence)
+    entries = len(graph.log_tables)  # each is looked at some four times
+    if affordable(propagate_all, 4 * entries)(hard, domains) != FOUND:
+        return np.zeros_like(left)
+    for i in np.flatnonzero(domains.size < model.cardinalities):
+        first = hard.state_start[i]
+        left[i] = False
+        left[i, domains.states[first : first + domains.size[i]]] = True
+    return left
+
+
+def check_start(model: Model, state: ArrayLike) -> np.ndarray:
+    """A start of the user's own as a state (N,), or an error that says what is wrong with it."""
+    x = np.array(check_states(model, state))
+    if x.ndim != 1:
+        raise ModelError(f"expected one state as a start, got an array of shape {np.shape(state)}")
+    wrong = (model.evidence >= 0) & (model.evidence != x)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ModelError(
+            f"expected a start that agrees with the evidence, but variable {called(model, i)} is "
+            f"{x[i]} in the start and {model.evidence[i]} in the evidence: correct one of them"
+        )
+    is_possible = getattr(model, "is_possible", None)  # of models that may have no log-score
+    if is_possible(x) if is_possible else model.log_score(x) > -np.inf:
+        return x
+    if not has_factors(model):
+        raise ModelError(
+            "expected a start of positive probability, got one whose log-score is -inf: correct "
+            "the start"
+        )
+    graph = as_graph(model)
+    for factors, variables, strides in graph.by_arity():
+        entries = graph.table_start[factors] + (x[variables] * strides).sum(axis=1)
+        for scope in variables[np.isneginf(graph.log_tables[entries])]:
+            values = ", ".join(f"{called(model, i)} = {x[i]}" for i in scope)
+            raise ModelError(
+                f"expected a start of positive probability, but a factor forbids {values}: "
+                "correct the start, or leave it out to have one found"
+            )
+    return x  # possible, though so improbable that the sum of its logarithms overflows
+
+
+_few_draws = lru_cache(maxsize=1024)(draws)  # nobody writes to them
+
+
+def uniform_state(key: np.uint64, cardinalities: np.ndarray, evidence: np.ndarray) -> np.ndarray:
+    """Every free variable uniform over its states, by the draw that has its number."""
+    bits = _few_draws(key, len(evidence)) if len(evidence) <= FEW else draws(key, len(evidence))
+    x = (bits % cardinalities.astype(np.uint64)).astype(np.int64)
+    np.copyto(x, evidence, where=evidence >= 0)
+    return x
+
+
+def _possible_pixels(model: "Lattice", key: np.uint64) -> np.ndarray:
+    """A uniform state of a lattice, over the states that its unaries allow."""
+    bits = draws(key, model.n_variables)
+    pixel, state = np.nonzero(~np.isneginf(model.log_unary.reshape(model.n_variables, -1)))
+    count = np.bincount(pixel)
+    x = state[np.cumsum(count) - count + (bits % count.astype(np.uint64)).astype(np.int64)]
+    return np.where(model.evidence >= 0, model.evidence, x)

@@ -1,0 +1,195 @@
+"""Ising and Potts models on grids of any dimension, from arrays of fields or log-potentials."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from herded.errors import ModelError
+from herded.models.lattice import ISING, POTTS, Lattice
+from herded.models.lattice_axes import check_couplings, check_joined, grid_array
+from herded.models.validation import check_magnitude, locked, number
+
+MOST_AXES = 6  # whole numbers in a tuple that may be meant as a shape; more are fields
+
+
+def ising_grid(
+    field: ArrayLike, coupling: ArrayLike = 1.0, *, periodic: bool | Sequence[bool] = False
+) -> Lattice:
+    """An Ising model on a grid: pi(s) proportional to exp(sum_i h_i s_i + sum_(i~j) J_ij s_i s_j).
+
+    The spins s = -1 and +1 are states 0 and 1. Each pair of neighbours counts once.
+
+    Parameters
+    ----------
+    field : array_like of any shape
+        h: (N,) on a chain, (H, W) on a picture, (D, H, W) on a volume, and so on.
+    coupling : float, or tuple of float or array_like
+        J: one number, or one for each axis, or an array for each axis with a coupling for every
+        pair of neighbours along it. The last axis comes first: (right, down) of shapes (H, W-1)
+        and (H-1, W), or (H, W) where the axis is periodic.
+    periodic : bool or tuple of bool
+        Whether borders are joined, all or each axis, in the order of couplings; then at least 3
+        pixels along that axis are needed.
+
+    Returns
+    -------
+    Lattice
+
+    Raises
+    ------
+    ModelError
+        If a shape is wrong, or a number is not finite; also for a tuple such as (128, 128), which
+        reads like a shape.
+
+    Examples
+    --------
+    >>> model = hd.ising_grid([[1.0, 0.0, 0.0]], coupling=0.5)
+    >>> hd.infer(model, hd.Exact()).marginals[..., 1].round(3)
+    array([[0.881, 0.676, 0.581]])
+
+    With a coupling for each pair:
+
+    >>> right, down = np.full((2, 1), 0.3), np.full((1, 2), -0.3)
+    >>> model = hd.ising_grid(np.zeros((2, 2)), (right, down))
+
+    Three dimensions, of which the first is open, and has couplings of its own:
+
+    >>> sides = (True, True, False)
+    >>> layers = hd.ising_grid(np.zeros((10, 24, 24)), (0.2, 0.2, 0.1), periodic=sides)
+    >>> [along.shape for along in layers.couplings]
+    [(10, 24, 24), (10, 24, 24), (9, 24, 24)]
+    """
+    _check_is_no_shape(field)
+    h = grid_array("field", field, 1)
+    _check_all("finite numbers in field", h, np.isfinite(h))
+    return _lattice(np.stack([-h, h], axis=-1), coupling, ISING, periodic)
+
+
+def potts_grid(
+    log_unary: ArrayLike, coupling: ArrayLike = 1.0, *, periodic: bool | Sequence[bool] = False
+) -> Lattice:
+    """A Potts model on a grid: exp(sum_i log_unary_i[x_i] + sum_(i~j) J_ij [x_i = x_j]).
+
+    Parameters
+    ----------
+    log_unary : array_like of shape (*shape, K)
+        Log-potentials of each variable alone, (H, W, K) on a picture; -inf forbids a state.
+    coupling, periodic
+        As in `ising_grid`. A coupling J of two states is an Ising coupling of J / 2.
+
+    Returns
+    -------
+    Lattice
+
+    Raises
+    ------
+    ModelError
+        If a shape is wrong, a number is NaN or +inf, or all states of a pixel are forbidden.
+
+    Examples
+    --------
+    >>> log_unary = np.zeros((1, 3, 3))
+    >>> log_unary[0, 0] = [2.0, 0.0, 0.0]
+    >>> hd.infer(hd.potts_grid(log_unary, 1.0), hd.Exact()).marginals[0].round(2)
+    array([[0.79, 0.11, 0.11],
+           [0.5 , 0.25, 0.25],
+           [0.39, 0.3 , 0.3 ]])
+    """
+    table = grid_array("log_unary", log_unary, 2)
+    possible = ~np.isnan(table) & ~np.isposinf(table)
+    _check_all("finite or -inf log-potentials in log_unary", table, possible)
+    return _lattice(table, coupling, POTTS, periodic)
+
+
+def denoising_model(noisy: ArrayLike, sigma: float, coupling: ArrayLike = 1.0) -> Lattice:
+    """The posterior of a picture of levels -1 and +1 seen through Gaussian noise.
+
+    Section 4.2 of the paper: p(x | y) is proportional to
+    exp(J sum_(i~j) x_i x_j - sum_i (y_i - x_i)^2 / (2 sigma^2)), an Ising model whose field is
+    y / sigma^2.
+
+    Parameters
+    ----------
+    noisy : array_like of any shape
+        The noisy picture y, (H, W), or a volume.
+    sigma : float
+        The standard deviation of the noise.
+    coupling : float, or tuple of float or array_like
+        As in `ising_grid`.
+
+    Returns
+    -------
+    Lattice
+
+    Raises
+    ------
+    ModelError
+        If a pixel is not finite, or sigma is not above 0.
+
+    See Also
+    --------
+    herded.vision.denoise : estimates levels and noise, and gives the clean picture.
+
+    Examples
+    --------
+    The pixel in the middle looks dark, its neighbours bright:
+
+    >>> noisy = np.array([[0.9, 1.2, 0.8], [1.1, -0.3, 1.0], [0.7, 1.3, 0.9]])
+    >>> model = hd.denoising_model(noisy, sigma=1.0, coupling=0.5)
+    >>> hd.infer(model, hd.Exact()).marginals[1, 1].round(2)
+    array([0.04, 0.96])
+    """
+    y = grid_array("the noisy picture", noisy, 1)
+    _check_all("finite pixels in the noisy picture", y, np.isfinite(y))
+    spread = number("sigma", sigma)
+    variance = spread * spread
+    if not (np.isfinite(variance) and sigma > 0 and variance > 0):
+        raise ModelError(f"expected a noise level sigma above 0, got {sigma}")
+    with np.errstate(over="ignore"):
+        field = y / variance
+    _check_all("finite fields, which are the noisy pixels over sigma^2", field, np.isfinite(field))
+    return ising_grid(field, coupling)
+
+
+def _check_is_no_shape(field: ArrayLike) -> None:
+    """Refuse what would be a chain of a few strong fields, but hardly is meant as one."""
+    if (
+        isinstance(field, tuple)
+        and 1 < len(field) <= MOST_AXES
+        and all(type(n) is int and n > 1 for n in field)
+    ):
+        raise ModelError(
+            f"expected an array of fields, got {field}, which reads like a shape: write "
+            f"np.zeros({field}) for a grid of that shape without a field, or {list(field)} for a "
+            f"chain with these {len(field)} fields"
+        )
+
+
+def _check_all(expected: str, values: np.ndarray, good: np.ndarray) -> None:
+    if not good.all():
+        at = tuple(map(int, np.argwhere(~good)[0]))
+        raise ModelError(f"expected {expected}, got {values[at]} at {at}")
+
+
+def _lattice(
+    log_unary: np.ndarray, coupling: ArrayLike, unlike: float, periodic: bool | Sequence[bool]
+) -> Lattice:
+    shape = log_unary.shape[:-1]
+    joined = check_joined(periodic, shape)
+    stuck = np.isneginf(log_unary).all(axis=-1)
+    if stuck.any():
+        at = tuple(map(int, np.argwhere(stuck)[0]))
+        raise ModelError(
+            f"expected a possible state for every pixel, but all states of {at} are -inf: "
+            "the support is empty"
+        )
+    couplings = check_couplings(coupling, shape, joined)
+    check_magnitude(log_unary, *couplings)
+    return Lattice(
+        log_unary=locked(log_unary, np.float64),
+        couplings=tuple(locked(along, np.float64) for along in couplings),
+        unlike=unlike,
+        joined=joined,
+        clamped=locked(np.full(shape, -1), np.int64),
+    )

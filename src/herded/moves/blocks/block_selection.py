@@ -1,0 +1,165 @@
+"""Which variables move together: blocks whose joint conditional takes small tables to compute.
+
+A block is what is left when some variables are cut out of the graph, that is, conditioned on.
+Variables are eliminated one after another, the smallest cluster first; where even that has too many
+entries, a variable is cut: the one that was cut least often so far, of these one with most
+neighbours. So several blocks, chosen one after another, are cut in different places, and what stays
+as it is in one moves in another.
+
+Hard zeros. Variables of which each decides the other (equal, or opposite) are all in a block or all
+cut: beside one that is cut the others could not move. And where a hard factor was cut in every
+block, further blocks keep the variables of such factors together, as far as they can be.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.layouts.factor_arrays import compile_factors
+from herded.models.factor_graph import FactorGraph
+from herded.moves.blocks.block_builder import FINE, choose_one
+from herded.system.numerics.counter_rng import stream_key
+
+SLACK = 64  # what their rounding may add up to
+STREAM = 8  # purpose of the stream that breaks ties
+
+
+class Choice(NamedTuple):
+    """Blocks, each in its order of elimination."""
+
+    blocks: list[np.ndarray]
+    entries: float  # of all tables of the block that has most
+
+
+def choose_blocks(graph: FactorGraph, entries: int, count: int) -> Choice:
+    """Blocks whose tables have at most `entries` entries.
+
+    As many as `count`, or one where nothing need be cut, or more where variables or hard factors
+    would be left out. A variable of more states than `entries` is a table of its own.
+    """
+    movable = (graph.evidence < 0) & (graph.cardinalities > 1)
+    widest = int(graph.cardinalities[movable].max(initial=1))
+    chooser = Chooser(graph, movable, max(entries, widest))
+    blocks: list[np.ndarray] = []
+    for _ in range(count):
+        block = chooser.next()
+        if len(block) == movable.sum():  # all of it: no need of others
+            return Choice([block] if len(block) else [], chooser.most)
+        blocks += [block] if len(block) else []
+    left = movable.copy()
+    for block in blocks:
+        left[block] = False
+    while left.any():
+        blocks.append(chooser.next(left))
+        left[blocks[-1]] = False
+    ties = _hard_scopes(graph, movable, chooser.entries) if graph.has_hard_zeros else []
+    for _ in range(count):
+        ties = _torn(ties, blocks, len(movable))
+        if not ties:
+            break
+        held = np.zeros(len(movable), np.int64)
+        held[np.concatenate(ties)] = 1
+        held[ties[0]] = 2  # these at least are kept together
+        blocks.append(chooser.next(held))
+    return Choice(blocks, chooser.most)
+
+
+def order_within(graph: FactorGraph, block: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """The order in which a given block is eliminated, and the entries of its largest table and of
+    all of them."""
+    inside = np.zeros(graph.n_variables, np.bool_)
+    inside[block] = True
+    chooser = Chooser(graph, inside, np.inf)
+    return chooser.next(inside), chooser.largest, chooser.most
+
+
+class Chooser:
+    """Chooses blocks, each of which remembers what the earlier ones have cut."""
+
+    def __init__(self, graph: FactorGraph, movable: np.ndarray, entries: float) -> None:
+        factors = compile_factors(graph)
+        self.entries, self.movable, self.largest, self.most = entries, movable, 0.0, 0.0
+        self.near = factors.neighbour_start, factors.neighbour
+        self.logs = np.round(FINE * np.log2(graph.cardinalities)).astype(np.int64)
+        self.limit = 2**62 if entries == np.inf else int(FINE * np.log2(entries)) + SLACK
+        self.cuts = np.zeros(graph.n_variables, np.int64)
+        self.classes = _classes(graph, movable)
+        self.number = 0
+
+    def next(self, held: np.ndarray | None = None) -> np.ndarray:
+        """One more block; what is `held` (1 or 2) is cut after all else."""
+        held = np.zeros(len(self.movable), np.int64) if held is None else held.astype(np.int64)
+        order = np.empty(int(self.movable.sum()), np.int64)
+        length, largest, total = choose_one(
+            *self.near,
+            self.logs,
+            self.movable,
+            self.limit,
+            self.cuts,
+            held,
+            stream_key(self.number, STREAM),
+            order,
+        )
+        order = order[:length]
+        self.number += 1
+        self.largest, self.most = float(np.exp2(largest / FINE)), max(self.most, total)
+        if not held.any():
+            torn = np.zeros(len(self.movable), np.bool_)  # classes of which some were cut
+            torn[self.classes[self._without(order)]] = True
+            order = order[~torn[self.classes[order]]]
+        self.cuts += self._without(order)
+        return order
+
+    def _without(self, order: np.ndarray) -> np.ndarray:
+        """(N,) whether a variable moves, but not in this block."""
+        left = self.movable.copy()
+        left[order] = False
+        return left
+
+
+def _torn(scopes: list[np.ndarray], blocks: list[np.ndarray], variables: int) -> list[np.ndarray]:
+    """Those of the scopes that no block has whole."""
+    inside = np.zeros((len(blocks), variables), np.bool_)
+    for b, block in enumerate(blocks):
+        inside[b, block] = True
+    return [scope for scope in scopes if not inside[:, scope].all(axis=1).any()]
+
+
+def _hard_scopes(graph: FactorGraph, movable: np.ndarray, entries: float) -> list[np.ndarray]:
+    """The movable variables of each factor that ties some by hard zeros, if a table holds them."""
+    is_hard = np.logical_or.reduceat(np.isneginf(graph.log_tables), graph.table_start[:-1])
+    found: dict[bytes, np.ndarray] = {}
+    for f in np.flatnonzero(is_hard).tolist():
+        scope = graph.factor_variables[graph.factor_start[f] : graph.factor_start[f + 1]]
+        scope = np.sort(scope[movable[scope]])
+        if len(scope) > 1 and np.prod(graph.cardinalities[scope].astype(float)) <= entries:
+            found[scope.tobytes()] = scope
+    return list(found.values())
+
+
+def _classes(graph: FactorGraph, movable: np.ndarray) -> np.ndarray:
+    """(N,) the first variable of each one's class: those of which each decides the others."""
+    first = np.arange(graph.n_variables)
+    if not graph.has_hard_zeros:
+        return first
+
+    def find(i: int) -> int:
+        while first[i] != i:
+            first[i] = first[first[i]]
+            i = int(first[i])
+        return i
+
+    is_hard = np.logical_or.reduceat(np.isneginf(graph.log_tables), graph.table_start[:-1])
+    for f in np.flatnonzero(is_hard).tolist():
+        scope, table = graph.factor(f)
+        free = movable[scope]
+        if free.sum() != 2:
+            continue
+        known = np.maximum(graph.evidence[scope], 0)
+        possible = ~np.isneginf(
+            table[tuple(slice(None) if a else k for a, k in zip(free, known, strict=True))]
+        )
+        if (possible.sum(axis=0) <= 1).all() and (possible.sum(axis=1) <= 1).all():
+            i, j = sorted(find(int(v)) for v in scope[free])
+            first[j] = i
+    return np.array([find(i) for i in range(len(first))], np.int64)

@@ -1,0 +1,151 @@
+"""A ladder of temperatures on conditionals of one's own: pi^beta has beta times their logits."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from herded.draws.protocol import Draw, Step
+from herded.errors import MethodError
+from herded.layouts.base import Proposal
+from herded.layouts.callback.consistency_checks import function_warnings, pieces
+from herded.layouts.callback.kernel_calls import (
+    Caller,
+    keep,
+    neighbour_arrays,
+    order_of,
+)
+from herded.layouts.state import NOTHING, State
+from herded.layouts.visit_order import Scan, ScanArrays
+from herded.models.callbacks.conditional_model import ConditionalModel
+from herded.models.constraints.start_states import member_starts
+from herded.moves.tempering.callback_ladder_sweeps import function_ladder
+from herded.moves.tempering.ladder_layouts import SCANS, STARTS, SWAPS, LadderLayout, geometric
+from herded.moves.tempering.replica_exchange import ComponentArrays
+from herded.system import memory_limits
+from herded.system.memory_limits import Size
+from herded.system.numerics.counter_rng import stream_key
+
+NONE, NO_NUMBERS = np.zeros(0, np.int64), np.zeros(0)
+NO_FACTORS = ComponentArrays(NONE, NONE, NONE, NONE, NONE, NONE, NO_NUMBERS, NO_NUMBERS)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FunctionLadder(LadderLayout):
+    """Replicas as rows; whole states are exchanged, since nobody knows the factors."""
+
+    model: ConditionalModel
+    scan: ScanArrays
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return (self.first_betas,)
+
+    def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
+        n, key = self.n_stored, stream_key(draw.seed, chain, STARTS)
+        others = member_starts(self.model, self.rungs - 1, key)
+        states = np.array(np.concatenate([others, np.reshape(x, (1, n))]), np.int64, order="C")
+        scores = np.asarray(self.model.log_score(states))
+        if not np.isfinite(scores).all():
+            raise MethodError(
+                "expected a ConditionalModel without zeros for Tempered, which starts its rungs "
+                "at random states, got an impossible one: use Gibbs with start="
+            )
+        size = n * (1 if self.scalar else self.width)
+        gaps = self.rungs - 1
+        own = {
+            "betas": self.first_betas.copy(),
+            "tried": np.zeros(gaps),
+            "rejected": np.zeros(gaps),
+            "apart": np.zeros(gaps),
+            "tags": np.zeros(self.rungs, np.uint8),
+            "came": np.zeros(n, np.int64),
+            "is_frozen": np.zeros(1, np.int64),
+            "lane_at": np.arange(self.rungs),
+            "scores": scores,
+            **keep(self.model, states),
+        }
+        sums = np.zeros(size, np.int64) if tally else NOTHING
+        state = State(states.reshape(-1), own, sums, 0, chain, total)
+        self.note_states(state)
+        return state
+
+    def packed(self, state: State) -> np.ndarray:
+        rows = state.x.reshape(self.rungs, -1)[state.own["lane_at"]]
+        return np.ascontiguousarray(rows.T).astype(self.state_type).reshape(-1)
+
+    def replicas(self, state: State) -> np.ndarray:
+        rows: np.ndarray = state.x.reshape(self.rungs, -1)[state.own["lane_at"]]
+        return rows
+
+    def warnings(self, states: Sequence[State]) -> list[str]:
+        return super().warnings(states) + function_warnings(
+            self.model, self.replicas(states[0])[-1:]
+        )
+
+    def climb(self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None) -> None:
+        if not len(self.scan.order):
+            state.sweep += len(block)
+            return
+        x, call = state.x.reshape(self.rungs, -1), Caller(self.model, function_ladder)
+        swaps, scans = (stream_key(draw.seed, state.chain, purpose) for purpose in (SWAPS, SCANS))
+        keys = np.array([step.key for step in self.steps(draw, state)])
+        for first, last in pieces(self.model, x, state, len(block)):
+            call(
+                x,
+                state,
+                self.arrays_of(state),
+                state.own["lane_at"],
+                state.own["scores"],
+                keys,
+                self.model.cardinalities,
+                self.scan,
+                Step(state.sweep, swaps, scans, False, 0, 0),
+                np.zeros(0 if self.scalar else self.width, np.int32),
+                state.tally,
+                state.ones,
+                block[first:last],
+            )
+            state.sweep += last - first
+
+
+def propose_ladder(
+    model: ConditionalModel,
+    method: Any,
+    scan: Scan,
+    max_memory: Size | None,
+) -> Proposal:
+    """A ladder of `method` (`Tempered`), not built yet."""
+    if method.herd > 1 or method.method.moves is not None:
+        raise MethodError(
+            "expected Tempered(Gibbs()) for a ConditionalModel, one ladder to a chain, which moves "
+            f"one variable at a time, got {method.method!r:.200}: drop herd= and moves="
+        )
+    if method.hottest == 0:
+        raise MethodError(
+            "expected hottest= above 0 for a ConditionalModel, whose log-scores are known up to a "
+            "constant only, so that there is no log Z, got 0"
+        )
+    rungs, n, width = method.rungs, model.n_variables, int(model.cardinalities.max())
+    chain = rungs * (48.0 * n + 8.0 * width + 2 * model.calls.bytes_of_member)
+    order = order_of(model, "sequential" if scan == "auto" else scan, neighbour_arrays(model))
+    return Proposal(
+        kind=FunctionLadder.kind,
+        memory=chain,
+        chain_memory=chain,
+        grows=False,
+        least_block=1,
+        check=lambda: memory_limits.check(chain, max_memory, "the replicas of a ladder"),
+        make=lambda: FunctionLadder(
+            model=model,
+            memory=chain,
+            chain_memory=chain,
+            scalar=bool((model.cardinalities[model.evidence < 0] == 2).all()),
+            components_of=NO_FACTORS,
+            first_betas=geometric(rungs, method.hottest),
+            is_whole=True,
+            melts=False,
+            scan=order,
+        ),
+    )

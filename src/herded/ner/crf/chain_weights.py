@@ -1,0 +1,99 @@
+"""A trained chain: what a fitted CRF is, and all that its file holds.
+
+log P(y | x) = sum_i (scores[i, y_i] + transitions[y_(i-1), y_i]) - log Z(x)
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from herded.errors import CorpusError
+from herded.ner.crf.chain_kernels import score_sentences, sentence_marginals, viterbi
+from herded.ner.crf.encoded_batch import Batch
+from herded.ner.crf.features import compile_templates
+from herded.ner.text.labels import OUTSIDE, split
+from herded.ner.text.lexicon import Lexicon
+
+LARGEST = 127  # of a quantised weight
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Weights of hashed features, and transitions; the last row of those starts a sentence."""
+
+    labels: tuple[str, ...]
+    weights: np.ndarray  # (2^bits, K) float32, or int8 when quantised
+    transitions: np.ndarray  # (K + 1, K), -inf where forbidden
+    scale: float = 1.0  # of the weights
+    lexicon: Lexicon | None = None
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of names, without the labels' "B-" and "I-"."""
+        kinds = (split(label)[1] for label in self.labels if label != OUTSIDE)
+        return tuple(dict.fromkeys(kinds))
+
+    def scores(self, batch: Batch) -> np.ndarray:
+        """(N, K) the sum of a word's weights for each label."""
+        scores = np.empty((len(batch.types), len(self.labels)))
+        bits = len(self.weights).bit_length() - 1
+        words = (batch.types, batch.starts, batch.atoms, batch.places)
+        score_sentences(self.weights, self.scale, *words, *compile_templates(), bits, scores)
+        return scores
+
+    def best(self, scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
+        """(N,) the best labelling of each sentence."""
+        labels = np.empty(len(scores), np.int64)
+        viterbi(scores, self.transitions, starts, labels)
+        return labels
+
+    def marginals(self, scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
+        """(N, K) the probability of each label of each word."""
+        marginals = np.empty_like(scores)
+        sentence_marginals(scores, self.transitions, starts, marginals)
+        return marginals
+
+    def copy(self) -> "Chain":
+        """A chain that shares no weights with this one."""
+        return replace(self, weights=self.weights.copy(), transitions=self.transitions.copy())
+
+    def quantised(self, least: int = 1) -> "Chain":
+        """The same with weights of 8 bits, and without rows that have none of size `least`.
+
+        Only differences between labels matter, so the first label's weights become 0.
+        """
+        weights = self.weights * np.float32(self.scale)
+        weights = weights - weights[:, :1]
+        scale = float(np.abs(weights).max(initial=1e-30)) / LARGEST
+        short = np.rint(weights / scale).astype(np.int8)
+        short[np.abs(short).max(axis=1) < least] = 0
+        return replace(self, weights=short, scale=scale)
+
+
+def label_set(
+    sentences: Iterable[Sequence[str]], scheme: str, more: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """The labels for the kinds that occur and for `more`, "O" first; in BIO each kind has both."""
+    kinds = {split(label)[1] for labels in sentences for label in labels}
+    kinds = {*kinds, *more} - {"", OUTSIDE}
+    for kind in kinds:
+        if split(kind)[0]:
+            raise CorpusError(
+                f'expected kinds of names that do not begin with "{kind[:2]}", got "{kind}": it '
+                "would be read as a mark of where a name begins or ends"
+            )
+    if scheme == "io":
+        return (OUTSIDE, *sorted(kinds))
+    return (OUTSIDE, *(prefix + kind for kind in sorted(kinds) for prefix in ("B-", "I-")))
+
+
+def first_transitions(labels: Sequence[str]) -> np.ndarray:
+    """(K + 1, K) zeros, and -inf where "I-" would not go on with a name of its kind."""
+    transitions = np.zeros((len(labels) + 1, len(labels)))
+    for before, first in enumerate([*labels, OUTSIDE]):
+        for after, second in enumerate(labels):
+            prefix, kind = split(second)
+            if prefix == "I" and split(first)[1] != kind:
+                transitions[before, after] = -np.inf
+    return transitions

@@ -1,0 +1,113 @@
+"""Label the words of documents: exactly in chains, by sampling in skip-chains.
+
+The best sample is kept per connected component: a sentence of a chain, a set of linked sentences
+of a skip-chain. The best sample of a whole document would have to be good in every sentence at
+once, which no sample is.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from herded.errors import MethodError
+from herded.methods.gibbs import Gibbs
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.protocol import Method, Sampler
+from herded.models.factor_graph import FactorGraph
+from herded.ner.crf.chain_weights import Chain
+from herded.ner.crf.encoded_batch import Batch
+from herded.ner.crf.iterated_viterbi import viterbi_rounds
+from herded.ner.crf.skip_chain import Ties, graph
+from herded.run.infer import infer
+from herded.run.recording.recorders import BestState, Marginals
+from herded.run.run_loop import interrupted_together
+
+
+def cold(sweep: int, total: int) -> float:
+    """Temperature 0: each word takes its best label, which is iterated conditional modes."""
+    return 0.0
+
+
+def _herded(seed: int, linked: bool) -> HerdedGibbs:
+    # A word with links has so many contexts that only those that are met get a weight.
+    return HerdedGibbs("lazy" if linked else "blanket", phases="half", seed=seed)
+
+
+SAMPLERS: dict[str, Callable[[int, bool], Sampler]] = {
+    "herded": _herded,
+    "gibbs": lambda seed, linked: Gibbs(seed=seed),
+    "annealed": lambda seed, linked: Gibbs(seed=seed, schedule="linear"),
+    "annealed-herded": lambda seed, linked: HerdedGibbs(
+        "lazy", phases="half", seed=seed, schedule="linear"
+    ),
+    "icm": lambda seed, linked: Gibbs(seed=seed, schedule=cold),
+}
+RANDOM = ("gibbs", "annealed")
+DECODERS = ("viterbi", "max-marginals", *SAMPLERS)
+
+
+def chosen_decoder(name: str | None) -> str:
+    """The decoder of that name; without one Viterbi: exact in chains.
+
+    In skip-chains it goes in rounds: their F1 is that of annealed herding, in a small part of the
+    time.
+    """
+    if name is None:
+        return "viterbi"
+    check_decoder(name)
+    return name
+
+
+def check_decoder(name: str) -> None:
+    """Raise unless there is such a decoder."""
+    if name not in DECODERS:
+        raise MethodError(f"expected a decoder of {', '.join(DECODERS)}, got {name!r}")
+
+
+@interrupted_together()  # what its runs have found is of no use by itself
+def decode(
+    chain: Chain,
+    batch: Batch,
+    scores: np.ndarray,
+    *,
+    decoder: str = "viterbi",
+    ties: Ties | None = None,
+    sweeps: int = 400,
+    seed: int = 0,
+    start: ArrayLike | None = None,
+) -> np.ndarray:
+    """(N,) labels of the batch's words.
+
+    decoder   "viterbi": the best labelling of a chain; of a skip-chain, sentence by sentence in
+              rounds. "max-marginals": the most probable label of each word, exact in chains,
+              by herded Gibbs in skip-chains. The others: the best of `sweeps` samples
+    start     where samplers start: labels (N,); by default the chain's best labelling
+    """
+    check_decoder(decoder)
+    if not len(scores):
+        return np.zeros(0, np.int64)
+    if decoder == "viterbi":
+        if ties is not None:
+            return viterbi_rounds(chain, batch, scores, ties)
+        return chain.best(scores, batch.starts)
+    if decoder == "max-marginals" and ties is None:
+        likely: np.ndarray = chain.marginals(scores, batch.starts).argmax(axis=1)
+        return likely
+    model = graph(chain, batch, scores, ties)
+    first = chain.best(scores, batch.starts) if start is None else start
+    if decoder == "max-marginals":
+        method = _herded(seed, True)
+        found = infer(model, method, sweeps=sweeps, start=first, keep=[Marginals()])
+        best: np.ndarray = found.marginals.argmax(axis=1)
+        return best
+    return best_sample(model, SAMPLERS[decoder](seed, ties is not None), sweeps, first)
+
+
+@interrupted_together()  # what its runs have found is of no use by itself
+def best_sample(
+    model: FactorGraph, method: Method, sweeps: int, start: ArrayLike | None
+) -> np.ndarray:
+    """The best state that each connected component was in."""
+    found = infer(model, method, sweeps=sweeps, start=start, keep=[BestState()])
+    return found.best.state

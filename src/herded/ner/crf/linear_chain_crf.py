@@ -1,0 +1,282 @@
+"""The estimator: a linear-chain CRF over hashed features, with scikit-learn's conventions."""
+
+import inspect
+import os
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from herded.errors import CorpusError, Interrupted, MethodError
+from herded.methods.options import check_seed, is_between, is_whole
+from herded.ner.crf.adagrad_training import Learner
+from herded.ner.crf.chain_weights import Chain, first_transitions, label_set
+from herded.ner.crf.encoded_batch import Batch, encode
+from herded.ner.crf.serialization import load_chain, save_chain
+from herded.ner.entity_scoring import score
+from herded.ner.text.labels import to_bio, to_io
+from herded.ner.text.lexicon import Lexicon
+from herded.ner.text.sentence_inputs import (
+    Labels,
+    Texts,
+    are_documents,
+    labelled,
+    regroup,
+    sentences_of,
+)
+from herded.ner.text.word_atoms import Vocabulary
+from herded.run.training_helpers import Patience, diverged, watched
+
+Pair = tuple[Texts, Sequence[Labels]]
+SCHEMES = {"io": to_io, "bio": to_bio}
+
+
+class CRF:
+    """A linear-chain CRF over hashed features that labels the words of sentences.
+
+    It follows scikit-learn's conventions. Wherever X is asked for, give a list of `Document`, whose
+    sentences may have their labels, or a list of sentences, each a list of words. With documents,
+    what other sentences say of a word counts, too.
+
+    Parameters
+    ----------
+    scheme : "io" or "bio"
+        One label for each kind of name, as in the paper; or one for a name's first word and one
+        for the others, so that neighbours of one kind stay apart.
+    epochs : int
+        Most visits to each sentence; fewer if a development set stops getting better.
+    rate : float
+        Of AdaGrad's steps.
+    l2 : float
+        The weight of the penalty on squared weights.
+    dropout : float
+        The share of the features that are left out at each visit.
+    patience : int
+        Epochs without a better F1 on the development set before training stops.
+    bits : int
+        There are 2^bits rows of weights.
+    lexicon : Lexicon, optional
+        Lists of names.
+    seed : int
+        Of the order of sentences and of the dropout.
+    progress : bool, optional
+        A bar on a terminal: when it takes a while (None), or never (False).
+
+    Attributes
+    ----------
+    chain_ : herded.ner.crf.chain_weights.Chain
+        What was learned, after `fit`.
+    history_ : list of dict
+        The loss of each epoch, and the F1 on the development set.
+
+    Examples
+    --------
+    >>> train = [["Tim", "met", "Amanda"], ["Amanda", "left"], ["He", "met", "Tim"]]
+    >>> labels = [["PERSON", "O", "PERSON"], ["PERSON", "O"], ["O", "O", "PERSON"]]
+    >>> crf = hd.ner.CRF(epochs=20, bits=12).fit(train, labels)
+    >>> crf.predict([["Amanda", "met", "Tim"]])
+    [('PERSON', 'O', 'PERSON')]
+    """
+
+    def __init__(
+        self,
+        *,
+        scheme: str = "io",
+        epochs: int = 4,
+        rate: float = 0.1,
+        l2: float = 0.1,
+        dropout: float = 0.3,
+        patience: int = 1,
+        bits: int = 22,
+        lexicon: Lexicon | None = None,
+        seed: int = 0,
+        progress: bool | None = None,
+    ) -> None:
+        self.scheme = scheme
+        self.epochs = epochs
+        self.rate = rate
+        self.l2 = l2
+        self.dropout = dropout
+        self.patience = patience
+        self.bits = bits
+        self.lexicon = lexicon
+        self.seed = seed
+        self.progress = progress
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The arguments that this was made with; `sklearn.clone` reads them."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **values: Any) -> "CRF":
+        """Change arguments; they take effect at the next `fit`."""
+        known = self.get_params()
+        for name, value in values.items():
+            if name not in known:
+                raise MethodError(f"expected one of {', '.join(known)}, got {name!r}")
+            setattr(self, name, value)
+        return self
+
+    def fit(
+        self,
+        X: Texts,
+        y: Sequence[Labels] | None = None,
+        *,
+        dev: Texts | Pair | None = None,
+        kinds: Sequence[str] = (),
+    ) -> "CRF":
+        """Learn from labelled sentences.
+
+        Parameters
+        ----------
+        X : list of Document or of list of str
+        y : list of sequence of str, optional
+            Labels for each sentence, where X has none.
+        dev : optional
+            A development set, documents or a pair (X, y), which decides when to stop.
+        kinds : sequence of str
+            Kinds of names that are known even if none occurs.
+
+        Returns
+        -------
+        CRF
+            Itself, with `chain_` and `history_`.
+
+        Raises
+        ------
+        CorpusError
+            If there are no words, or labels are missing.
+        MethodError
+            If an option is out of range, or training diverges.
+        Interrupted
+            After Ctrl-C: a KeyboardInterrupt whose `result` is this CRF as the last whole epoch
+            left it, or None before that.
+        """
+        self._check()
+        documents, given = labelled(X, y)
+        truth = [SCHEMES[self.scheme](labels) for labels in given]
+        names = label_set(given, self.scheme, kinds)
+        numbers = {name: at for at, name in enumerate(names)}
+        flat = np.array([numbers[label] for labels in truth for label in labels], np.int64)
+        if not len(flat):
+            raise CorpusError("expected words to learn from, got none")
+        vocabulary = Vocabulary()
+        learner = Learner(
+            batch=encode(documents, vocabulary, self.lexicon),
+            labels=flat,
+            transitions=first_transitions(names),
+            rate=float(self.rate),
+            l2=float(self.l2),
+            dropout=float(self.dropout),
+            bits=int(self.bits),
+            seed=int(self.seed),
+        )
+        development = None
+        if dev is not None:
+            pair = isinstance(dev, tuple) and len(dev) == 2 and not are_documents(dev)
+            held, right = labelled(*cast(Pair, dev)) if pair else labelled(cast(Texts, dev))
+            if not any(right):
+                raise CorpusError("expected words in the development set, got none")
+            development = encode(held, vocabulary, self.lexicon), right
+        self._learn(learner, names, development)
+        return self
+
+    def _check(self) -> None:
+        if self.scheme not in tuple(SCHEMES):
+            raise MethodError(f'expected scheme "io" or "bio", got {self.scheme!r}')
+        check_seed(self.seed)
+        for name, least, most in (("epochs", 1, 10**6), ("patience", 1, 10**6), ("bits", 8, 28)):
+            value = getattr(self, name)
+            if not is_whole(value, least) or value > most:
+                raise MethodError(f"expected {name} from {least} to {most}, got {value!r}")
+        for name, high in (("rate", 1e3), ("l2", 1e9), ("dropout", 0.99)):
+            value = getattr(self, name)
+            if not is_between(value, 0, high):
+                raise MethodError(f"expected {name} from 0 to {high:g}, got {value!r}")
+        if not (self.lexicon is None or isinstance(self.lexicon, Lexicon)):
+            raise MethodError(f"expected a Lexicon or None, got {self.lexicon!r:.80}")
+
+    def _learn(
+        self,
+        learner: Learner,
+        names: tuple[str, ...],
+        development: tuple[Batch, list[Labels]] | None,
+    ) -> None:
+        """Epochs until all are done, the development set stops getting better, or Ctrl-C."""
+        self.history_: list[dict[str, float]] = []
+        patience = Patience(self.patience)
+        total = self.epochs * (len(learner.batch.starts) - 1)
+        with watched(self.progress, total, "CRF", "sentences") as (bar, stop):
+
+            def watch(sentences: int) -> bool:
+                facts = self.history_[-1] if self.history_ else {}
+                bar.update(sentences, " ".join(f"{key} {facts[key]:.4f}" for key in facts))
+                return stop.is_set()
+
+            loss: float | None = 0.0
+            while learner.done < self.epochs and not patience.is_over:
+                loss = learner.epoch(watch)
+                if loss is None:
+                    break
+                if not np.isfinite(loss):
+                    raise diverged(self.rate)
+                chain = Chain(names, learner.weights, learner.transitions, 1.0, self.lexicon)
+                self.history_.append({"loss": loss})
+                if development is not None:
+                    f1 = _f1(chain, *development)
+                    self.history_[-1]["f1"] = f1
+                    patience.look(f1)
+                if patience.since == 0:
+                    self.chain_ = chain.copy()
+            if loss is None or stop.is_set():
+                epochs = len(self.history_)
+                found = self if epochs else None
+                raise Interrupted(f"interrupted after {epochs} of {self.epochs} epochs", found)
+
+    def predict(self, X: Texts) -> list[Any]:
+        """The best labelling: for each sentence a tuple of labels; documents give lists of them."""
+        chain, batch = self._encode(X)
+        best = chain.best(chain.scores(batch), batch.starts)
+        return regroup(X, batch.starts, [chain.labels[k] for k in best])
+
+    def predict_marginals(self, X: Texts) -> list[Any]:
+        """For each sentence the probabilities (words, labels); documents give lists of them.
+
+        The columns are the labels of `chain_.labels`.
+        """
+        chain, batch = self._encode(X)
+        return regroup(X, batch.starts, chain.marginals(chain.scores(batch), batch.starts))
+
+    def score(self, X: Texts, y: Sequence[Labels] | None = None) -> float:
+        """F1 over whole entities."""
+        chain, batch = self._encode(X)
+        return _f1(chain, batch, labelled(X, y)[1])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what was learned to a file for `CRF.load`; it appears when it is complete."""
+        save_chain(self._chain(), path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "CRF":
+        """A fitted CRF from a file; the arguments of its training are not kept."""
+        chain = load_chain(path)
+        scheme = "bio" if any(label.startswith("B-") for label in chain.labels) else "io"
+        crf = cls(scheme=scheme, lexicon=chain.lexicon, bits=len(chain.weights).bit_length() - 1)
+        crf.chain_, crf.history_ = chain, []
+        return crf
+
+    def _chain(self) -> Chain:
+        if not hasattr(self, "chain_"):
+            raise MethodError("expected a fitted CRF, got a new one: call fit or CRF.load first")
+        return self.chain_
+
+    def _encode(self, X: Texts) -> tuple[Chain, Batch]:
+        chain = self._chain()
+        return chain, encode(sentences_of(X), Vocabulary(), chain.lexicon)
+
+
+def _f1(chain: Chain, batch: Batch, truth: list[Labels]) -> float:
+    best = chain.best(chain.scores(batch), batch.starts)
+    words = [chain.labels[k] for k in best]
+    starts = batch.starts
+    guess = [words[starts[s] : starts[s + 1]] for s in range(len(starts) - 1)]
+    return score(truth, guess).f1

@@ -1,0 +1,45 @@
+"""Sums of squares and their equations, step by step: BLAS and LAPACK round as the CPU suits them.
+
+For a few dozen unknowns, so nothing here is made for speed.
+"""
+
+import numpy as np
+
+from herded.system.compilation.jit import jit
+
+SMALLEST = 1e-30  # pivot: rounding may leave less than there is
+
+
+@jit
+def squares(parts):
+    """parts^T parts."""
+    rows, width = parts.shape
+    total = np.zeros((width, width))
+    for s in range(rows):
+        for i in range(width):
+            for j in range(width):
+                total[i, j] += parts[s, i] * parts[s, j]
+    return total
+
+
+@jit
+def solve(matrix, right):
+    """x with matrix x = right, of a symmetric matrix above 0, as L D L^T x."""
+    n = len(right)
+    lower, pivots, x = matrix.copy(), np.empty(n), right.copy()
+    for j in range(n):
+        pivots[j] = max(lower[j, j], SMALLEST)
+        for i in range(j + 1, n):
+            lower[i, j] /= pivots[j]
+        for i in range(j + 1, n):
+            for k in range(j + 1, i + 1):
+                lower[i, k] -= lower[i, j] * lower[k, j] * pivots[j]
+    for i in range(n):
+        for k in range(i):
+            x[i] -= lower[i, k] * x[k]
+    for i in range(n):
+        x[i] /= pivots[i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            x[i] -= lower[k, i] * x[k]
+    return x

@@ -1,0 +1,116 @@
+"""Save and load recognisers: arrays and a JSON header in one .npz, without pickle.
+
+Rows of weights that are zero are not written: `present` has a bit for each row, `weights` the
+others, label by label, which compresses well.
+"""
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from herded.errors import CorpusError, MemoryLimitError
+from herded.methods.options import is_between, is_whole
+from herded.ner.crf.chain_weights import Chain
+from herded.ner.text.labels import OUTSIDE, split
+from herded.ner.text.lexicon import Lexicon
+from herded.system import atomic_files, memory_limits
+from herded.system.npz_reader import read_arrays
+
+FORMAT = 2  # 1 knew four lists of names at the most
+MOST_BITS = 28
+TINY, HUGE = 1e-60, 1e60  # largest number in a model: sums of larger ones could overflow
+
+
+def save_chain(chain: Chain, path: str | os.PathLike[str], **extra: Any) -> None:
+    """Write a chain, whole or not at all; `extra` holds arrays, or facts for the header."""
+    present = chain.weights.any(axis=1)
+    arrays = {name: value for name, value in extra.items() if isinstance(value, np.ndarray)}
+    header = {
+        "format": FORMAT,
+        "labels": chain.labels,
+        "scale": chain.scale,
+        "rows": len(chain.weights),
+        **{name: value for name, value in extra.items() if name not in arrays},
+    }
+    arrays |= {
+        "present": np.packbits(present),
+        "weights": np.ascontiguousarray(chain.weights[present].T),
+        "transitions": chain.transitions,
+    }
+    if chain.lexicon is not None:
+        arrays |= {"lexicon_keys": chain.lexicon.keys, "lexicon_kinds": chain.lexicon.kinds}
+    text = np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8)
+    with atomic_files.replacing(path, CorpusError, "the model") as file:
+        np.savez_compressed(file, header=text, **arrays)  # type: ignore[arg-type]
+
+
+def load_chain(path: str | os.PathLike[str]) -> Chain:
+    """The chain in a file of `save_chain`."""
+    return read_model(path)[0]
+
+
+def read_model(path: str | os.PathLike[str]) -> tuple[Chain, dict[str, Any], dict[str, np.ndarray]]:
+    """The chain, the header and all arrays."""
+    target = atomic_files.target_path(path, CorpusError, "a model")
+    try:
+        arrays = read_arrays(target, lambda size: memory_limits.check(size, None, "a model"))
+        header = json.loads(arrays.pop("header").tobytes())
+        return _chain(header, arrays), header, arrays
+    except MemoryLimitError:
+        raise
+    except FileNotFoundError as error:
+        raise CorpusError(f"expected a model at {target}, but there is no such file") from error
+    except Exception as error:  # numpy and zip raise errors of many kinds
+        raise CorpusError(
+            f"expected a model written by `herded ner train` at {target}, got something else"
+        ) from error
+
+
+def _chain(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Chain:
+    if header["format"] != FORMAT:
+        raise ValueError(f"format {header['format']}")
+    labels, rows, scale = tuple(header["labels"]), header["rows"], header["scale"]
+    kinds = [split(label)[1] for label in labels]
+    if isinstance(header["labels"], str) or labels[0] != OUTSIDE or not all(kinds[1:]):
+        raise ValueError(f"labels {labels}")
+    if len(set(labels)) != len(labels):
+        raise ValueError(f"labels {labels}, some of them twice")
+    if not is_whole(rows, 2) or rows.bit_count() != 1 or rows > 2**MOST_BITS:
+        raise ValueError(f"{rows} rows")
+    if not is_between(scale, TINY, HUGE):
+        raise ValueError(f"scale {scale}")
+    weights = _weights(arrays["present"], arrays["weights"], rows, len(labels))
+    transitions = arrays["transitions"]
+    if transitions.shape != (len(labels) + 1, len(labels)) or transitions.dtype != np.float64:
+        raise ValueError(f"transitions {transitions.shape} {transitions.dtype}")
+    # Some label may follow each label, and none is sure to.
+    if not ((transitions < HUGE).all() and (transitions > -HUGE).any(axis=1).all()):
+        raise ValueError("transitions that are no log-potentials")
+    lexicon = None
+    if "lexicon_keys" in arrays:
+        lexicon = _lexicon(arrays["lexicon_keys"], arrays["lexicon_kinds"])
+    return Chain(labels, weights, transitions, float(scale), lexicon)
+
+
+def _weights(present: np.ndarray, packed: np.ndarray, rows: int, width: int) -> np.ndarray:
+    """(rows, width); nothing of that size is made unless the file has all of it."""
+    if present.dtype != np.uint8 or present.shape != (-(-rows // 8),):
+        raise ValueError(f"{present.shape} bits for {rows} rows")
+    kept = np.unpackbits(present, count=rows).astype(bool)
+    if packed.dtype not in (np.int8, np.float32) or packed.shape != (width, kept.sum()):
+        raise ValueError(f"weights {packed.shape} {packed.dtype}")
+    if not np.isfinite(packed).all():
+        raise ValueError("weights that are no numbers")
+    weights = np.zeros((rows, width), packed.dtype)
+    weights[kept] = packed.T
+    return weights
+
+
+def _lexicon(keys: np.ndarray, kinds: np.ndarray) -> Lexicon:
+    if keys.ndim != 1 or keys.shape != kinds.shape:
+        raise ValueError(f"lexicon {keys.shape} {kinds.shape}")
+    if keys.dtype != np.uint32 or kinds.dtype != np.uint8 or not keys.all():
+        raise ValueError(f"lexicon {keys.dtype} {kinds.dtype}")
+    return Lexicon(keys, kinds)

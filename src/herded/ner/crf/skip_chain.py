@@ -1,0 +1,194 @@
+"""The skip-chain: a chain whose words are also tied to their mentions elsewhere in the document.
+
+log pi(y) = trust * chain(y) + sum over links (i, j) of strength * S[kind(y_i), kind(y_j)] - log Z
+
+(Sutton and McCallum 2004.) The graph has loops, so there is no Viterbi for it: it is the
+library's `skip_chain_model`, and the library's methods sample it.
+
+Trust and S, a symmetric table, are fitted with the chain frozen, by a pseudo-likelihood whose
+unit is a sentence: sum over sentences of log P(y_s | what the chain alone says of linked words).
+Given the true labels of linked words instead, S would learn to rely on them, and in use they are
+guesses. The chain must not have seen the sentences, or it would be trusted too much.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from herded.models.chain import chain_model as chain_model
+from herded.models.chain import skip_chain_model
+from herded.models.factor_graph import FactorGraph
+from herded.ner.crf.chain_kernels import forward_backward
+from herded.ner.crf.chain_weights import Chain
+from herded.ner.crf.encoded_batch import Batch
+from herded.ner.crf.mention_links import RULES, Links
+from herded.ner.crf.normal_equations import solve, squares
+from herded.ner.text.labels import split
+from herded.run.training_helpers import penalised
+from herded.system.compilation.jit import jit
+
+PENALTY = 1.0  # on squared entries of S
+STEPS = 100
+LEAST = 1e-30  # information on trust, where all labels are certain and there is none
+ENOUGH = 1e-6  # gain of the objective, relative, below which the fit ends
+
+
+@dataclass(frozen=True)
+class Ties:
+    """What a skip-chain has beyond its chain."""
+
+    table: np.ndarray  # (1 + kinds, 1 + kinds): S, outside first
+    trust: float = 1.0
+    rule: str = "next"
+
+    def links(self, batch: Batch) -> Links:
+        """The skip edges of the batch's documents."""
+        return RULES[self.rule](batch)
+
+    def potentials(self, chain: Chain) -> np.ndarray:
+        """(K, K) S for each pair of labels."""
+        kinds = label_kinds(chain)
+        found: np.ndarray = self.table[np.ix_(kinds, kinds)]
+        return found
+
+
+def label_kinds(chain: Chain) -> np.ndarray:
+    """(K,) the kind of each label: 0 outside, else 1 + its number in `chain.kinds`."""
+    return np.array([("", *chain.kinds).index(split(label)[1]) for label in chain.labels])
+
+
+def graph(chain: Chain, batch: Batch, scores: np.ndarray, ties: Ties | None = None) -> FactorGraph:
+    """The chain or skip-chain of some documents as a model of the library."""
+    starts, transitions = batch.starts, chain.transitions
+    lengths = np.diff(starts)
+    trust = 1.0 if ties is None else ties.trust
+    unary = trust * scores
+    unary[starts[:-1][lengths > 0]] += trust * transitions[-1]
+    sizes: Any = lengths[lengths > 0]
+    if ties is None:
+        return chain_model(unary, transitions[:-1], lengths=sizes)
+    links = ties.links(batch)
+    tables = links.strengths[:, None, None] * ties.potentials(chain)
+    return skip_chain_model(unary, trust * transitions[:-1], links.edges, tables, lengths=sizes)
+
+
+@dataclass(frozen=True)
+class Example:
+    """Documents, what a chain that has not seen them says, and their true labels."""
+
+    chain: Chain
+    batch: Batch
+    labels: np.ndarray  # (N,)
+
+
+def fit_ties(examples: Sequence[Example], rule: str = "next") -> Ties:
+    """Trust and S that maximise the pseudo-likelihood, by Fisher scoring."""
+    kinds = label_kinds(examples[0].chain)
+    n = int(kinds.max()) + 1
+    cases = [_case(example, rule, kinds) for example in examples]
+    symmetric = _symmetric(n)
+    parameters = np.zeros(symmetric.shape[1])
+    parameters[0] = 1.0
+    value, gradient, information = _objective(cases, kinds, symmetric, parameters)
+    for _ in range(STEPS):
+        step = solve(information, gradient)
+        gain, size = 0.0, 1.0
+        while size > 1e-6 and not gain > 0:
+            tried = parameters + size * step
+            again = _objective(cases, kinds, symmetric, tried)
+            gain = again[0] - value if tried[0] > 0 else 0.0
+            size /= 2
+        if not gain > ENOUGH * abs(value):
+            break
+        parameters, (value, gradient, information) = tried, again
+    full = symmetric @ parameters
+    return Ties(full[1:].reshape(n, n), float(full[0]), rule)
+
+
+def _case(example: Example, rule: str, kinds: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Scores, transitions, starts, true labels, and how many links to each kind a word has."""
+    chain, batch = example.chain, example.batch
+    scores = chain.scores(batch)
+    guess = kinds[chain.best(scores, batch.starts)]
+    linked = np.zeros((len(scores), int(kinds.max()) + 1))
+    (first, second), strengths = (links := RULES[rule](batch)).edges.T, links.strengths
+    np.add.at(linked, (first, guess[second]), strengths)
+    np.add.at(linked, (second, guess[first]), strengths)
+    return scores, chain.transitions, batch.starts, example.labels, linked
+
+
+def _symmetric(n: int) -> np.ndarray:
+    """(1 + n^2, 1 + n (n + 1) / 2): from trust and S above its diagonal to trust and all of S."""
+    upper = [(a, b) for a in range(n) for b in range(a, n)]
+    full = np.zeros((1 + n * n, 1 + len(upper)))
+    full[0, 0] = 1.0
+    for at, (a, b) in enumerate(upper):
+        full[1 + a * n + b, 1 + at] = full[1 + b * n + a, 1 + at] = 1.0
+    return full
+
+
+def _objective(
+    cases: list[tuple[np.ndarray, ...]],
+    kinds: np.ndarray,
+    symmetric: np.ndarray,
+    parameters: np.ndarray,
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Penalised log pseudo-likelihood, its gradient, and the sum of its squared parts."""
+    full = symmetric @ parameters
+    n = int(kinds.max()) + 1
+    weights = np.r_[0.0, np.full(len(parameters) - 1, PENALTY)]  # trust is not pulled to 0
+    value, gradient = penalised(0.0, np.zeros(len(parameters)), parameters, weights)
+    information = np.diag(np.maximum(weights, LEAST))
+    for scores, transitions, starts, labels, linked in cases:
+        table = full[1:].reshape(n, n)
+        parts = np.zeros((len(starts) - 1, len(full)))
+        value += sentence_gradients(
+            scores, transitions, starts, labels, linked, table, kinds, full[0], parts
+        )
+        parts = parts @ symmetric  # sums of one or two: in any order the same
+        gradient = gradient + parts.sum(axis=0)
+        information = information + squares(parts)
+    return value, gradient, information
+
+
+@jit
+def sentence_gradients(
+    scores, transitions, starts, labels, linked, table, kinds, trust, parts
+):  # fmt: skip
+    """log P of each sentence given the labels linked to it, summed; parts[s] = its gradient."""
+    width, n = scores.shape[1], len(table)
+    total = 0.0
+    forced = trust * transitions
+    for j in range(width + 1):
+        for k in range(width):
+            if transitions[j, k] == -np.inf:
+                forced[j, k] = -np.inf
+    for s in range(len(starts) - 1):
+        a, b = starts[s], starts[s + 1]
+        if a == b:
+            continue
+        local, p = trust * scores[a:b], np.empty((b - a, width))
+        pairs = np.zeros((width + 1, width))
+        for i in range(b - a):
+            for k in range(width):
+                for other in range(n):
+                    local[i, k] += linked[a + i, other] * table[kinds[k], other]
+        total -= forward_backward(local, forced, p, pairs)
+        before = width
+        for i in range(b - a):
+            y = labels[a + i]
+            total += local[i, y] + forced[before, y]
+            pairs[before, y] -= 1.0
+            before = y
+            for k in range(width):
+                gap = (y == k) - p[i, k]
+                parts[s, 0] += gap * scores[a + i, k]
+                for other in range(n):
+                    parts[s, 1 + kinds[k] * n + other] += gap * linked[a + i, other]
+        for j in range(width + 1):
+            for k in range(width):
+                if transitions[j, k] > -np.inf:
+                    parts[s, 0] -= pairs[j, k] * transitions[j, k]
+    return total

@@ -1,0 +1,158 @@
+"""The estimator of skip-chains: a chain, and ties fitted on documents it has not seen."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from herded.errors import CorpusError, MethodError
+from herded.methods.options import is_whole
+from herded.ner.crf.decoding import check_decoder
+from herded.ner.crf.encoded_batch import encode
+from herded.ner.crf.linear_chain_crf import CRF, SCHEMES, Pair
+from herded.ner.crf.mention_links import RULES
+from herded.ner.crf.skip_chain import Example, fit_ties
+from herded.ner.entity_scoring import score
+from herded.ner.recogniser import Recogniser
+from herded.ner.text.documents import Document
+from herded.ner.text.labels import to_io
+from herded.ner.text.sentence_inputs import Labels, Texts, are_documents, labelled, sentences_of
+from herded.ner.text.word_atoms import Vocabulary
+from herded.run.run_loop import interrupted_together
+
+
+class SkipCRF:
+    """A CRF whose words are tied to their other mentions in a document: section 4.3 of the paper.
+
+    Parameters
+    ----------
+    crf : CRF, optional
+        The estimator of the chain, not fitted yet.
+    folds : int
+        The documents are cut into so many parts. Each is labelled by a chain trained without it,
+        and the ties are fitted to what these chains say.
+    rule : "next" or "all"
+        Which words are linked: a name and its next mention, or all mentions.
+    decoder : str
+        How to label: one of `DECODERS`.
+    sweeps : int
+        Of the decoder.
+
+    Attributes
+    ----------
+    recogniser_ : Recogniser
+        After `fit`.
+    crf_ : CRF
+        The chain, fitted on everything.
+
+    Examples
+    --------
+    >>> def story(name, words, labels):
+    ...     return hd.ner.Document(name, (hd.ner.Sentence(words, labels),))
+    >>> train = [
+    ...     story("a", ("Tim", "met", "Tim"), ("PERSON", "O", "PERSON")),
+    ...     story("b", ("Ann", "left", "Ann"), ("PERSON", "O", "PERSON")),
+    ...     story("c", ("He", "met", "Tim"), ("O", "O", "PERSON")),
+    ... ]
+    >>> crf = hd.ner.SkipCRF(hd.ner.CRF(epochs=20, bits=12), decoder="viterbi").fit(train)
+    >>> crf.predict(train[:1])
+    [[('B-PERSON', 'O', 'B-PERSON')]]
+    """
+
+    def __init__(
+        self,
+        crf: CRF | None = None,
+        *,
+        folds: int = 2,
+        rule: str = "next",
+        decoder: str = "viterbi",
+        sweeps: int = 400,
+    ) -> None:
+        self.crf = crf
+        self.folds = folds
+        self.rule = rule
+        self.decoder = decoder
+        self.sweeps = sweeps
+
+    get_params, set_params = CRF.get_params, CRF.set_params
+
+    @interrupted_together()  # what its runs have found is of no use by itself
+    def fit(
+        self,
+        X: Sequence[Document],
+        y: Sequence[Labels] | None = None,
+        *,
+        repeats: int = 1,
+        extra: Sequence[Document] = (),
+        dev: Texts | Pair | None = None,
+    ) -> "SkipCRF":
+        """Learn from labelled documents.
+
+        Parameters
+        ----------
+        X : list of Document
+        y : optional
+            Labels for each sentence, where X has none.
+        repeats : int
+            Each document counts as if it were there so often.
+        extra : list of Document
+            Documents that train the chain in every fold, but not the ties, such as short texts.
+        dev : optional
+            A development set, as in `CRF.fit`.
+
+        Returns
+        -------
+        SkipCRF
+            Itself, with `recogniser_` and `crf_`.
+        """
+        if not are_documents(X):
+            raise CorpusError(f"expected a list of documents, got {X!r:.80}")
+        self._check(len(X))
+        if not is_whole(repeats, 1):
+            raise MethodError(f"expected repeats of 1 or more, got {repeats!r}")
+        kinds = sorted({kind for labels in labelled(X, y)[1] for kind in to_io(labels)})
+        examples = []
+        for fold in range(self.folds):
+            held = [document for at, document in enumerate(X) if at % self.folds == fold]
+            rest = [document for at, document in enumerate(X) if at % self.folds != fold]
+            crf = self._new().fit([*rest * repeats, *extra], dev=dev, kinds=kinds)
+            examples.append(_example(crf, held))
+        self.crf_ = self._new().fit([*list(X) * repeats, *extra], dev=dev)
+        ties = fit_ties(examples, self.rule)
+        self.recogniser_ = Recogniser(self.crf_.chain_, ties)
+        return self
+
+    def _check(self, n: int) -> None:
+        if not (self.crf is None or isinstance(self.crf, CRF)):
+            raise MethodError(f"expected a CRF or None, got {self.crf!r:.80}")
+        if not is_whole(self.folds, 2) or self.folds > n:
+            raise MethodError(f"expected folds from 2 to {n}, got {self.folds!r}")
+        if self.rule not in tuple(RULES):
+            raise MethodError(f"expected a rule of {', '.join(RULES)}, got {self.rule!r}")
+        check_decoder(self.decoder)
+
+    def _new(self) -> CRF:
+        return CRF(**({} if self.crf is None else self.crf.get_params()))
+
+    def predict(self, X: Sequence[Document]) -> list[list[tuple[str, ...]]]:
+        """For each document a tuple of BIO labels for each sentence."""
+        if not are_documents(X) and len(sentences_of(X)):
+            raise CorpusError(f"expected a list of documents, got {X!r:.80}")
+        if not hasattr(self, "recogniser_"):
+            raise MethodError("expected a fitted SkipCRF, got a new one: call fit first")
+        options = {"decoder": self.decoder, "sweeps": self.sweeps, "skip": True}
+        return list(self.recogniser_.tag_documents(X, **options))
+
+    def score(self, X: Sequence[Document], y: Sequence[Labels] | None = None) -> float:
+        """F1 over whole entities."""
+        guess = [labels for document in self.predict(X) for labels in document]
+        return score(labelled(X, y)[1], guess).f1
+
+
+def _example(crf: CRF, held: list[Document]) -> Example:
+    """What a chain says of documents it has not seen, and what is true."""
+    chain = crf.chain_
+    words, given = labelled(held)
+    numbers = {name: at for at, name in enumerate(chain.labels)}
+    truth = [label for labels in given for label in SCHEMES[crf.scheme](labels)]
+    batch = encode(words, Vocabulary(), chain.lexicon)
+    return Example(chain, batch, np.array([numbers[label] for label in truth], np.int64))

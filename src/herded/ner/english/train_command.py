@@ -1,0 +1,72 @@
+"""Train a model for `herded ner train`: read corpora, train, save and score it."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from herded.errors import CorpusError
+from herded.ner.crf.linear_chain_crf import CRF
+from herded.ner.crf.skip_chain_crf import SkipCRF
+from herded.ner.english.english_model import train_english as make_english
+from herded.ner.recogniser import Recogniser
+from herded.ner.text.corpus import read_corpus
+from herded.ner.text.documents import Document
+from herded.system import atomic_files
+
+LEAST_DOCUMENTS = 8  # fewer cannot tell which words of a document agree
+
+
+def train(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    out: str | os.PathLike[str],
+    dev: str | os.PathLike[str] | None = None,
+    column: int = -1,
+    **options: Any,
+) -> dict[str, Any]:
+    """Train on labelled corpora and write the model; gives the training's facts.
+
+    With documents to learn them from, the model also gets ties for skip-chains.
+    """
+    atomic_files.check_writable(out, CorpusError, "--out")
+    documents = [document for path in paths for document in _labelled(path, column)]
+    development = None if dev is None else _labelled(dev, column)
+    crf = CRF(**options)
+    if len(documents) >= LEAST_DOCUMENTS:
+        skip = SkipCRF(crf).fit(documents, dev=development)
+        recogniser, crf = skip.recogniser_, skip.crf_
+    else:
+        recogniser = Recogniser(crf.fit(documents, dev=development).chain_)
+    small = Recogniser(recogniser.chain.quantised(), recogniser.ties)
+    small.card = {
+        "words": sum(document.n_words for document in documents),
+        "corpora": [Path(path).name for path in paths],
+        "history": crf.history_,
+    }
+    return _write(small, out)
+
+
+def train_english(folder: str | os.PathLike[str], out: str | os.PathLike[str]) -> dict[str, Any]:
+    """Make the bundled English model again from its corpora."""
+    atomic_files.check_writable(out, CorpusError, "--out")
+    return _write(make_english(Path(folder)), out)
+
+
+def _labelled(path: str | os.PathLike[str], column: int) -> list[Document]:
+    documents = list(read_corpus(path, column=column))
+    if any(part.labels is None for document in documents for part in document.sentences):
+        raise CorpusError(f"expected labelled words in {path}, got plain text")
+    return documents
+
+
+def _write(recogniser: Recogniser, out: str | os.PathLike[str]) -> dict[str, Any]:
+    recogniser.save(out)
+    ties = recogniser.ties
+    return {
+        **recogniser.card,
+        "labels": recogniser.chain.labels,
+        "bytes": Path(out).stat().st_size,
+        "trust": None if ties is None else ties.trust,
+        "ties": None if ties is None else ties.table.tolist(),
+    }

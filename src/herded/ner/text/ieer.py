@@ -1,0 +1,171 @@
+"""The NIST IE-ER newswire, marked up in SGML: `<b_enamex type="PERSON">Moi<e_enamex>`.
+
+Documents are the headline and the text, without marks; words are ours, cut also where an entity
+begins or ends, and no sentence ends within one: every marked entity is kept.
+"""
+
+import html
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from herded.errors import CorpusError
+from herded.ner.text.documents import Document, Sentence
+from herded.ner.text.labels import CLASSES, from_spans
+from herded.ner.text.text_files import files_of, open_text, stem
+from herded.ner.text.tokenizer import Span, sentences
+from herded.system.atomic_files import FilePath
+
+KINDS = frozenset(CLASSES.values())  # dates, amounts and times are marked too, and left out
+
+_NAME = re.compile(r"<DOCNO>\s*([^\s<]+)")
+_SECTION = re.compile(r"<(HEADLINE|TEXT)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_REMARK = re.compile(r"<ANNOTATION>.*?</ANNOTATION>", re.DOTALL)  # of editors, not of the story
+_MARK = re.compile(r'<b_enamex\s+type="(\w+)"[^<>]*>|(<e_enamex>)|</?\w+[^<>]*>|&\w+;')
+
+Entity = tuple[int, int, str]  # characters from, up to, kind
+
+
+def read_ieer(path: FilePath) -> Iterator[Document]:
+    """Read NIST IE-ER newswire, the corpus of the paper.
+
+    Parameters
+    ----------
+    path : path-like
+        A file, or a folder of them.
+
+    Yields
+    ------
+    Document
+        With BIO labels for persons, organizations and locations.
+
+    Raises
+    ------
+    CorpusError
+        If there are no IE-ER documents.
+
+    Examples
+    --------
+    >>> with open("wire", "w") as file:
+    ...     _ = file.write(
+    ...         "<DOC><DOCNO> A1 </DOCNO><TEXT>"
+    ...         '<b_enamex type="PERSON">Tim Roth<e_enamex> laughed.'
+    ...         "</TEXT></DOC>"
+    ...     )
+    >>> document = next(hd.ner.read_ieer("wire"))
+    >>> document.name, document.sentences[0].labels
+    ('A1', ('B-PERSON', 'I-PERSON', 'O', 'O'))
+    """
+    empty = True
+    for file in files_of(path):
+        with open_text(file) as lines:
+            for number, source in enumerate(_sources(lines), 1):
+                empty = False
+                yield _document(source, f"{stem(file)}:{number}")
+    if empty:
+        raise CorpusError(f"expected <DOC> marks of IE-ER documents in {path}, got none")
+
+
+def _sources(lines: Iterable[str]) -> Iterator[str]:
+    """What stands from one <DOC> to the next, document by document."""
+    source: list[str] = []
+    for line in lines:
+        if "<DOC>" in line:
+            if source:
+                yield "".join(source)
+            source = [line]
+        elif source:
+            source.append(line)
+    if source:
+        yield "".join(source)
+
+
+def _document(source: str, default_name: str) -> Document:
+    known = _NAME.search(source)
+    name = known[1] if known else default_name
+    text = ""
+    entities: list[Entity] = []
+    for section in _SECTION.finditer(source):
+        plain, marked = _unmark(_REMARK.sub("", section[2]), name)
+        shift = len(text) + 2 if text else 0
+        text += f"\n\n{plain}" if text else plain
+        entities += [(start + shift, end + shift, kind) for start, end, kind in marked]
+    return Document(name, tuple(_labelled(text, entities)), text)
+
+
+def _unmark(source: str, name: str) -> tuple[str, list[Entity]]:
+    """The text without marks, and the entities marked: of one inside another the outer."""
+    pieces: list[str] = []
+    entities: list[Entity] = []
+    opened: list[Entity] = []
+    length = at = 0
+    for mark in _MARK.finditer(source):
+        piece = source[at : mark.start()]
+        if mark[0].startswith("&"):
+            piece += _character(mark[0])
+        pieces.append(piece)
+        length += len(piece)
+        at = mark.end()
+        if mark[1]:
+            opened.append((length, length, mark[1]))
+        elif mark[2]:
+            if not opened:
+                raise CorpusError(f"expected <b_enamex> before <e_enamex> in document {name}")
+            start, _, kind = opened.pop()
+            if not opened:
+                entities.append((start, length, kind))
+    if opened:
+        raise CorpusError(f"expected <e_enamex> after every <b_enamex> in document {name}")
+    text = "".join(pieces) + source[at:]
+    return text, [_trimmed(text, *entity) for entity in entities if entity[2] in KINDS]
+
+
+def _trimmed(text: str, start: int, end: int, kind: str) -> Entity:
+    """The entity without blanks around it."""
+    inside = text[start:end].lstrip()
+    return end - len(inside), end - len(inside) + len(inside.rstrip()), kind
+
+
+def _character(code: str) -> str:
+    """What "&AMP;" stands for; codes for typesetters such as "&UR;" stand for nothing."""
+    character = html.unescape(code)
+    return "" if character == code else character
+
+
+def _labelled(text: str, entities: list[Entity]) -> Iterator[Sentence]:
+    edges = sorted(edge for start, end, _ in entities for edge in (start, end))
+    low = 0  # first entity of the sentence
+    for part in _joined(sentences(text), entities):
+        spans = _cut(part, edges)
+        starts = [start for start, _ in spans]
+        high = bisect_left(entities, (spans[-1][1],), low)
+        here = [
+            (bisect_left(starts, start), bisect_left(starts, end), kind)
+            for start, end, kind in entities[low:high]
+        ]
+        low = high
+        words = tuple(text[start:end] for start, end in spans)
+        yield Sentence(words, tuple(from_spans(here, len(spans))), tuple(starts))
+
+
+def _joined(parts: list[list[Span]], entities: list[Entity]) -> list[list[Span]]:
+    """Sentences, one where an entity goes on from one to the next."""
+    joined: list[list[Span]] = []
+    for part in parts:
+        start = part[0][0]
+        last = bisect_left(entities, (start,)) - 1  # entity that begins before
+        if joined and last >= 0 and entities[last][1] > start:
+            joined[-1].extend(part)
+        else:
+            joined.append(part)
+    return joined
+
+
+def _cut(spans: list[Span], edges: list[int]) -> list[Span]:
+    """Words, cut also at the edges."""
+    pieces: list[Span] = []
+    for start, end in spans:
+        inner = edges[bisect_right(edges, start) : bisect_left(edges, end)]
+        pieces += pairwise([start, *dict.fromkeys(inner), end])
+    return pieces

@@ -1,0 +1,89 @@
+"""Open text files, gzipped or not, replacing bytes that are no text."""
+
+import contextlib
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+from herded.errors import CorpusError
+from herded.system.atomic_files import FilePath
+
+_GZIPPED = b"\x1f\x8b"
+_NO_TEXT = re.compile("[\x00-\x08\x0e-\x1a\ufffd]")
+_MOST = 0.25  # of the characters of a text may be such
+
+
+class _WithoutZeros(io.RawIOBase):
+    """Bytes in which zeros are bytes that no UTF-8 text has, so that they are replaced as those."""
+
+    def __init__(self, source: io.BufferedIOBase) -> None:
+        self._source = source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self._source.read1(len(buffer))
+        buffer[: len(found)] = found.replace(b"\0", b"\xff")
+        return len(found)
+
+
+def without_zeros(source: io.BufferedIOBase) -> io.BufferedReader:
+    """What `source` reads, with a byte that is not UTF-8 for every zero."""
+    return io.BufferedReader(_WithoutZeros(source), 1 << 16)
+
+
+@contextlib.contextmanager
+def open_text(path: FilePath, newline: str | None = None) -> Iterator[TextIO]:
+    """Open for reading.
+
+    Zeros and bytes that are not UTF-8 are replaced, a byte order mark is dropped. A file that has
+    zeros and is mostly no text, such as a picture or UTF-16, is refused.
+    """
+    try:
+        with open(path, "rb") as file, contextlib.ExitStack() as stack:
+            data = file
+            if file.peek(2)[:2] == _GZIPPED:
+                unzipped = stack.enter_context(gzip.GzipFile(fileobj=file, mode="rb"))
+                data = stack.enter_context(io.BufferedReader(unzipped))
+            if _is_binary(data.peek()):
+                raise CorpusError(f"expected a text file in UTF-8 at {path}, got a binary file")
+            text = without_zeros(data)
+            yield io.TextIOWrapper(text, encoding="utf-8-sig", errors="replace", newline=newline)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CorpusError(f"expected a text file at {path}, but: {reason}") from error
+
+
+def _is_binary(beginning: bytes) -> bool:
+    if b"\0" not in beginning:
+        return False
+    characters = beginning.decode(errors="replace")
+    return len(_NO_TEXT.findall(characters)) > _MOST * len(characters)
+
+
+def files_of(path: FilePath) -> list[Path]:
+    """The file itself, or the files of a folder by name, without hidden ones and READMEs."""
+    whole = Path(path)
+    if not whole.is_dir():
+        return [whole]
+    try:
+        files = sorted(file for file in whole.iterdir() if file.is_file() and _is_corpus(file.name))
+    except OSError as error:
+        raise CorpusError(f"expected documents in {path}, but: {error.strerror}") from error
+    if not files:
+        raise CorpusError(f"expected documents in {path}, got a folder without any")
+    return files
+
+
+def _is_corpus(name: str) -> bool:
+    return not name.startswith(".") and not name.upper().startswith("README")
+
+
+def stem(path: FilePath) -> str:
+    """The file's name without its ending: documents without a name of their own are called so."""
+    return Path(Path(path).name.removesuffix(".gz")).stem

@@ -1,0 +1,144 @@
+"""Atoms of words: hashes of a word, its lower case, its shape, its beginnings and its ends.
+
+A text has far fewer types of words than words, so atoms are computed once per type; features are
+combinations of atoms, made in `features`. Hashing follows FNV-1a over code points, 64 bits.
+"""
+
+import numpy as np
+
+from herded.errors import CorpusError
+from herded.system.compilation.jit import jit
+
+ATOMS = ("word", "lower", "shape", "short shape", "head 1", "head 2", "head 3", "head 4", "tail 1",
+         "tail 2", "tail 3", "tail 4", "kind")  # fmt: skip
+WORD, LOWER, SHAPE, SHORT = range(4)
+HEAD, TAIL, LONGEST = 4, 8, 4  # head and tail of 1 to 4 characters
+KIND = 12  # of the first character
+BEFORE, AFTER = 0, 1  # the types of the words that are not there: before and after a sentence
+
+OTHER, UPPER, SMALL, DIGIT, LETTER = range(5)  # kinds of characters
+UNKNOWN = 255
+LONGEST_RUN = 3  # a shape tells "XXX" from "X", and no more
+
+OFFSET = np.uint64(0xCBF29CE484222325)
+PRIME = np.uint64(0x100000001B3)
+
+
+def _short_shape(*kinds: int) -> np.uint64:
+    shape = int(OFFSET)
+    for kind in kinds:
+        shape = (shape ^ kind) * int(PRIME) % 2**64
+    return np.uint64(shape)
+
+
+SMALL_LETTERS = _short_shape(SMALL)  # the short shapes of "word", "Word" and "WORD"
+CAPITALISED = _short_shape(UPPER, SMALL)
+CAPITALS = _short_shape(UPPER)
+
+
+class Vocabulary:
+    """Numbers the types of words, and keeps their atoms; forgets all when it has `limit` types."""
+
+    def __init__(self, limit: int = 2**19) -> None:
+        self.limit = limit
+        self._kinds = np.full(0x110000, UNKNOWN, np.uint8)
+        self._lower = np.arange(0x110000, dtype=np.uint32)
+        self._forget()
+
+    def _forget(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self._atoms = np.zeros((1024, len(ATOMS)), np.uint64)
+        self._atoms[BEFORE], self._atoms[AFTER] = 1, 2
+        self._size = 2
+
+    @property
+    def atoms(self) -> np.ndarray:
+        """(types, atoms)."""
+        return self._atoms[: self._size]
+
+    def encode(self, words: list[str]) -> np.ndarray:
+        """The type of each word; new types get their atoms."""
+        if self._size > self.limit:
+            self._forget()
+        numbers = self.numbers
+        try:
+            new = list(dict.fromkeys(word for word in words if word not in numbers))
+        except TypeError:  # a word that cannot be a key is no string
+            new = words
+        if new:
+            self._add(new)
+        return np.fromiter(map(numbers.__getitem__, words), np.int32, len(words))
+
+    def _add(self, words: list[str]) -> None:
+        for word in words:
+            if not isinstance(word, str):
+                raise CorpusError(f"expected words as strings, got {word!r:.80}")
+        last = self._size + len(words)
+        if last > len(self._atoms):
+            larger = np.zeros((max(last, 2 * len(self._atoms)), len(ATOMS)), np.uint64)
+            larger[: self._size] = self._atoms[: self._size]
+            self._atoms = larger
+        codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
+        starts = np.zeros(len(words) + 1, np.int64)
+        np.cumsum([len(word) for word in words], out=starts[1:])
+        self._learn_characters(codes)
+        lower, kinds = self._lower[codes], self._kinds[codes]
+        word_atoms(codes, lower, kinds, starts, self._atoms[self._size : last])
+        self.numbers.update(zip(words, range(self._size, last), strict=True))
+        self._size = last
+
+    def _learn_characters(self, codes: np.ndarray) -> None:
+        for code in np.unique(codes[self._kinds[codes] == UNKNOWN]):
+            character = chr(code)
+            lower = character.lower()
+            self._kinds[code] = _kind(character)
+            self._lower[code] = ord(lower) if len(lower) == 1 else code
+
+
+def _kind(character: str) -> int:
+    if character.isdigit():
+        return DIGIT
+    if not character.isalpha():
+        return OTHER
+    return UPPER if character.isupper() else SMALL if character.islower() else LETTER
+
+
+@jit
+def word_atoms(codes, lower, kinds, starts, atoms):
+    """Fill `atoms` (words, 13) of words laid end to end."""
+    for t in range(len(starts) - 1):
+        first, last = starts[t], starts[t + 1]
+        word = small = shape = short = OFFSET
+        run, before = 0, np.uint64(0)
+        for c in range(first, last):
+            word = (word ^ np.uint64(codes[c])) * PRIME
+            small = (small ^ _plain(lower[c], kinds[c])) * PRIME
+            # A mark is its own shape; a letter or a digit has that of its kind.
+            mark = np.uint64(kinds[c])
+            if kinds[c] == OTHER:
+                mark = np.uint64(codes[c]) + np.uint64(8)
+            run = run + 1 if mark == before else 1
+            if run == 1:
+                short = (short ^ mark) * PRIME
+            if run <= LONGEST_RUN:
+                shape = (shape ^ mark) * PRIME
+            before = mark
+        atoms[t, WORD], atoms[t, LOWER], atoms[t, SHAPE], atoms[t, SHORT] = (
+            word,
+            small,
+            shape,
+            short,
+        )
+        atoms[t, KIND] = kinds[first] if first < last else OTHER
+        head = tail = OFFSET
+        for k in range(LONGEST):
+            if k < last - first:
+                head = (head ^ _plain(lower[first + k], kinds[first + k])) * PRIME
+                tail = (tail ^ _plain(lower[last - 1 - k], kinds[last - 1 - k])) * PRIME
+            atoms[t, HEAD + k], atoms[t, TAIL + k] = head, tail
+
+
+@jit
+def _plain(lower, kind):
+    """A character in lower case, all digits alike."""
+    return np.uint64(48) if kind == DIGIT else np.uint64(lower)

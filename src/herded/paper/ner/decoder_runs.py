@@ -1,0 +1,170 @@
+"""The decoders of section 4.3, each run on a task: same starts, same scan, same sweeps, same code.
+
+Annealed Gibbs falls linearly from temperature 1 to 0. "Best" is the best sample of each connected
+component, "last" is where the run ends. Seconds are CPU time of `infer`, from the model to the
+labels: what makes the model, such as features, is not counted. The annealed herd, which is not in
+the paper, has as many updates of each word as the others, or a few less: 16 members share them.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from herded.methods.gibbs import Gibbs
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.protocol import Method
+from herded.methods.viterbi.solver import Viterbi
+from herded.ner.crf.decoding import cold
+from herded.paper.ner.tasks import Task
+from herded.run.infer import infer
+from herded.run.recording.recorders import BestState, Keep, Samples
+
+ANNEALED = partial(Gibbs, schedule="linear")
+HERD = 16  # members
+ANNEALED_HERD = partial(Gibbs, schedule="linear", herd=HERD)
+HERD_NAME = f"Annealed herd of {HERD}, best"
+POLISH = 30  # sweeps of ICM: it stands still long before
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method after some sweeps; several seeds give several labellings."""
+
+    method: str
+    sweeps: int
+    labels: list[np.ndarray]
+    seconds: float  # of CPU time of one run, the mean
+    members: int = 1  # of a herd, all of which a sweep moves
+
+    def f1(self, task: Task) -> tuple[float, float]:
+        """Mean and standard deviation over the seeds."""
+        values = np.array([task.f1(labels) for labels in self.labels])
+        spread = values.std(ddof=1) if len(values) > 1 else 0.0
+        return float(values.mean()), float(spread)
+
+    def nats(self, task: Task, base: np.ndarray) -> float:
+        """How much the log-score is above that of `base`, the mean over the seeds."""
+        least = task.model.log_score(base)
+        return float(np.mean([task.model.log_score(labels) for labels in self.labels]) - least)
+
+    def hits(self, task: Task) -> float:
+        """Sentences that are as Viterbi has them, in per cent, the mean over the seeds."""
+        return float(np.mean([task.hits(labels) for labels in self.labels]))
+
+
+def chain_rows(
+    task: Task, counts: Sequence[int], seeds: int, tell: Callable[[str], None]
+) -> list[Row]:
+    """All decoders on chains, each from the same random starts."""
+    _warm_up(task, linked=False)
+    starts = [task.random_start(seed) for seed in range(seeds)]
+    rows = [_timed("Viterbi", 1, lambda: infer(task.model, Viterbi()).best.state)]
+    tell(f"{task.name}: ICM")
+    rows.append(_icm(task, starts))
+    for sweeps in counts:
+        tell(f"{task.name}: {sweeps} sweeps")
+        rows += _annealed(task, sweeps, starts)
+        rows.append(_many("Gibbs, best", task, Gibbs, sweeps, starts)[0])
+        rows.append(_many("Herded Gibbs, best", task, HerdedGibbs, sweeps, starts)[0])
+        rows.append(_annealed_herd(task, sweeps, starts))
+    return rows
+
+
+def skip_rows(
+    task: Task,
+    counts: Sequence[int],
+    starts: Sequence[np.ndarray],
+    seeds: int,
+    tell: Callable[[str], None],
+) -> list[Row]:
+    """All decoders on skip-chains, each from the same starts.
+
+    From a single start, methods that draw run with several seeds; herding has only one way to go.
+    """
+    _warm_up(task, linked=True)
+    drawn = list(starts) if len(starts) > 1 else [starts[0]] * seeds
+    rows = [_icm(task, starts)]
+    annealed_herded = partial(_lazy, schedule="linear")
+    for sweeps in counts:
+        tell(f"{task.name}: {sweeps} sweeps")
+        rows += _annealed(task, sweeps, drawn)
+        rows.append(_many("Gibbs, best", task, Gibbs, sweeps, drawn)[0])
+        herded = _many("Herded Gibbs, best", task, _lazy, sweeps, starts)[0]
+        polished = _icm(task, herded.labels)
+        both = herded.seconds + polished.seconds
+        rows.append(herded)
+        rows.append(Row("Herded Gibbs, best, then ICM", sweeps, polished.labels, both))
+        rows.append(_many("Annealed herded, best", task, annealed_herded, sweeps, starts)[0])
+        rows.append(_annealed_herd(task, sweeps, drawn))
+    return rows
+
+
+def _lazy(seed: int, schedule: str | None = None) -> HerdedGibbs:
+    return HerdedGibbs("lazy", phases="half", seed=seed, schedule=schedule)
+
+
+def _annealed(task: Task, sweeps: int, starts: Sequence[np.ndarray]) -> list[Row]:
+    return list(_many("Annealed Gibbs", task, ANNEALED, sweeps, starts, last=True))
+
+
+def _annealed_herd(task: Task, updates: int, starts: Sequence[np.ndarray]) -> Row:
+    row = _many(HERD_NAME, task, ANNEALED_HERD, herd_sweeps(updates), starts)[0]
+    return replace(row, members=HERD)
+
+
+def herd_sweeps(updates: int) -> int:
+    """How many sweeps of the herd update each word at most so often."""
+    return max(1, updates // HERD)
+
+
+def _many(
+    name: str,
+    task: Task,
+    method: Callable[..., Any],
+    sweeps: int,
+    starts: Sequence[np.ndarray],
+    last: bool = False,
+) -> tuple[Row, ...]:
+    """The best samples, a seed for each start, and with `last` also where those runs ended."""
+    best, ends, seconds = [], [], []
+    keep: list[Keep] = [BestState(), Samples(every=sweeps)] if last else [BestState()]
+    for seed, start in enumerate(starts):
+        began = time.process_time()
+        found = infer(task.model, method(seed=seed), sweeps=sweeps, start=start, keep=keep)
+        seconds.append(time.process_time() - began)
+        best.append(found.best.state)
+        if last:
+            ends.append(found.samples[0, -1].astype(np.int64))
+    mean = float(np.mean(seconds))
+    if not last:
+        return (Row(name, sweeps, best, mean),)
+    return Row(f"{name}, best", sweeps, best, mean), Row(f"{name}, last", sweeps, ends, mean)
+
+
+def _icm(task: Task, starts: Sequence[np.ndarray]) -> Row:
+    coldest = partial(Gibbs, schedule=cold)
+    return _many("ICM", task, coldest, POLISH, starts)[0]
+
+
+def _timed(name: str, sweeps: int, run: Callable[[], np.ndarray]) -> Row:
+    began = time.process_time()
+    labels = run()
+    return Row(name, sweeps, [labels], time.process_time() - began)
+
+
+def _warm_up(task: Task, linked: bool) -> None:
+    """Compile what is timed, with one sweep each."""
+    if not linked:
+        infer(task.model, Viterbi())
+    methods: list[Method] = [ANNEALED(), ANNEALED_HERD(), Gibbs()]
+    methods.append(_lazy(0) if linked else HerdedGibbs(phases="half"))
+    if linked:
+        methods.append(_lazy(0, schedule="linear"))
+    for method in methods:
+        infer(
+            task.model, method, sweeps=1, keep=[BestState(), Samples()], start=task.random_start(0)
+        )

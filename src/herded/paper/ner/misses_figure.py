@@ -1,0 +1,28 @@
+"""How far the decoders of section 4.3 are from the best labelling, over the updates."""
+
+from collections.abc import Sequence
+
+from herded.paper.ner.decoder_runs import HERD_NAME, Row
+from herded.paper.ner.tasks import Task
+from herded.system.figures import GIBBS, HERDED, OTHERS, in_style, subplots, svg
+
+LINES = {
+    "Annealed Gibbs, best": OTHERS[0],
+    "Gibbs, best": GIBBS,
+    "Herded Gibbs, best": HERDED,
+    HERD_NAME: OTHERS[1],
+}
+
+
+@in_style
+def draw_misses(task: Task, rows: Sequence[Row]) -> str:
+    """Nats below Viterbi after each number of updates, one line for each method."""
+    figure, axis = subplots(1, 1, width=4.2, height=3)
+    for method, colour in LINES.items():
+        chosen = [row for row in rows if row.method == method]
+        below = [max(1e-2, -row.nats(task, task.chain_best)) for row in chosen]
+        updates = [row.sweeps * row.members for row in chosen]
+        axis.loglog(updates, below, "o-", color=colour, label=method)
+    axis.set(xlabel="updates of each word", ylabel="nats below Viterbi")
+    figure.legend(loc="outside lower center", ncols=2, fontsize=8)
+    return svg(figure)

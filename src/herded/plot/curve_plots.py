@@ -1,0 +1,93 @@
+"""Curves: the error as a run goes on, and the values of observables."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from herded.errors import NotKeptError
+from herded.plot.figure_helpers import WIDTH, as_text
+from herded.system.figures import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots
+
+COLOURS = (GIBBS, HERDED, SHARED, *OTHERS)
+MOST_LINES = 8  # of chains
+MOST_POINTS = 2000  # of a line
+
+
+@in_style
+def curve(results: Any) -> Any:
+    """The error of marginals against sweeps, of runs with `keep=[ErrorCurve(reference)]`.
+
+    Parameters
+    ----------
+    results : Result or dict
+        One result, or several by the names they shall have. Thin lines are chains.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> model = hd.ising_grid(np.zeros((3, 3)), 0.3)
+    >>> keep = [hd.ErrorCurve(np.full((9, 2), 0.5))]
+    >>> runs = {"Gibbs": hd.infer(model, hd.Gibbs(), sweeps=100, chains=2, keep=keep)}
+    >>> hd.plot.curve(runs).savefig("curve.png")
+    """
+    named = results if isinstance(results, Mapping) else {"": results}
+    figure, axis = subplots(1, 1, width=WIDTH, height=3.6)
+    for n, (name, result) in enumerate(named.items()):
+        colour, found = COLOURS[n % len(COLOURS)], result.curve
+        errors = np.maximum(found.errors, np.finfo(float).tiny)
+        if len(errors) > 1:
+            axis.plot(found.sweeps, errors.T, color=colour, alpha=0.3, linewidth=0.7)
+        axis.plot(found.sweeps, errors.mean(axis=0), color=colour, label=as_text(name, 40))
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    axis.set_xlabel("sweeps")
+    axis.set_ylabel("mean absolute error of marginals")
+    if any(named):
+        axis.legend()
+    return figure
+
+
+@in_style
+def series(result: Any, name: str | None = None) -> Any:
+    """The values of observables against sweeps; thin lines are chains, or members of herds.
+
+    Parameters
+    ----------
+    result : Result
+    name : str, optional
+        Of one observable; by default all.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> model, keep = hd.ising_grid(np.zeros((8, 8)), 0.3), [hd.Observable(hd.energy)]
+    >>> result = hd.infer(model, hd.Gibbs(), sweeps=100, chains=4, keep=keep)
+    >>> hd.plot.series(result, "energy").savefig("energy.png")
+    """
+    found = list(result.observables.values()) if name is None else [result.observables[name]]
+    if not found:
+        raise NotKeptError(
+            "expected observables for a picture, but the run ended before the first value: use "
+            "more sweeps, or a smaller Observable(every=)"
+        )
+    figure, axes = subplots(len(found), 1, width=WIDTH, height=0.6 + 2.0 * len(found))
+    for axis, observed in zip(np.ravel(axes), found, strict=True):
+        values = observed.series.reshape(*observed.series.shape[:2], -1)
+        step = -(-values.shape[1] // MOST_POINTS)
+        sweeps = observed.every * np.arange(1, values.shape[1] + 1)[::step]
+        for chain in values[:: -(-len(values) // MOST_LINES), ::step, 0]:
+            axis.plot(sweeps, chain, color=GIBBS, alpha=0.3, linewidth=0.6)
+        mean = float(np.ravel(observed.mean)[0])
+        axis.axhline(mean, color=HERDED, linewidth=1.2)
+        first = " (the first of its numbers)" if values.shape[2] > 1 else ""
+        axis.set_ylabel(as_text(observed.name))
+        axis.set_title(f"{as_text(observed.name)}{first}: mean {mean:.5g}", fontsize=9)
+    np.ravel(axes)[-1].set_xlabel("sweeps after the burn-in")
+    return figure

@@ -1,0 +1,139 @@
+"""Graphs of models: who shares a factor with whom, and what is known of each."""
+
+from typing import Any
+
+import numpy as np
+
+from herded.models.factor_graph import as_graph
+from herded.models.labels import variable_label
+from herded.plot.figure_helpers import as_text, shared_state
+from herded.system.figures import HERDED, in_style, subplots
+
+MOST_NAMES = 60
+MOST_FORCES = 400  # variables between which forces are computed
+MOST_EDGES = 20_000  # that are drawn
+ROUNDS = 120
+
+
+@in_style
+def graph(of: Any) -> Any:
+    """The variables of a model and which of them share a factor.
+
+    Of a result of two states the colour is P(x = 1), of more the probability of the most probable
+    state. Observed variables have a red ring. Grids lie as they are, other graphs as springs would
+    pull them.
+
+    Parameters
+    ----------
+    of : Model or Result
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> model = hd.chain_model(np.zeros((6, 2)), np.eye(2))
+    >>> hd.plot.graph(model).savefig("graph.png")
+    """
+    model = getattr(of, "model", of)
+    table = of.kept["chain_marginals"].mean(axis=0) if "chain_marginals" in _kept(of) else None
+    edges = _edges(model)
+    places = _places(model, edges)
+    n = model.n_variables
+    figure, axis = subplots(1, 1, width=6.4, height=5.6)
+    step = -(-len(edges) // MOST_EDGES) or 1
+    lines = places[edges[::step]]
+    gaps = np.full((len(lines), 1, 2), np.nan)
+    flat = np.concatenate([lines, gaps], axis=1).reshape(-1, 2)
+    axis.plot(flat[:, 0], flat[:, 1], color="#9ca3af", linewidth=0.8 if n <= 400 else 0.3, zorder=1)
+    size = float(np.clip(12_000 / max(n, 1), 3.0, 260.0))
+    binary = bool((model.cardinalities <= 2).all()) and model.cardinalities.max() == 2
+    values = "#dbe7f5" if table is None else table[:, 1] if binary else table.max(axis=1)
+    dots = axis.scatter(
+        places[:, 0],
+        places[:, 1],
+        s=size,
+        c=values,
+        cmap=None if table is None else "Blues",
+        vmin=None if table is None else 0.0,
+        vmax=None if table is None else 1.0,
+        edgecolors=np.where(model.evidence >= 0, HERDED, "#374151").tolist(),
+        linewidths=np.where(model.evidence >= 0, 1.8, 0.5 if n <= 1000 else 0.0),
+        zorder=2,
+        clip_on=False,
+    )
+    if table is not None:
+        label = (
+            f"P({shared_state(model, 1)})" if binary else "probability of the most probable state"
+        )
+        figure.colorbar(dots, ax=axis, label=label, shrink=0.8)
+    for i in range(n) if n <= MOST_NAMES else ():
+        name = as_text(variable_label(model, i), 16)
+        axis.annotate(
+            name, places[i], xytext=(0, 9), textcoords="offset points", ha="center", fontsize=7
+        )
+    axis.set_axis_off()
+    axis.set_aspect("equal")
+    axis.margins(0.08)
+    return figure
+
+
+def _kept(of: Any) -> Any:
+    found = getattr(of, "kept", {})
+    return {name for name, value in found.items() if value is not None}
+
+
+def _edges(model: Any) -> np.ndarray:
+    """(E, 2) pairs i < j that share a factor."""
+    start, members = as_graph(model).adjacency
+    owner = np.repeat(np.arange(model.n_variables), np.diff(start))
+    return np.stack([owner, members], axis=1)[owner < members]
+
+
+def _places(model: Any, edges: np.ndarray) -> np.ndarray:
+    """(N, 2) where variables are drawn."""
+    n, shape = model.n_variables, model.shape
+    if len(shape) > 1:
+        index = np.stack(np.unravel_index(np.arange(n), shape), axis=1).astype(float)
+        # Further dimensions lean to the right and up, a little apart.
+        lean = index[:, :-2] @ np.array([[0.35, 0.28]] * (len(shape) - 2)).reshape(-1, 2)
+        return np.stack([index[:, -1] + lean[:, 0], -index[:, -2] + lean[:, 1]], axis=1)
+    places = _slowest_modes(n, edges)
+    return _sprung(places, edges) if n <= MOST_FORCES else places
+
+
+def _slowest_modes(n: int, edges: np.ndarray) -> np.ndarray:
+    """Places at which neighbours are near: the slowest modes of averaging over neighbours."""
+    rng = np.random.default_rng(0)
+    x, ends = rng.normal(size=(n, 2)), np.concatenate([edges, edges[:, ::-1]])
+    degree = np.bincount(ends[:, 0], minlength=n) + 1.0
+    weight = degree / degree.sum()
+    for _ in range(ROUNDS):
+        total = x.copy()
+        for d in range(2):
+            total[:, d] += np.bincount(ends[:, 0], x[ends[:, 1], d], minlength=n)
+        x = total / degree[:, None]
+        x -= weight @ x
+        x[:, 1] -= x[:, 0] * (weight @ (x[:, 0] * x[:, 1])) / max(1e-300, weight @ x[:, 0] ** 2)
+        x /= np.maximum(1e-300, np.sqrt(weight @ x**2))
+    return x + 1e-3 * rng.normal(size=x.shape)
+
+
+def _sprung(x: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Pull neighbours together and push all others apart, less and less far."""
+    n = len(x)
+    length = 1.0 / np.sqrt(n)
+    x = x / max(1e-300, np.abs(x).max())
+    for step in np.linspace(0.12, 0.005, ROUNDS):
+        gaps = [side[:, None] - side for side in x.T.copy()]  # a dimension each: rows are added up
+        push = length**2 / np.maximum(gaps[0] * gaps[0] + gaps[1] * gaps[1], 1e-6)
+        force = np.stack([(gap * push).sum(axis=1) for gap in gaps], axis=1) - 0.02 * x
+        pull = x[edges[:, 0]] - x[edges[:, 1]]
+        pull *= np.sqrt((pull**2).sum(axis=1, keepdims=True)) / length
+        for d in range(2):
+            force[:, d] -= np.bincount(edges[:, 0], pull[:, d], minlength=n)
+            force[:, d] += np.bincount(edges[:, 1], pull[:, d], minlength=n)
+        size = np.sqrt((force**2).sum(axis=1, keepdims=True))
+        x = x + force / np.maximum(size, 1e-9) * np.minimum(size, step)
+    return x

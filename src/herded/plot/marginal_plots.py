@@ -1,0 +1,136 @@
+"""Marginals as pictures: images of grids, bars of a few variables, a curve of many."""
+
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError
+from herded.models.evidence import index_of
+from herded.models.labels import state_label, variable_label
+from herded.models.protocol import Model
+from herded.plot.figure_helpers import WIDTH, as_text, image, middle_slice, panels, shared_state
+from herded.system.figures import GIBBS, HERDED, in_style, subplots
+
+MOST_ROWS = 40  # variables that have a bar and a name each
+MOST_PANELS = 6  # states of a grid that have an image each
+ROW = 0.24  # inches of a bar
+GREY = "#9ca3af"
+BEST = "most probable state"
+
+
+@in_style
+def marginals(result: Any, variables: Any = None) -> Any:
+    """A picture of P(x_i = k).
+
+    Grids are images, of three and more dimensions the slice in the middle; up to 40 variables have
+    a bar each, with 95 % intervals where several chains give them; of more, the probabilities are
+    shown in order of size.
+
+    Parameters
+    ----------
+    result : Result
+    variables : sequence, optional
+        Which to show, by name, number or pixel; by default all.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> result = hd.infer(hd.ising_grid(np.zeros((8, 8)), 0.3), hd.Gibbs(), sweeps=100)
+    >>> hd.plot.marginals(result).savefig("marginals.png")
+    """
+    model, tables = result.model, result.chain_marginals
+    if variables is None and len(model.shape) > 1:
+        return _images(model, tables.mean(axis=0))
+    picked = np.arange(model.n_variables)
+    if variables is not None:
+        picked = np.array([index_of(model, key) for key in variables], np.int64)
+    if len(picked) > MOST_ROWS:
+        return _ranked(model, tables.mean(axis=0), picked)
+    return _bars(result, tables.mean(axis=0), picked)
+
+
+def _images(model: Model, table: np.ndarray) -> Any:
+    """Grids: P(x = 1) of two states, each of a few, the most probable of many."""
+    k = table.shape[1]
+    shown = [(f"P({as_text(state_label(model, 0, s))})", table[:, s]) for s in range(k)]
+    if k == 2:
+        shown = shown[1:]
+    elif k > MOST_PANELS:
+        shown = [(BEST, table.argmax(axis=1)), ("its probability", table.max(axis=1))]
+    figure, axes = panels(len(shown), 3.4, 3.0)
+    for axis, (title, values) in zip(axes, shown, strict=True):
+        picture, place = middle_slice(values.reshape(model.shape))
+        top = float(k - 1) if title == BEST else 1.0
+        image(figure, axis, picture, title + place, top)
+    return figure
+
+
+def _bars(result: Any, table: np.ndarray, picked: np.ndarray) -> Any:
+    """A row for each variable, its states side by side, and intervals where they are known."""
+    model = result.model
+    figure, axis = subplots(1, 1, width=WIDTH, height=1.0 + ROW * max(4, len(picked)))
+    spans = _intervals(result)
+    binary = bool((model.cardinalities[picked] <= 2).all())
+    for row, i in enumerate(picked):
+        known, left = model.evidence[i] >= 0, 0.0
+        states = range(int(model.cardinalities[i]))
+        for k in [1] if binary and len(states) == 2 else states:
+            width = float(table[i, k])
+            colour = GREY if known else GIBBS if binary else _shade(k, len(states))
+            axis.barh(row, width, left=left, height=0.72, color=colour, edgecolor="white")
+            if not binary and width > 0.12:
+                text = as_text(state_label(model, i, k), 14)
+                axis.text(left + width / 2, row, text, ha="center", va="center", fontsize=7)
+            left += width
+        if spans is not None and binary and len(states) == 2 and not known:
+            low, high = spans[i, 1]
+            axis.plot([low, high], [row, row], color=HERDED, linewidth=2, solid_capstyle="butt")
+    names = [_row_name(model, int(i), binary) for i in picked]
+    axis.set_yticks(range(len(picked)), names)
+    axis.set_ylim(len(picked) - 0.5, -0.5)
+    axis.set_xlim(0.0, 1.0)
+    axis.grid(visible=False, axis="y")
+    axis.set_axisbelow(True)
+    axis.set_xlabel(
+        "probability" + (", red: 95 % interval" if spans is not None and binary else "")
+    )
+    return figure
+
+
+def _row_name(model: Model, i: int, binary: bool) -> str:
+    name = as_text(variable_label(model, i))
+    if not binary or int(model.cardinalities[i]) < 2:
+        return name
+    return f"{name} = {as_text(state_label(model, i, 1), 12)}"
+
+
+def _shade(k: int, count: int) -> tuple[float, float, float, float]:
+    """A light blue to a darker one, on which text can be read."""
+    share = k / max(1, count - 1)
+    return (0.86 - 0.42 * share, 0.91 - 0.28 * share, 0.97 - 0.10 * share, 1.0)
+
+
+def _intervals(result: Any) -> np.ndarray | None:
+    try:
+        return np.asarray(result.interval).reshape(result.model.n_variables, -1, 2)
+    except MethodError:  # of one chain, or of identical ones
+        return None
+
+
+def _ranked(model: Model, table: np.ndarray, picked: np.ndarray) -> Any:
+    """The probabilities of many variables in order of size."""
+    figure, axis = subplots(1, 1, width=WIDTH, height=3.4)
+    free = picked[model.evidence[picked] < 0]
+    binary = bool((model.cardinalities[free] == 2).all())
+    values = np.sort(table[free, 1] if binary else table[free].max(axis=1))
+    axis.plot(np.arange(1, len(values) + 1), values, color=GIBBS, linewidth=1.5)
+    axis.fill_between(np.arange(1, len(values) + 1), values, color=GIBBS, alpha=0.15)
+    one = f"P({shared_state(model, 1)})"
+    axis.set_ylabel(one if binary else "probability of the most probable state")
+    axis.set_xlabel(f"{len(values):,} variables in this order")
+    axis.set_ylim(0.0, 1.02)
+    axis.set_xlim(1, max(2, len(values)))
+    return figure

@@ -1,0 +1,281 @@
+"""HerdedSampler: herds of Gibbs chains behind the interface of dimod's samplers.
+
+Reads are the members of herds (`draws.systematic`), each exactly a Gibbs chain: they are moved
+together, which takes a fraction of the time, at a fixed temperature or one that falls.
+"""
+
+import sys
+import time
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from herded.errors import Interrupted, MethodError, ModelError, missing
+from herded.layouts.base import SweptLayout
+from herded.methods.gibbs import Gibbs
+from herded.methods.options import is_between, is_whole
+from herded.models.convert.bqm import VALUES, without_names
+from herded.qubo.beta_schedule import KINDS, Cooling, cooling
+from herded.qubo.spin_biases import Biases, read_biases
+from herded.run.build_result import in_full
+from herded.run.run_loop import interruptible, run_all, without_part
+from herded.run.sampler_run import SamplerRun
+from herded.system.interrupts import NO_PART
+
+try:
+    import dimod
+except ImportError as error:
+    raise missing("dimod", "HerdedSampler", "dimod") from error
+
+GENERATORS = ("none", "tile", "random")
+SEEDS = 2**32  # dimod draws starts with NumPy's old generator, which takes no larger seeds
+
+MEMBERS = 64  # of a herd at most: a word of bits; herds of more than one word gain nothing
+FEWEST = 2  # also for one read: there are faster layouts for herds whose temperature falls
+ROOM = 2**28  # bytes of herds that run side by side
+
+
+class HerdedSampler(dimod.Sampler, dimod.Initialized):
+    """A sampler for dimod: samples from exp(-beta E(x)), or searches for low energies.
+
+    It has the methods of `dimod.Sampler` (`sample`, `sample_ising`, `sample_qubo`), so that it can
+    take the place of other samplers and be used inside dimod's composites. Needs dimod.
+
+    Examples
+    --------
+    >>> import dimod
+    >>> bqm = dimod.BinaryQuadraticModel({"a": -1.0}, {("a", "b"): 1.0}, 0.0, "SPIN")
+    >>> found = hd.qubo.HerdedSampler().sample(bqm, num_reads=4, seed=1)
+    >>> float(found.first.energy)
+    -2.0
+    >>> {label: int(spin) for label, spin in found.first.sample.items()}
+    {'a': 1, 'b': -1}
+    """
+
+    def __init__(self) -> None:
+        self._properties = {
+            "beta_schedule_options": KINDS,
+            "initial_states_generators": GENERATORS,
+        }
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """The values that some parameters of `sample` can take."""
+        return self._properties
+
+    @property
+    def parameters(self) -> dict[str, list[str]]:
+        """The names that `sample` takes, each with the properties that bear on it."""
+        plain = ("num_reads", "num_sweeps", "beta", "beta_range", "seed", "initial_states")
+        return {
+            **{name: [] for name in plain},
+            "beta_schedule_type": ["beta_schedule_options"],
+            "initial_states_generator": ["initial_states_generators"],
+        }
+
+    @without_part()
+    def sample(
+        self,
+        bqm: Any,
+        *,
+        num_reads: int | None = None,
+        num_sweeps: int = 1000,
+        beta: float | None = None,
+        beta_range: tuple[float, float] | None = None,
+        beta_schedule_type: str = "mixed",
+        seed: int | None = None,
+        initial_states: Any = None,
+        initial_states_generator: str = "random",
+        **unknown: Any,
+    ) -> Any:
+        """States of a quadratic model, each the end of a Gibbs chain of its own.
+
+        Parameters
+        ----------
+        bqm : dimod.BinaryQuadraticModel
+        num_reads : int, optional
+            The number of chains; by default 1, or one for every initial state. They are members
+            of herds, at most 64 in each.
+        num_sweeps : int
+            Visits of every variable in each read.
+        beta : float, optional
+            Sample at this inverse temperature.
+        beta_range : (float, float), optional
+            Or anneal from beta hot to cold, with the last sweep at temperature 0. This is the
+            default, with a range that fits the biases.
+        beta_schedule_type : "mixed", "geometric" or "linear"
+            How beta rises; "mixed" is where 1 / beta falls linearly first, then geometrically.
+        seed : int, optional
+            From 0 to 2^32 - 1; the same seed gives the same reads. By default one is drawn, and
+            reported in `info`.
+        initial_states : samples-like, optional
+            Samples to start from.
+        initial_states_generator : "random", "tile" or "none"
+            What to do where there are fewer of them than reads: add random ones, repeat them, or
+            raise an error.
+
+        Returns
+        -------
+        dimod.SampleSet
+            In the order of the reads. `info` has the method, its parameters and the time it took.
+
+        Raises
+        ------
+        ModelError
+            If `bqm` is something else, or the initial states do not fit it.
+        MethodError
+            If a parameter is out of range.
+        Interrupted
+            After Ctrl-C: a KeyboardInterrupt whose `result` has the reads so far. Where they ended
+            before their last sweep, its `info["interrupted"]` is True.
+
+        Examples
+        --------
+        >>> sampler = hd.qubo.HerdedSampler()
+        >>> found = sampler.sample_qubo({(0, 0): -1, (1, 1): -1, (0, 1): 2}, num_reads=3, seed=0)
+        >>> float(found.first.energy)
+        -1.0
+        """
+        began = time.perf_counter_ns()
+        self.remove_unknown_kwargs(**unknown)
+        if not isinstance(bqm, dimod.BinaryQuadraticModel):
+            raise ModelError(
+                f"expected a dimod.BinaryQuadraticModel, got {type(bqm).__name__}: use sample_qubo "
+                "or sample_ising for dictionaries"
+            )
+        if not is_whole(num_sweeps, 1):
+            raise MethodError(
+                f"expected num_sweeps as a whole number of 1 or more, got {num_sweeps!r}"
+            )
+        sweeps, seed = int(num_sweeps), _checked_seed(seed)
+        starts = self._starts(bqm, num_reads, initial_states, initial_states_generator, seed)
+        biases = read_biases(bqm)
+        method = _method(biases, beta, beta_range, beta_schedule_type)
+        method = replace(method, seed=seed, herd=_members(len(starts)))
+        reads, interrupted, stopped, ready = starts, False, False, began
+        if bqm.num_variables:
+            layout, inside = _laid_out(bqm, biases, method, beta)
+            ready = time.perf_counter_ns()
+            reads, interrupted, stopped = _run(layout, inside, starts, sweeps)
+        sampled = time.perf_counter_ns()
+        values = np.array(VALUES[bqm.vartype.name], np.int8)[reads]
+        found = dimod.SampleSet.from_samples_bqm((values, list(bqm.variables)), bqm)
+        info = _method_info(method, beta)
+        info |= {"num_sweeps": sweeps, "seed": seed, "interrupted": interrupted}
+        timing = {
+            "preprocessing_ns": ready - began,
+            "sampling_ns": sampled - ready,
+            "postprocessing_ns": time.perf_counter_ns() - sampled,
+        }
+        found.info.update(info, timing=timing)
+        if stopped:
+            raise Interrupted("interrupted: error.result has the reads so far", found)
+        return found
+
+    def _starts(
+        self, bqm: Any, num_reads: int | None, initial_states: Any, generator: str, seed: int
+    ) -> np.ndarray:
+        """(reads, N) states 0 and 1, in the order of the model's variables."""
+        if not (num_reads is None or is_whole(num_reads, 1)):
+            raise MethodError(
+                f"expected num_reads as a whole number of 1 or more, got {num_reads!r}"
+            )
+        if generator not in GENERATORS:
+            raise MethodError(
+                f"expected initial_states_generator to be one of {', '.join(GENERATORS)}, got "
+                f"{generator!r}"
+            )
+        try:
+            parsed = self.parse_initial_states(bqm, initial_states, generator, num_reads, seed)
+        except (TypeError, ValueError) as error:
+            raise ModelError(
+                f"expected initial_states as samples of the model's variables, got others ({error})"
+            ) from error
+        given = parsed.initial_states
+        columns = [given.variables.index(label) for label in bqm.variables]
+        found: np.ndarray = (given.record.sample[:, columns] == 1).astype(np.uint8)
+        return found
+
+
+def _checked_seed(seed: int | None) -> int:
+    if seed is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if not is_whole(seed, 0) or int(seed) >= SEEDS:
+        raise MethodError(f"expected seed as a whole number from 0 to 2^32 - 1, got {seed!r}")
+    return int(seed)
+
+
+def _method(
+    biases: Biases, beta: float | None, beta_range: tuple[float, float] | None, kind: str
+) -> Gibbs:
+    """Gibbs sampling, annealed unless there is a `beta`."""
+    if beta is None:
+        return Gibbs(schedule=cooling(biases, beta_range, kind))
+    if beta_range is not None:
+        raise MethodError(
+            "expected beta or beta_range, got both: beta samples at one temperature, beta_range "
+            "anneals"
+        )
+    if not is_between(beta, 0, sys.float_info.max):
+        raise MethodError(f"expected beta as a finite number of 0 or more, got {beta!r}")
+    return Gibbs()
+
+
+def _method_info(method: Gibbs, beta: float | None) -> dict[str, Any]:
+    """What `info` says of the method."""
+    schedule, found = method.schedule, {"method": in_full(method)}
+    if isinstance(schedule, Cooling):
+        range_ = schedule.hot, schedule.cold
+        return {**found, "beta_range": range_, "beta_schedule_type": schedule.kind}
+    return {**found, "beta": beta}
+
+
+def _members(reads: int) -> int:
+    """Of each of as few herds as there can be, all alike; some members may be spare."""
+    herds = -(-reads // MEMBERS)
+    return max(FEWEST, -(-reads // herds))
+
+
+def _laid_out(
+    bqm: Any, biases: Biases, method: Gibbs, beta: float | None
+) -> tuple[SweptLayout, Gibbs]:
+    """The layout, and the method as it runs there: annealed biases are divided by 2^k."""
+    bqm, schedule = bqm.copy(), method.schedule
+    bqm.offset = 0.0  # of no matter where states are drawn, and perhaps far larger than all biases
+    if not isinstance(schedule, Cooling):
+        return method.compile(without_names(bqm, 1.0 if beta is None else beta)), method
+    exponent, whole = biases.fitting_exponent(schedule.cold)
+    method = replace(method, schedule=schedule.times(2.0**exponent))
+    model = without_names(bqm, 2.0**-exponent)
+    return method.compile(model, kind=None if whole else "factor"), method
+
+
+def _run(
+    layout: SweptLayout, method: Gibbs, starts: np.ndarray, sweeps: int
+) -> tuple[np.ndarray, bool, bool]:
+    """Where the reads from `starts` end, whether that is early, and whether Ctrl-C was pressed."""
+    reads, members = len(starts), layout.members
+    herds = -(-reads // members)
+    spare = np.repeat(starts[-1:], herds * members - reads, axis=0)
+    places = np.concatenate([starts, spare]).reshape(herds, members, -1)
+    together = max(1, int(ROOM // layout.chain_memory))
+    ends, interrupted = [], False
+    with interruptible() as stop:
+        for first in range(0, herds, together):
+            states = [
+                method.init(layout, places[h], chain=h, total=sweeps)
+                for h in range(first, min(first + together, herds))
+            ]
+            run = SamplerRun.prepare(layout, method, {}, states, sweeps, 0)
+            with run.share_out(None):
+                run_all(run, nullcontext(stop), progress=False)
+            if run.done:  # else these are where they started
+                ends += [layout.values(state).astype(np.uint8) for state in states]
+            if stop.is_set():
+                interrupted = run.interrupted or first + together < herds
+                break
+        if not ends:
+            raise Interrupted(NO_PART)
+    return np.concatenate(ends)[:reads], interrupted, stop.is_set()

@@ -1,0 +1,294 @@
+"""From a run to its result: what was kept, what speaks against it, and where it came from."""
+
+import platform
+from dataclasses import dataclass, fields
+from typing import Any, cast
+
+import numpy as np
+
+from herded.layouts.base import Layout
+from herded.methods.options import Options
+from herded.methods.protocol import Answer
+from herded.models.protocol import Model
+from herded.moves.tempering.ladder_layouts import LadderLayout
+from herded.run.diagnostics.chain_agreement import ALONE, confinement, disagreement, immobility
+from herded.run.diagnostics.length_diagnostics import (
+    SHORT_RUN,
+    few_round_trips,
+    length_diagnostics,
+    sentences,
+)
+from herded.run.diagnostics.run_length import RunLength, assess
+from herded.run.observables.recorder import Observables
+from herded.run.observables.result import observed, with_doubt
+from herded.run.recording.growing_arrays import joined
+from herded.run.recording.log_z_estimator import LogZ, LogZRecorder, estimate, warnings_of
+from herded.run.recording.recorders import (
+    BestState,
+    ErrorCurve,
+    Joint,
+    Marginals,
+    PairMarginals,
+    Samples,
+)
+from herded.run.recording.trace import Trace, TraceRecorder, start_is_shared
+from herded.run.result import Best, Curve, Diagnostic, Pairs, Result, curve_of
+from herded.run.run_loop import ENDLESS
+from herded.run.sampler_run import SamplerRun
+from herded.run.solver_run import SolverRun
+from herded.version import __version__
+
+WALLED = 16  # members of herds that are looked at for walls of hard zeros
+LOOKED_AT = 1024  # variables of herds whose states are compared with earlier ones
+LARGEST = 2**26  # states of a herd that are unpacked for that
+WITHOUT_MEANS = frozenset({Samples, BestState})  # of one chain: nothing is averaged over the run
+
+VERSIONS = {
+    "herded": __version__,
+    "numpy": np.__version__,
+    "python": platform.python_version(),
+}
+
+
+def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
+    """What a run has found so far, why its method was chosen, and what spoke against it before."""
+    model, recorded = run.layout.model, run.recorded
+    facts = {
+        "seconds": run.seconds,
+        "sweeps": recorded,
+        "burn_in": run.burn_in,
+        "chains": len(run.chains),
+        "members": run.layout.members,
+        "interrupted": run.interrupted,
+        "compiling": run.compiling,
+    }
+    if run.memory:
+        facts["memory_at_most"] = run.memory  # of the whole run, beyond the model
+    if run.saved is not None:
+        facts["saved"] = run.saved
+    bridged = _bridged(run) if run.layout.bridges and recorded else {}
+    kept = _recorded(run, recorded) | bridged if recorded else {}
+    length = _run_length(run, kept) if recorded else None
+    if length is not None and length.times is not None and len(run.chains) > 1:
+        kept["times"] = length.times  # for intervals, and for a comparison with other starts
+    findings = _findings(run, doubt, kept, length) if recorded else ()
+    if "observables" in kept:
+        serious = "; ".join(one.message for one in findings if one.severity == "warning")
+        kept["observables"] = with_doubt(kept["observables"], serious)
+    if run.layout.reports:
+        facts |= run.layout.report([chain.state for chain in run.chains])
+    return Result(
+        shape=model.shape,
+        sweeps=recorded,
+        converged=None,
+        provenance=provenance(run.layout, run.method, **facts),
+        state=tuple(chain.state for chain in run.chains),
+        kept=kept,
+        warnings=sentences(findings),
+        diagnostics=findings,
+        model=model,
+        method=run.method,
+        reason=reason,
+    )
+
+
+def solved(run: SolverRun, reason: str = "") -> Result:
+    """What a solver has found, and why it was chosen."""
+    model, answer, curve = run.layout.model, run.method.answer(run.layout, run.state), None
+    if run.curve:
+        left = np.isnan(run.errors)  # where it has converged the error stays what it is
+        done = run.done - run.burn_in
+        if answer.converged and left.any():
+            run.errors[left] = run.error(answer)
+            done = run.done if run.sweeps >= ENDLESS else run.sweeps
+        curve = curve_of(run.points, run.errors[None], run.sweeps, done)
+    facts = {"seconds": run.seconds, "sweeps": run.done, "interrupted": run.interrupted}
+    return Result(
+        shape=model.shape,
+        sweeps=run.done,
+        converged=answer.converged,
+        provenance=provenance(run.layout, run.method, **facts),
+        kept=_answered(model, answer, curve),
+        model=model,
+        method=run.method,
+        reason=reason,
+        later=Later(run.layout) if hasattr(run.method, "find") else None,
+    )
+
+
+@dataclass(frozen=True)
+class Later:
+    """Finds what was not asked for when it is, where the method can do that."""
+
+    layout: Layout
+
+    def __call__(self, name: str) -> dict[str, Any]:
+        """What is kept under a name, by name; nothing where it is not to be had."""
+        asked = "marginals" if name == "chain_marginals" else name
+        answer = self.layout.method.find(self.layout, asked)
+        return {} if answer is None else _answered(self.layout.model, answer, None)
+
+
+def provenance(layout: Layout, method: object, **facts: Any) -> dict[str, Any]:
+    """The model, the method and the tables by name, what the run took, and versions."""
+    return {
+        "model": layout.model.content_hash,
+        "tables": layout.hash,
+        "method": in_full(method),
+        "layout": layout.kind,
+        "memory": layout.memory,
+        **facts,
+        "versions": dict(VERSIONS),
+    }
+
+
+def in_full(method: object) -> str:
+    """A method with all of its options: its `repr` leaves out those that are as usual."""
+    if not isinstance(method, Options):
+        return repr(method)
+    text: str | None = vars(method).get("_in_full")
+    if text is None:  # once for each, as methods are frozen: it takes as long as some sweeps
+        named = (f"{f.name}={in_full(getattr(method, f.name))}" for f in fields(cast(Any, method)))
+        text = f"{type(method).__name__}({', '.join(named)})"
+        if not callable(getattr(method, "schedule", None)):  # which may be changed by its owner
+            object.__setattr__(method, "_in_full", text)
+    return text
+
+
+def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
+    chains, keep = run.chains, run.keep
+    kept: dict[str, Any] = {}
+
+    def recorders(kind: type) -> list[Any]:
+        return [chain.recorders[kind] for chain in chains]
+
+    if Marginals in keep:
+        kept["chain_frequencies"] = _estimates(run, False)
+        kept["chain_marginals"] = kept["chain_frequencies"]
+        if keep[Marginals].rao_blackwell:
+            kept["chain_marginals"] = _estimates(run, True)
+    if BestState in keep and sweeps:
+        kept["best"] = _best(run.layout.model, recorders(BestState))
+    if Samples in keep:
+        kept["samples"] = joined(run, Samples, "samples")
+        kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
+    if PairMarginals in keep:
+        pairs = recorders(PairMarginals)
+        edges, states = pairs[0].edges, run.layout.model.cardinalities
+        tables = np.mean([recorder.tables() for recorder in pairs], axis=0)
+        sizes = states[edges].tolist()
+        tables = [t[:k, :m] for t, (k, m) in zip(tables, sizes, strict=True)]
+        kept["pairs"] = Pairs(edges, tables, run.layout.model)
+    if Joint in keep:
+        kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
+    if Observables in keep and sweeps:
+        kept["observables"] = observed(run)
+    if ErrorCurve in keep:
+        errors = np.stack([chain.errors for chain in chains])
+        kept["curve"] = curve_of(run.points, errors, run.sweeps, sweeps)
+    return kept
+
+
+def _estimates(run: SamplerRun, rao_blackwell: bool) -> np.ndarray:
+    """The marginals (chains, N, K), chain by chain, so that no chain's table is held twice."""
+    layout = run.layout
+    found = np.empty((len(run.chains), layout.model.n_variables, layout.width))
+    for c, chain in enumerate(run.chains):
+        found[c] = chain.estimate(rao_blackwell)
+    return found
+
+
+def _bridged(run: SamplerRun) -> dict[str, Any]:
+    """log Z, its interval, and what it is made of."""
+    ladders = [(chain.state, cast(LogZRecorder, chain.recorders[LogZ])) for chain in run.chains]
+    found = estimate(cast(LadderLayout, run.layout), ladders)
+    return {} if found is None else {"log_z": found.log_z, "bridged": found}
+
+
+def _run_length(run: SamplerRun, kept: dict[str, Any]) -> RunLength | None:
+    """What the traces tell; nothing of annealing, nor where nothing is averaged over the run."""
+    if getattr(run.method, "schedule", None) is not None:
+        return None
+    if len(run.chains) == 1 and run.keep.keys() <= WITHOUT_MEANS:
+        return None
+    traces = [cast(TraceRecorder, chain.recorders[Trace]) for chain in run.chains]
+    return assess(traces, kept.get("observables"), run.layout.model)
+
+
+def _findings(
+    run: SamplerRun, doubt: str, kept: dict[str, Any], length: RunLength | None
+) -> tuple[Diagnostic, ...]:
+    """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
+    model, chains, found = run.layout.model, run.chains, list[Diagnostic]()
+
+    def warn(kind: str, *texts: str) -> None:
+        found.extend(Diagnostic(kind, "warning", text) for text in texts if text)
+
+    warn("plan", doubt)
+    if "bridged" in kept:
+        trips = run.layout.report([chain.state for chain in chains])["round_trips"]
+        warn("log z", *warnings_of(kept["bridged"], trips))
+    if run.layout.reports:
+        warn("ladder", *run.layout.warnings([chain.state for chain in chains]))
+    if model.has_hard_zeros and not run.layout.passes_zeros:
+        members = run.layout.members
+        picked = range(0, len(chains) * members, -(-len(chains) * members // WALLED))
+        states = [
+            run.layout.some_values(chains[k // members].state, k % members, k % members + 1)
+            for k in picked
+        ]
+        looked_at = np.concatenate(states).astype(np.int64)
+        warn("confinement", confinement(model, looked_at, run.layout.jointly))
+    if getattr(run.method, "schedule", None) is not None:
+        return tuple(found)
+    if len(chains) > 1:
+        frequencies = _estimates(run, False)
+        times = None if length is None else length.times
+        members = run.layout.members
+        warn("disagreement", disagreement(model, frequencies, run.recorded, members, times))
+    if run.layout.is_herd:
+        warn("immobility", _moves(run))
+    is_confined = any(one.kind == "confinement" for one in found)  # more sweeps are no remedy
+    if length is not None and not is_confined:
+        traces = (cast(TraceRecorder, chain.recorders[Trace]) for chain in chains)
+        is_shared = start_is_shared(traces)
+        found += length_diagnostics(length, run.recorded, run.burn_in, is_shared, len(chains) > 1)
+    if run.layout.reports and not any(one.kind == SHORT_RUN for one in found):
+        trips = run.layout.report([chain.state for chain in chains]).get("round_trips", [])
+        few = few_round_trips(trips, run.recorded)
+        found += [few] if few is not None else []
+    if len(chains) == 1 and not run.keep.keys() <= {BestState}:
+        found.append(Diagnostic("one chain", "note", ALONE))
+    return tuple(found)
+
+
+def _moves(run: SamplerRun) -> str:
+    """What `immobility` says of some variables of the herds; nothing where they are too large."""
+    layout, model = run.layout, run.layout.model
+    if layout.n_stored * layout.members > LARGEST:
+        return ""
+    step = -(-model.n_variables // LOOKED_AT)
+    pairs = [layout.then_and_now(chain.state, step) for chain in run.chains]
+    then, now = (np.concatenate([pair[k] for pair in pairs]) for k in (0, 1))
+    return immobility(model, np.arange(0, model.n_variables, step), then, now, run.recorded)
+
+
+def _best(model: Model, recorders: list[Any]) -> Best:
+    """The best of each component over all chains, put together."""
+    scores = np.stack([recorder.arrays["score"] for recorder in recorders])
+    states = np.stack([recorder.arrays["state"] for recorder in recorders])
+    winner = scores.argmax(axis=0)[recorders[0].owner]
+    state = states[winner, np.arange(model.n_variables)].astype(np.int64)
+    return Best(state.reshape(model.shape), float(model.log_score(state)), model)
+
+
+def _answered(model: Model, answer: Answer, curve: Curve | None) -> dict[str, Any]:
+    kept: dict[str, Any] = {"log_z": answer.log_z, "joint": answer.joint, "curve": curve}
+    if answer.marginals is not None:
+        kept["chain_marginals"] = answer.marginals[None]
+    if answer.state is not None and answer.log_score is not None:
+        kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score, model)
+    if answer.pairs is not None:
+        edges = np.array(list(answer.pairs), dtype=np.int64).reshape(-1, 2)
+        kept["pairs"] = Pairs(edges, list(answer.pairs.values()), model)
+    return kept

@@ -1,0 +1,121 @@
+"""Save a run to a file and read it again: arrays without pickle, written all or nothing."""
+
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from herded.errors import CheckpointError, MemoryLimitError
+from herded.system import atomic_files, memory_limits
+from herded.system.atomic_files import FilePath
+from herded.system.memory_limits import Size
+from herded.system.npz_reader import Place, read_arrays
+
+FORMAT = 2  # since runs keep traces (run/recording/trace.py)
+
+
+def write(
+    path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, np.ndarray]
+) -> None:
+    """Write atomically: a reader sees the old file or the new one, never a part of either."""
+    text = json.dumps({"format": FORMAT, **header}).encode()
+    with atomic_files.replacing(path, CheckpointError, "checkpoint=") as file:
+        np.savez(file, header=np.frombuffer(text, np.uint8), **arrays)  # type: ignore[arg-type]
+
+
+def read(
+    path: str | os.PathLike[str],
+    max_memory: Size | None = None,
+    held: float = 0.0,
+    place: Place | None = None,
+) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
+    """The header and arrays of a checkpoint, or None where there is no file.
+
+    Parameters
+    ----------
+    path
+    max_memory, held
+        Arrays are read within a limit, of which the run holds so many bytes.
+    place
+        As in `read_arrays`: arrays that have a place take no further memory.
+    """
+    target = Path(path)
+    if not target.exists():
+        return None
+
+    def check_size(size: int) -> None:
+        if 2 * size > memory_limits.LITTLE:
+            what = f"the arrays of the checkpoint at {target}"
+            memory_limits.check(held + 2 * size, max_memory, what, "free some")
+
+    found = _read(target, check_size, place)
+    header = _header(target, found)
+    # Copied one after another, to be changed.
+    return header, {
+        name: array if array.flags.writeable else array.copy()
+        for name, array in ((name, found.pop(name)) for name in list(found))
+    }
+
+
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """The header of a checkpoint, or None where there is no file; its arrays are not read."""
+    target = Path(path)
+    if not target.exists():
+        return None
+
+    def check_size(size: int) -> None:
+        if size > memory_limits.LITTLE:
+            raise ValueError("a header that is none")
+
+    return _header(target, _read(target, check_size, only="header"))
+
+
+def _read(
+    target: Path,
+    check_size: Callable[[int], None],
+    place: Place | None = None,
+    only: str | None = None,
+) -> dict[str, np.ndarray]:
+    try:
+        # `write` packs nothing: what unpacks to more than the file is none of ours.
+        kinds = (zipfile.ZIP_STORED,)
+        return read_arrays(target, check_size, kinds=kinds, place=place, only=only)
+    except MemoryLimitError:
+        raise
+    except Exception as error:  # numpy and zip raise errors of many kinds
+        raise _unreadable(target) from error
+
+
+def _header(target: Path, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Take the header from the arrays of a checkpoint."""
+    try:
+        header = json.loads(arrays.pop("header").tobytes())
+    except (KeyError, ValueError, RecursionError) as error:
+        raise _unreadable(target) from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise CheckpointError(
+            f"expected a checkpoint of format {FORMAT} at {target}, got another version's: move it "
+            "away to start anew"
+        )
+    return header
+
+
+def _unreadable(target: Path) -> CheckpointError:
+    return CheckpointError(
+        f"expected a checkpoint at {target}, got something unreadable: move it away to start anew"
+    )
+
+
+def check_same_run(path: FilePath, header: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Raise unless the checkpoint belongs to the run that is about to resume."""
+    for name, value in expected.items():
+        if header.get(name) != value:
+            raise CheckpointError(
+                f"expected a checkpoint with {name} {value!r:.200} at {path}, got one with "
+                f"{header.get(name)!r:.200}: give another file, or move this one away to start "
+                "anew"
+            )

@@ -1,0 +1,237 @@
+"""A short run of herds of Gibbs chains beside an answer that may be wrong without a sign of it.
+
+Belief propagation and mean field converge also where they are far off. Herding in time has a bias
+on sparse graphs that its chains share, so that their spread does not show it. A herd has neither:
+each of its members is a Gibbs chain. It may not mix, which it tells by itself.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from herded.errors import HerdedError
+from herded.layouts.choose import cached_layout
+from herded.layouts.factor_arrays import compile_factors
+from herded.layouts.visit_order import components
+from herded.methods.belief_propagation.solver import BeliefPropagation
+from herded.methods.gibbs import Gibbs
+from herded.methods.mean_field.solver import MeanField
+from herded.models.evidence import called
+from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.protocol import Model
+from herded.moves.protocol import Move
+from herded.run.build_result import sampled, solved
+from herded.run.diagnostics.chain_agreement import UNCOMPARED, and_others, state_name
+from herded.run.diagnostics.intervals import Control
+from herded.run.diagnostics.log_z_check import doubt_of_log_z
+from herded.run.interrupted_result import flag_interrupted
+from herded.run.memory.sampler_run_estimate import check_run, run_length
+from herded.run.recording.recorders import Marginals
+from herded.run.result import Result
+from herded.run.run_loop import run_all
+from herded.run.sampler_run import SamplerRun, first_states
+from herded.run.solver_run import SolverRun
+from herded.system.memory_limits import Size
+from herded.system.numerics.counter_rng import stream_key
+
+HERDS, MEMBERS = 8, 8  # of the run beside a solver: many herds, so that their spread is known
+MOST_SWEEPS, LEAST_SWEEPS = 192, 8  # of it, with its burn-in
+MOST_UPDATES = 2**25  # of all variables in it
+BURN_IN = 4  # a part in so many
+DIFFERENT = 0.05  # of two probabilities, beyond
+SIGMAS = 6.0  # standard errors of the herds
+ANSWER_SIGMAS = 4.0  # of the answer, where it has a noise of its own, which is an upper bound
+LONG = 8_000  # updates of a variable in a run that herds in time, from which on it has a control
+CONTROLLED = 2  # which has one part in so many of them,
+CONTROLLED_IN_BLOCKS = 8  # or in blocks, where an update of a herd takes no less time
+CONTROL_HERDS, CONTROL_MEMBERS = 8, 16
+WITNESS_SWEEPS, WITNESS_SECONDS, WITNESS_DAMPING = 200, 2.0, 0.5
+LARGE = 1e5  # log-potentials whose square in units of the last digit shows
+STREAM = 7  # purpose of its random numbers
+
+UNMIXED = ("disagreement", "immobility", "confinement")  # kinds of diagnostics
+
+NAMES = {BeliefPropagation: "belief propagation", MeanField: "mean field"}
+
+
+def run_herds(
+    model: Model,
+    members: int,
+    herds: int,
+    sweeps: int,
+    max_memory: Size | None,
+    seconds: float | None = None,
+    moves: Move | None = None,
+) -> Result:
+    """Marginals of some herds, whose warnings are kept and not issued."""
+    method = Gibbs(herd=members, seed=int(stream_key(0, STREAM)) >> 1, moves=moves)
+    keep: dict[type, Any] = {Marginals: Marginals(rao_blackwell=True)}
+    layout = cached_layout(model, method, None, max_memory)
+    burn_in = sweeps // BURN_IN
+    length = run_length(herds, sweeps - burn_in, burn_in, seconds, 1, sends=False)
+    check_run(layout, keep, length, max_memory)
+    states = first_states(layout, method, herds, None, keep, sweeps)
+    run = SamplerRun.prepare(layout, method, keep, states, sweeps - burn_in, burn_in)
+    run_all(run, run.stopping(is_brief=True), seconds=seconds, progress=False, is_brief=True)
+    run.has_compiled()
+    return sampled(run)
+
+
+# -- beside herding in time ------------------------------------------------------------------------
+
+
+def with_control(result: Result, seconds: float | None, max_memory: Size | None) -> Result:
+    """The result of a run that herds in time, with a control where the run was long.
+
+    It takes half of the run's updates, each of which takes a herd far less time, and at most
+    a tenth of `seconds`.
+    """
+    updates = result.sweeps * len(result.state)
+    if updates < LONG or "chain_marginals" not in result.kept:
+        return result
+    moves = getattr(result.method, "moves", None)
+    share = CONTROLLED if moves is None else CONTROLLED_IN_BLOCKS
+    sweeps = updates // (share * CONTROL_HERDS * CONTROL_MEMBERS)
+    limit = None if seconds is None else seconds / 10
+    try:
+        control = run_herds(
+            result.model, CONTROL_MEMBERS, CONTROL_HERDS, sweeps, max_memory, limit, moves
+        )
+    except HerdedError:  # such as too little memory: it goes without
+        return result
+    if control.provenance["interrupted"]:
+        return flag_interrupted(result, "the control that its intervals would account for")
+    if not control.sweeps:
+        return result
+    chains = control.chain_marginals
+    spread = chains.std(axis=0, ddof=1) / np.sqrt(len(chains))
+    return replace(result, kept={**result.kept, "control": Control(chains.mean(axis=0), spread)})
+
+
+# -- beside a climb --------------------------------------------------------------------------------
+
+
+def witness(model: Model, seconds: float = WITNESS_SECONDS) -> Result:
+    """What belief propagation makes of a model, soon and compared with nothing."""
+    method = BeliefPropagation(damping=WITNESS_DAMPING)
+    layout = cached_layout(model, method, None, None)
+    run = SolverRun.prepare(layout, method, {Marginals: Marginals()}, WITNESS_SWEEPS, 0)
+    run_all(run, run.stopping(), seconds=seconds, progress=False)
+    return solved(run)
+
+
+# -- beside a solver -------------------------------------------------------------------------------
+
+
+def with_doubts(result: Result, max_memory: Size | None) -> Result:
+    """The result of belief propagation or mean field, with what speaks against it."""
+    name = NAMES.get(type(result.method))
+    if name is None or result.provenance["interrupted"]:
+        return result
+    graph = as_graph(result.model)
+    result = replace(result, warnings=(*result.warnings, *_lost_digits(result.method, graph)))
+    if _is_exact(result.method, graph) and result.converged:
+        return result
+    found = list(_of_solver(result, name))
+    compared = _compared(result, name, max_memory)
+    found += [compared or "", doubt_of_log_z(result.method, graph, result.log_z)]
+    result = replace(result, warnings=(*result.warnings, *(text for text in found if text)))
+    return flag_interrupted(result, "a comparison with a sampler") if compared is None else result
+
+
+def _lost_digits(method: object, graph: FactorGraph) -> list[str]:
+    """Beliefs have 16 digits, and Bethe's log Z multiplies them by log-potentials."""
+    tables = graph.log_tables
+    largest = float(np.abs(tables[np.isfinite(tables)]).max(initial=0.0))
+    if not isinstance(method, BeliefPropagation) or largest <= LARGE:
+        return []
+    return [f"log-potentials of {largest:.2g} leave few digits of Bethe's log Z: do not trust it"]
+
+
+def _is_exact(method: object, graph: FactorGraph) -> bool:
+    """Whether the graph has no loop (belief propagation), or no two free variables in a factor."""
+    free = graph.evidence < 0
+    owner = np.repeat(np.arange(graph.n_factors), np.diff(graph.factor_start))
+    arity = np.bincount(owner, free[graph.factor_variables], graph.n_factors)
+    links = int(arity[arity > 1].sum())
+    if isinstance(method, MeanField):
+        return links == 0
+    parts = int(components(compile_factors(graph), free).max(initial=-1)) + 1
+    nodes = int(free.sum()) + int((arity > 1).sum())
+    return links == nodes - parts
+
+
+def _of_solver(result: Result, name: str) -> list[str]:
+    """What is known without another run."""
+    found = []
+    if isinstance(result.method, MeanField) and result.model.has_hard_zeros:
+        found.append(
+            "mean field is a heuristic where there are hard zeros: its answer may be far off"
+        )
+    if result.converged is False and result.method.tolerance > 0:  # else it was not to converge
+        found.append(
+            f"{name} did not converge in {result.sweeps:,} sweeps: its answer may be far off; "
+            "compare it with a sampler"
+        )
+    return found
+
+
+def _compared(result: Result, name: str, max_memory: Size | None) -> str | None:
+    """What a short run of herds says of the answer, or why it says nothing; None if interrupted."""
+    model = result.model
+    most = MOST_UPDATES // (HERDS * MEMBERS * max(1, model.n_variables))
+    if most < LEAST_SWEEPS:
+        return UNCOMPARED
+    try:
+        herds = run_herds(model, MEMBERS, HERDS, min(most, MOST_SWEEPS), max_memory)
+    except HerdedError as error:
+        return f"{name} could not be compared with a sampler ({error}): it may be far off"
+    if herds.provenance["interrupted"]:
+        return None
+    worst = different_entry(result.chain_marginals[0], herds.chain_marginals)
+    if worst is not None:
+        i, k, others = worst
+        mean = herds.chain_marginals.mean(axis=0)
+        return (
+            f"{name} differs from a short run of herds: variable {called(model, i)} is "
+            f"{state_name(model, i, k)} with probability {result.chain_marginals[0, i, k]:.2f} by "
+            f"the one and {mean[i, k]:.2f} by the other{and_others(others, 'differs', 'differ')}: "
+            "do not trust it; use exact inference where it fits, or a sampler"
+        )
+    if any(one.kind in UNMIXED for one in herds.diagnostics):
+        return (
+            f"{name} could not be compared with a short run of herds, which does not mix: it may "
+            "be far off"
+        )
+    return ""
+
+
+def different_entry(
+    answer: np.ndarray,
+    chains: np.ndarray,
+    answer_noise: np.ndarray | float = 0.0,
+    least_noise: np.ndarray | float = 0.0,
+) -> tuple[int, int, int] | None:
+    """Where an answer (N, K) is furthest from chains (C, N, K), beyond the noise of both.
+
+    The noise of the chains' mean follows from their spread, and is at least `least_noise`. Returns
+    the variable, the state, and how many other variables differ too; None where they agree.
+    """
+    gap, noise = _gaps(answer, chains)
+    noise = np.maximum(noise, least_noise)
+    excess = gap - np.hypot(SIGMAS * noise, ANSWER_SIGMAS * answer_noise)
+    if excess.max(initial=0.0) <= DIFFERENT:
+        return None
+    i, k = (int(place) for place in np.unravel_index(int(excess.argmax()), excess.shape))
+    return i, k, int((excess > DIFFERENT).any(axis=1).sum()) - 1
+
+
+def _gaps(answer: np.ndarray, chains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far an answer (N, K) is from the mean of chains (C, N, K), and the noise of that mean.
+
+    Noise is at least that of all entries on average: of few chains some agree by chance.
+    """
+    noise = chains.std(axis=0, ddof=1) / np.sqrt(len(chains))
+    floor = np.sqrt(np.mean(noise**2)) if noise.size else 0.0
+    return np.abs(chains.mean(axis=0) - answer), np.maximum(noise, floor)

@@ -1,0 +1,163 @@
+"""A short run from random starts beside a run whose chains may all be in one mode.
+
+Chains that all began at one state agree from the first sweep on, whether or not the model has other
+modes, so that neither their spread nor their halves tell. A few chains from different states may
+have ended in one mode by chance. Herds that begin at random tell: where their marginals differ by
+more than the noise of both, the answer depends on the start.
+
+Ladders may have crossed seldom from the hottest rung to the coldest and back. That does not matter
+where herds without a ladder mix by themselves and agree.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from herded.errors import HerdedError
+from herded.models.evidence import called
+from herded.run.diagnostics.chain_agreement import and_others, state_name
+from herded.run.diagnostics.cross_check import different_entry, run_herds
+from herded.run.diagnostics.length_diagnostics import (
+    EQUAL_STARTS,
+    SAME_START,
+    SHORT_RUN,
+    START_MATTERS,
+    only_few_round_trips,
+    sentences,
+)
+from herded.run.diagnostics.run_length import MIN_TIMES
+from herded.run.diagnostics.variable_times import VariableTimes, noise_of_frequencies
+from herded.run.interrupted_result import flag_interrupted
+from herded.run.observables.result import with_doubt
+from herded.run.result import Diagnostic, Result
+from herded.system.memory_limits import Size
+
+HERDS, MEMBERS = 4, 32
+SWEEPS_PER_TIME = 12  # autocorrelation times of the run that is checked
+SWEEPS_PER_LADDER_TIME = 24  # of a ladder's run, for herds that are to show that they mix
+MIN_HERD_TIMES = 3.0  # autocorrelation times of the herds' own run, to tell that they mix
+MIN_SWEEPS_PER_TIME = 4  # in fewer the herds may still remember their starts
+WANTED_SWEEPS, MAX_SWEEPS = 48, 4096  # the burn-in included
+MIN_SWEEPS = 24  # fewer tell nothing
+SHARE = 4  # of the run, which the herds take at most one part in,
+MAX_UPDATES = 2**27  # or these of all variables, where all chains began at one state,
+MAX_VISITS = 2**15  # or these of all herds, else: some milliseconds
+VISIT_COST = 6  # visits of a chain in the time of a visit of a herd, as measured: 2 to 14
+SECONDS_SHARE = 10  # of `seconds=`, of which the herds take at most one part
+FEW_CHAINS = "its {} chains are too few to be in all modes by their starts"
+
+
+def with_other_starts(
+    result: Result, max_memory: Size | None, seconds: float | None = None
+) -> Result:
+    """The result, compared with herds from random starts.
+
+    Parameters
+    ----------
+    result
+        Of a sampler's run, for which `needs_other_starts` holds.
+    max_memory
+        As `infer` takes it; where it is too little the result stays as it is.
+    seconds
+        Of the whole run, where these were given.
+    """
+    is_shared = any(one.kind == EQUAL_STARTS for one in result.diagnostics)
+    times: VariableTimes = result.kept["times"]
+    few_trips = only_few_round_trips(result)
+    per_time = SWEEPS_PER_TIME if few_trips is None else SWEEPS_PER_LADDER_TIME
+    wanted = int(min(max(per_time * times.typical, WANTED_SWEEPS), MAX_SWEEPS))
+    sweeps = min(wanted, _affordable_sweeps(result, is_shared))
+    if sweeps < max(MIN_SWEEPS, MIN_SWEEPS_PER_TIME * times.typical):
+        return result
+    method: Any = getattr(result.method, "method", result.method)  # of a ladder: what it tempers
+    moves = getattr(method, "moves", None)
+    limit = None if seconds is None else seconds / SECONDS_SHARE
+    try:
+        herds = run_herds(result.model, MEMBERS, HERDS, sweeps, max_memory, limit, moves)
+    except HerdedError:
+        return result
+    if herds.provenance["interrupted"]:
+        return flag_interrupted(result, "a comparison with random starts")
+    if not herds.sweeps:
+        return result
+    answer, noise = result.chain_marginals.mean(axis=0), _noise(result, herds, times)
+    worst = different_entry(answer, herds.chain_marginals, *noise)
+    if few_trips is not None:
+        is_needless = worst is None and _do_mix(herds, result.sweeps)
+        return _without(result, few_trips) if is_needless else result
+    if worst is None:
+        return result
+    i, k, others = worst
+    here = float(result.chain_marginals[:, i, k].mean())
+    there = float(herds.chain_marginals[:, i, k].mean())
+    reason = SAME_START if is_shared else FEW_CHAINS.format(len(result.chain_marginals))
+    better = "start from several states, or" if is_shared else "use a herd (Gibbs(herd=64)), or"
+    remedy = f"{better} use Tempered() or exact inference where it fits"
+    message = (
+        f"the answer depends on the start: variable {called(result.model, i)} is "
+        f"{state_name(result.model, i, k)} with probability {here:.2f} in this run and {there:.2f} "
+        f"in a short one from random starts{and_others(others, 'differs', 'differ')}; "
+        f"{reason}: {remedy}"
+    )
+    figures = {"probability": here, "from_random_starts": there, "sweeps": float(herds.sweeps)}
+    found = Diagnostic(
+        START_MATTERS, "warning", message, f"variable {called(result.model, i)}", (i,), figures,
+        remedy,
+    )  # fmt: skip
+    rest = tuple(one for one in result.diagnostics if one.kind != EQUAL_STARTS)
+    diagnostics = (*rest, found)
+    kept = dict(result.kept)
+    if "observables" in kept:
+        kept["observables"] = with_doubt(kept["observables"], message)
+    return replace(result, diagnostics=diagnostics, warnings=sentences(diagnostics), kept=kept)
+
+
+def _do_mix(herds: Result, sweeps: int) -> bool:
+    """Whether herds forget their starts, many times in a run of these sweeps."""
+    against = [one for one in herds.diagnostics if one.severity == "warning"]
+    return all(
+        one.kind == SHORT_RUN
+        and one.figures["times"] >= MIN_HERD_TIMES
+        and MIN_TIMES * one.figures["autocorrelation_time"] <= sweeps
+        for one in against
+    )
+
+
+def _without(result: Result, one: Diagnostic) -> Result:
+    """The result without its only warning."""
+    rest = tuple(other for other in result.diagnostics if other is not one)
+    kept = dict(result.kept)
+    if "observables" in kept:
+        kept["observables"] = with_doubt(kept["observables"], "")
+    return replace(result, diagnostics=rest, warnings=sentences(rest), kept=kept)
+
+
+def _affordable_sweeps(result: Result, is_shared: bool) -> int:
+    """Sweeps of the herds that take no more than their share of the run's time."""
+    facts, n = result.provenance, int(result.model.n_variables)
+    rungs = int(getattr(result.method, "rungs", 1))
+    visits = int(facts["sweeps"] + facts["burn_in"]) * int(facts["chains"]) * rungs * n
+    if is_shared:
+        updates = max(MAX_UPDATES, visits * int(facts["members"]) // SHARE)
+        return updates // (HERDS * MEMBERS * n)
+    return max(MAX_VISITS, visits // (SHARE * VISIT_COST)) // (HERDS * n)
+
+
+def _noise(result: Result, herds: Result, times: VariableTimes) -> tuple[np.ndarray, np.ndarray]:
+    """The noise (N, K) of the run's marginals, and the least noise of those of the herds.
+
+    The spread of a few chains is known badly. So noise is at least that of draws with the
+    autocorrelation times of the run, which count for members up to the length of their run.
+    """
+    chains, facts = result.chain_marginals, result.provenance
+    mean = chains.mean(axis=0)
+    samples = float(result.sweeps * facts["chains"] * facts["members"])
+    smoothed = (samples * mean + herds.chain_marginals.mean(axis=0)) / (samples + 1.0)
+    own, others = times.around_own, times.longest_around_own
+    noise = noise_of_frequencies(smoothed, samples, times.variables, own, others)
+    if len(chains) > 1:
+        noise = np.maximum(noise, chains.std(axis=0, ddof=1) / np.sqrt(len(chains)))
+    most, samples = herds.sweeps, float(HERDS * MEMBERS * herds.sweeps)
+    own, others = np.minimum(own, most), min(others, most)
+    return noise, noise_of_frequencies(smoothed, samples, times.variables, own, others)

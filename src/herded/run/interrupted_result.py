@@ -1,0 +1,57 @@
+"""What `infer` does with a run that Ctrl-C ended: raise with what there is, or return it."""
+
+from dataclasses import replace
+
+from herded.errors import Interrupted, MethodError
+from herded.models.summary import count
+from herded.models.validation import shown
+from herded.run.result import Diagnostic, Result
+from herded.system.interrupts import NO_PART
+
+INTERRUPTED = "interrupted"  # the kind of the diagnostic
+CHOICES = ("raise", "return")
+
+
+def check_on_interrupt(choice: object) -> None:
+    """Raise unless it is one of the two."""
+    if not (isinstance(choice, str) and choice in CHOICES):
+        raise MethodError(f'expected on_interrupt="raise" or "return", got {shown(choice)}')
+
+
+def is_interrupted(result: Result) -> bool:
+    """Whether somebody asked the run to stop, also if it had come to its end by then."""
+    return any(one.kind == INTERRUPTED for one in result.diagnostics)
+
+
+def flag_interrupted(result: Result, missing: str = "") -> Result:
+    """The result with a diagnostic that says how far the run has come.
+
+    `missing` is what the interruption has left out after the last sweep, if anything.
+    """
+    if is_interrupted(result):
+        return result
+    if result.provenance["interrupted"]:
+        length = count(result.sweeps, "sweep")
+        severity, message = "warning", f"interrupted after {length}, before the end"
+    elif missing:
+        severity, message = "warning", f"interrupted after the last sweep, without {missing}"
+    else:
+        severity, message = "note", "interrupted when the run was done"
+    found = Diagnostic(INTERRUPTED, severity, message)
+    return replace(result, diagnostics=(*result.diagnostics, found))
+
+
+def settle(result: Result, on_interrupt: str) -> Result:
+    """The result of a run that nobody interrupted; of another one, what `on_interrupt` says.
+
+    A run that has recorded nothing has no numbers to give, whatever was asked for.
+    """
+    if not is_interrupted(result):
+        return result
+    if not result.sweeps:
+        raise Interrupted(NO_PART)
+    if on_interrupt == "return":
+        return result
+    found = next(one for one in result.diagnostics if one.kind == INTERRUPTED)
+    which = "whole" if found.severity == "note" else "partial"
+    raise Interrupted(f"{found.message}: error.result is the {which} result", result)

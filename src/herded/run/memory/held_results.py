@@ -1,0 +1,42 @@
+"""What an earlier result holds while another run is made for the same answer.
+
+A limit of memory is that of the answer: a later run has what earlier results leave of it.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from herded.run.result import Result
+from herded.system import memory_limits
+from herded.system.aligned_arrays import arrays_in
+from herded.system.memory_limits import Size
+
+
+def bytes_of_result(result: Result) -> float:
+    """Bytes of the arrays that a result keeps, each counted once."""
+    states = [[one.x, one.tally, one.ones, one.own] for one in result.state or ()]
+    observables = result.kept.get("observables") or {}
+    series = [one.values for one in observables.values() if one.values is not None]
+    owners: dict[int, int] = {}
+    for array in arrays_in([list(result.kept.values()), states, series]):
+        owner: np.ndarray = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        owners[id(owner)] = owner.nbytes
+    return float(sum(owners.values()))
+
+
+def left_of(max_memory: Size | None, held: float) -> Size | None:
+    """What is left of a limit; where there is none, what is free tells what is left."""
+    if max_memory is None or not held:
+        return max_memory
+    return max(1.0, memory_limits.limit(max_memory) - held)
+
+
+def with_memory(result: Result, at_most: float) -> Result:
+    """The result, whose memory is that of all runs of its answer, if they took more."""
+    facts = result.provenance
+    if at_most <= facts.get("memory_at_most", 0.0):
+        return result
+    return replace(result, provenance={**facts, "memory_at_most": at_most})

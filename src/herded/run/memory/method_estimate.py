@@ -1,0 +1,119 @@
+"""Estimate the memory of a run, beyond its model, before any of it is allocated.
+
+`Layout.memory` is tables and weights; a run also has the factors laid out, its chains' samples and
+counts, and its result. The estimate is meant to be an upper bound, to be shown and compared with a
+limit; hashed weights, which grow as contexts are met, count with their largest size.
+"""
+
+from typing import Any, cast
+
+import numpy as np
+
+from herded.errors import HerdedError
+from herded.layouts.base import Proposal
+from herded.methods.belief_propagation.solver import BeliefPropagation
+from herded.methods.exact.solver import Exact
+from herded.methods.gibbs import Gibbs
+from herded.methods.protocol import Method, Sampler
+from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.protocol import Model
+from herded.run.diagnostics.cross_check import HERDS, MEMBERS
+from herded.run.sampler_run import BLOCK, SPARE
+from herded.system.memory_limits import Size
+
+SMALL_THINGS = 2.0**20
+NUMBER = 8.0
+OBJECT = 600.0  # one of Python's, such as a small array in a dict
+
+
+def run_memory(
+    model: Model,
+    method: Method,
+    *,
+    chains: int = 1,
+    max_memory: Size | None = None,
+    proposal: Proposal | None = None,
+    by_clock: bool = False,
+) -> float:
+    """Bytes that `infer(model, method, chains=chains)` takes at most.
+
+    `proposal` is what the method's `propose` gave, if somebody has asked already; a run `by_clock`
+    copies its chains to compile with. For `Exact` this
+    finds an order of elimination, and raises `MemoryLimitError` where none fits.
+    """
+    if isinstance(method, Exact):
+        return method.compile(model, max_memory=max_memory).memory
+    graph = as_graph(model)
+    table, fixed = _table(graph), SMALL_THINGS + _written_out(model, graph)
+    if isinstance(method, Sampler):
+        found = proposal or cast(Any, method).propose(model, max_memory=max_memory)
+        weights, block = _weights(model, method, chains, found), _block(found, graph)
+        if by_clock:
+            weights += min(chains * found.chain_memory, SPARE)
+        return fixed + weights + _factors(graph) + chains * (3 * block + 8 * table)
+    messages = NUMBER * len(graph.factor_variables) * int(graph.cardinalities.max())
+    tables = 3 * NUMBER * len(graph.log_tables) + _pairs(graph)
+    return (
+        fixed
+        + _factors(graph)
+        + 4 * table
+        + _control(model, table, max_memory)
+        + (2 * messages + tables if isinstance(method, BeliefPropagation) else 0.0)
+    )
+
+
+def _control(model: Model, table: float, max_memory: Size | None) -> float:
+    """The herds that a solver is compared with, which go without where they do not fit."""
+    try:
+        herd = Gibbs(herd=MEMBERS).propose(model, max_memory=max_memory)
+    except HerdedError:
+        return 0.0
+    return herd.memory + (HERDS - 1) * herd.chain_memory + 8 * HERDS * table
+
+
+def _table(graph: FactorGraph) -> float:
+    """Bytes of all marginals."""
+    return NUMBER * graph.n_variables * int(graph.cardinalities.max())
+
+
+def _weights(model: Model, method: Sampler, chains: int, proposal: Proposal) -> float:
+    """Tables, and the weights of all chains."""
+    each = proposal.chain_memory
+    need = proposal.memory + (chains - 1) * each
+    if proposal.starts_rows:
+        # Where weight vectors begin, to start them at random: numbers for each row of the tables.
+        states = model.cardinalities[model.cardinalities > 1]
+        need += 5 * NUMBER * each / (4.0 * int(states.min(initial=2)))
+    if proposal.grows:
+        # Tables that grow have twice the room they need, and are copied from one to the other.
+        met = min(float(getattr(method, "max_weights", np.inf)), proposal.contexts)
+        need += chains * 4.0 * met * (8.0 + 4.0 * int(model.cardinalities.max()))
+    return need
+
+
+def _written_out(model: Model, graph: FactorGraph) -> float:
+    """The factors of a model that is not made of factors, and what they are made from."""
+    if model is graph:
+        return 0.0
+    return NUMBER * (3 * len(graph.log_tables) + 12 * len(graph.factor_variables))
+
+
+def _factors(graph: FactorGraph) -> float:
+    """`FactorArrays` and the scan, and what they are made from."""
+    arity = np.diff(graph.factor_start)
+    entries, others = float(arity.sum()), float((arity * (arity - 1)).sum())
+    return NUMBER * (24 * graph.n_variables + 16 * entries + 12 * others)
+
+
+def _block(proposal: Proposal, graph: FactorGraph) -> float:
+    """Bytes of the block of samples of one chain."""
+    width = int(graph.cardinalities.max())
+    return max(BLOCK, proposal.least_block * graph.n_variables) * (
+        1.0 if width <= 256 else 2.0 if width <= 65536 else 8.0
+    )
+
+
+def _pairs(graph: FactorGraph) -> float:
+    """Marginals of all pairs that share a factor, as found and as one array."""
+    n = len(graph.adjacency[1]) // 2
+    return n * (OBJECT + 2 * NUMBER * float(graph.cardinalities.max()) ** 2)

@@ -1,0 +1,377 @@
+"""Estimate the memory of a sampler's run before any of it is taken, and refuse it above the limit.
+
+`layout.memory` is the tables and one chain. A run also has blocks of samples, what its recorders
+count or keep, what observables get and give, and the result. What grows with the sweeps (samples
+and series) is reserved as one array where the number of sweeps is known. Where the clock decides it
+is piled up in parts and joined in the end, which takes twice as much, and the run ends when that
+reaches the limit. `python -m benchmarks --only memory` holds estimates against what runs take.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from herded.errors import MemoryLimitError
+from herded.layouts.base import Layout
+from herded.methods.schedule import is_annealed
+from herded.models.factor_graph import as_graph, has_factors
+from herded.models.lattice import Lattice
+from herded.models.protocol import Model
+from herded.models.structure_queries import count_joint_states
+from herded.models.validation import edge_array
+from herded.run.diagnostics.run_length import bytes_of_bins
+from herded.run.memory.observable_estimate import (
+    bytes_of_calls,
+    bytes_of_sums,
+    numbers_of,
+    observables_of,
+    states_at_once,
+)
+from herded.run.observables.recorder import Observables
+from herded.run.recording.growing_arrays import reserve
+from herded.run.recording.log_z_estimator import MOST as MOST_SCORES
+from herded.run.recording.recorder_base import STATES_AT_ONCE
+from herded.run.recording.recorders import (
+    MAX_JOINT,
+    BestState,
+    ErrorCurve,
+    Joint,
+    Marginals,
+    PairMarginals,
+    Samples,
+)
+from herded.run.recording.trace import trace_bytes
+from herded.run.result import Diagnostic, Result
+from herded.run.run_loop import ENDLESS
+from herded.run.sampler_run import SPARE, Chain, SamplerRun, block_shape
+from herded.system import cpu_count, memory_limits
+from herded.system.memory_limits import Size, readable
+
+NUMBER = 8.0  # bytes of a number of 64 bits
+OBJECT = 150.0  # bytes of a small view of an array
+BY_CLOCK = 2.15  # times what grows is held where it is joined in the end, with gaps that stay
+UNASKED = 2.0**26  # bytes that a run may take without asking the system what is free
+MEMORY = "memory"  # the kind of the diagnostic of a run that ended at the limit
+WALLED = 16  # members that are looked at for hard zeros
+PAIRED = (PairMarginals, Joint)  # of which the trace has both variables
+
+
+class Need(NamedTuple):
+    """One thing that takes memory in a run."""
+
+    what: str
+    bytes: float
+    remedy: str = "use fewer chains or members"
+    grows: bool = False  # whether it grows with the sweeps
+
+
+class Estimate(NamedTuple):
+    """What a run takes at most, beyond its model."""
+
+    needs: tuple[Need, ...]
+
+    @property
+    def bytes(self) -> float:
+        return sum(need.bytes for need in self.needs)
+
+    @property
+    def tables(self) -> float:
+        """Of the layout and its chains, which has been checked already."""
+        return self.needs[0].bytes
+
+    @property
+    def fixed(self) -> float:
+        """What does not grow with the sweeps."""
+        return sum(need.bytes for need in self.needs if not need.grows)
+
+    def fits(self, max_memory: Size | None) -> bool:
+        """Whether it is within the limit; a little beyond the tables always is."""
+        if max_memory is None and self.bytes <= UNASKED:
+            return True
+        return (
+            self.bytes - self.tables <= memory_limits.LITTLE
+            or self.bytes <= memory_limits.limit(max_memory)
+        )
+
+    def check(self, max_memory: Size | None) -> None:
+        """Raise a `MemoryLimitError` with numbers, and what to do, if it is above the limit."""
+        if self.fits(max_memory):
+            return
+        limit, largest = (
+            memory_limits.limit(max_memory),
+            max(self.needs, key=lambda need: need.bytes),
+        )
+        raise MemoryLimitError(
+            f"expected a run of at most {readable(limit)}, but it needs {readable(self.bytes)}, of "
+            f"which {largest.what} {'take' if largest.what.endswith('s') else 'takes'} "
+            f"{readable(largest.bytes)}: {self._remedy(largest, limit)}, or raise max_memory="
+        )
+
+    def _remedy(self, largest: Need, limit: float) -> str:
+        """What to do about the largest part."""
+        room = limit - (self.bytes - largest.bytes)
+        if largest.what != "samples" or room <= 0:
+            return largest.remedy
+        return f"{largest.remedy} ({largest.bytes / room:.3g} times fewer fit)"
+
+
+class Length(NamedTuple):
+    """How long a run is, and who does it."""
+
+    chains: int
+    sweeps: int  # recorded ones
+    burn_in: int
+    parallel: int = 1  # chains that are advanced at the same time
+    by_clock: bool = False  # whether the clock decides how many sweeps there are
+    compiles: bool = False  # whether kernels are compiled on copies of the chains
+    sends: bool = False  # whether chains are sent to workers
+
+
+def estimate_run(
+    layout: Layout, keep: dict[type, Any], length: Length, chain: Chain | None = None
+) -> Estimate:
+    """What a run takes; with a chain that is about to start, the shapes of its observables count.
+
+    Without one each observable counts as one number for each member.
+    """
+    needs = [Need("tables and states of chains", _tables(layout, length))]
+    needs += [
+        Need("blocks of samples", _blocks(layout, keep, length)),
+        Need("sums of observables", bytes_of_sums(keep, length.chains, chain)),
+        *_records(layout, keep, length),
+        *_growing(layout, keep, length, chain),
+        max(
+            Need("unpacked states", _unpacked(layout, keep) * length.parallel),
+            _calls(layout, keep, length, chain),
+            Need("the result", _result(layout, keep, length, chain), "use fewer chains"),
+            key=lambda need: need.bytes,
+        ),
+    ]
+    states = NUMBER * layout.model.n_variables
+    needs.append(Need("numbers of states", states, "use a smaller model"))
+    # While starts are drawn, nothing but tables and chains is there.
+    starts = states * (length.chains + 3) * (not layout.is_herd)
+    rest = sum(need.bytes for need in needs[1:-1] if not need.grows)
+    needs.append(Need("starting states", max(0.0, starts - rest), "use fewer chains"))
+    if length.sends:
+        each = layout.chain_memory + sum(need.bytes for need in needs[3:4]) / length.chains
+        copies = layout.memory + length.chains * each
+        needs.append(Need("copies for workers", copies, "run it without executor="))
+    return Estimate(tuple(needs))
+
+
+# -- a run's -------------------------------------------------------------------------------------
+
+
+def run_length(
+    chains: int,
+    sweeps: int,
+    burn_in: int,
+    seconds: float | None,
+    threads: int | None,
+    sends: bool,
+) -> Length:
+    """How long a run is, as `infer` was asked for it."""
+    parallel = 1 if chains == 1 else min(chains, threads or cpu_count.available())
+    by_clock = seconds is not None
+    return Length(chains, sweeps, burn_in, parallel, by_clock, by_clock and not sends, sends)
+
+
+def check_run(
+    layout: Layout, keep: dict[type, Any], length: Length, max_memory: Size | None
+) -> None:
+    """Raise where a run would take more than it may, before any of it is taken."""
+    _fitting(layout, keep, length, max_memory, None)
+
+
+def limit_run(run: SamplerRun, length: Length, max_memory: Size | None) -> None:
+    """Check a run again, whose observables have shapes by now, and reserve what grows in it."""
+    chain = run.chains[0] if Observables in run.keep else None
+    estimate, run.most_recorded = _fitting(run.layout, run.keep, length, max_memory, chain)
+    run.memory, run.fixed_memory = estimate.bytes, estimate.fixed
+    reserve(run)
+
+
+def _fitting(
+    layout: Layout,
+    keep: dict[type, Any],
+    length: Length,
+    max_memory: Size | None,
+    chain: Chain | None,
+) -> tuple[Estimate, int | None]:
+    """An estimate that fits, and after how many recorded sweeps the run is to end for that.
+
+    Where the clock ends a run its samples and series may end it earlier, if one of each fits.
+    """
+    known = length.sweeps < ENDLESS
+    if known:
+        estimate = estimate_run(layout, keep, length._replace(by_clock=False), chain)
+        if estimate.fits(max_memory) or not length.by_clock:
+            estimate.check(max_memory)
+            return estimate, None
+    estimate = estimate_run(layout, keep, length, chain)
+    growing = sum(need.bytes for need in estimate.needs if need.grows)
+    if not growing:
+        estimate.check(max_memory)
+        return estimate, None
+    room = max(0.0, memory_limits.limit(max_memory) - estimate.fixed)
+    least = max(choice.every for choice in _every(keep))
+    most = min(length.sweeps, max(least, int(room / (growing / length.sweeps))))
+    share = most / length.sweeps
+    needs = (n._replace(bytes=n.bytes * share) if n.grows else n for n in estimate.needs)
+    estimate = Estimate(tuple(needs))
+    estimate.check(max_memory)
+    return estimate, most
+
+
+def _every(keep: dict[type, Any]) -> list[Any]:
+    """What is kept of every so many sweeps."""
+    return [keep[kind] for kind in (Samples,) if kind in keep] + [
+        choice for choice in observables_of(keep) if choice.series
+    ]
+
+
+def flag_full(result: Result) -> Result:
+    """The result with a diagnostic that its samples or series have ended it."""
+    found = Diagnostic(
+        MEMORY,
+        "warning",
+        f"the run ended after {result.sweeps:,} sweeps, when its samples or series had reached the "
+        "limit of memory: keep fewer of them with every=, or raise max_memory=",
+    )
+    return replace(
+        result,
+        diagnostics=(*result.diagnostics, found),
+        warnings=(*result.warnings, found.message),
+    )
+
+
+# -- parts ----------------------------------------------------------------------------------------
+
+
+def _tables(layout: Layout, length: Length) -> float:
+    copies = 0.0
+    if length.compiles:
+        copies = min(length.chains * layout.chain_memory, SPARE)
+    return layout.memory + (length.chains - 1) * layout.chain_memory + copies
+
+
+def _blocks(layout: Layout, keep: dict[type, Any], length: Length) -> float:
+    total = length.burn_in + length.sweeps
+    kind = np.dtype(layout.sample_type).itemsize
+    return float(math.prod(block_shape(layout, keep, length.chains, total)) * kind)
+
+
+def _records(layout: Layout, keep: dict[type, Any], length: Length) -> Iterator[Need]:
+    """What recorders count, in all chains."""
+    model, width, chains = layout.model, layout.width, length.chains
+    n, numbers = layout.n_stored, NUMBER * layout.n_stored * (1 if layout.scalar else width)
+    of_block = NUMBER if layout.is_herd else 1.0
+    counts = (NUMBER + of_block) * n * (1 if width == 2 else width)
+    if any(getattr(choice, "rao_blackwell", False) for choice in keep.values()):
+        counts += numbers
+    yield Need("counts of states", chains * counts, "use fewer chains")
+    if not is_annealed(layout.method):
+        trace = chains * trace_bytes(layout, with_pairs=not keep.keys().isdisjoint(PAIRED))
+        yield Need("traces of variables", trace)
+    if BestState in keep and has_factors(model):
+        factors, entries, tables = _sizes(model)
+        parts = 12.0 * entries + 16.0 * factors + 3 * NUMBER * n
+        made = NUMBER * (5 * entries + 5 * factors + 3 * tables) * isinstance(model, Lattice)
+        best = chains * parts + NUMBER * (3 * entries + 2 * factors) + made
+        yield Need("the best states", best, "use fewer chains")
+    if PairMarginals in keep:
+        edges = _count_pairs(model, keep[PairMarginals])
+        each = NUMBER * (2.0 * width**2 + 4.0) * edges  # counts, their frequencies, and the pairs
+        shared = (OBJECT + 2 * NUMBER * width**2 + 6 * NUMBER) * edges
+        yield Need("tables of pairs of states", chains * each + shared, "give fewer edges=")
+    states = count_joint_states(model.cardinalities, MAX_JOINT) if Joint in keep else None
+    if states is not None:
+        yield Need(
+            "tables of all states", NUMBER * states * (2 * chains + 2), "keep PairMarginals instead"
+        )
+    if ErrorCurve in keep:
+        points = NUMBER * len(keep[ErrorCurve].sweeps(min(length.sweeps, 2**62)))
+        table = NUMBER * model.n_variables * width
+        yield Need(
+            "the error curve", 2 * (chains + 1) * points + 6 * table, "give fewer points at="
+        )
+    if layout.bridges:
+        lanes, rows = layout.n_replicas, min(length.sweeps, MOST_SCORES)
+        yield Need("scores of rungs", chains * 3.0 * rows * (NUMBER + 1) * (lanes + 2))
+
+
+def _growing(
+    layout: Layout, keep: dict[type, Any], length: Length, chain: Chain | None
+) -> Iterator[Need]:
+    """Samples and series: of every member of every chain."""
+    everyone = float(length.chains * layout.members) * (BY_CLOCK if length.by_clock else 1)
+    if Samples in keep:
+        each = layout.model.n_variables * np.dtype(layout.state_type).itemsize
+        draws = length.sweeps // keep[Samples].every
+        yield Need("samples", everyone * draws * each, "keep fewer with Samples(every=)", True)
+    for k, choice in enumerate(observables_of(keep)):
+        if choice.series:
+            draws = length.sweeps // choice.every
+            size = NUMBER * numbers_of(chain, k)
+            remedy = "measure less often with every=, or keep no series with series=False"
+            yield Need("the series of observables", everyone * draws * size, remedy, True)
+
+
+def _unpacked(layout: Layout, keep: dict[type, Any]) -> float:
+    """Bytes of states that recorders unpack at once, and of the copies that some need."""
+    if keep.keys() <= {Marginals, ErrorCurve, Observables}:
+        return 0.0
+    copies = 1 if keep.keys() <= {Marginals, ErrorCurve, Observables, Samples} else 2
+    return copies * states_at_once(layout, STATES_AT_ONCE, Samples in keep)
+
+
+def _calls(layout: Layout, keep: dict[type, Any], length: Length, chain: Chain | None) -> Need:
+    """What functions of states get, and what they give."""
+    rows = block_shape(layout, keep, length.chains, length.burn_in + length.sweeps)[1]
+    need = bytes_of_calls(layout, keep, rows, length.parallel, chain)
+    return Need("calls of observables", need, "leave some out of keep=")
+
+
+def _result(layout: Layout, keep: dict[type, Any], length: Length, chain: Chain | None) -> float:
+    """Tables of marginals of all chains, and what is compared in them or in series."""
+    table: float = NUMBER * layout.model.n_variables * layout.width
+    kept: float = 0.0
+    if Marginals in keep:
+        kept = length.chains * (2 if keep[Marginals].rao_blackwell else 1) * table
+    compared = (2 * length.chains + 5) * table if length.chains > 1 else 0.0
+    walls = WALLED * 2 * NUMBER * layout.model.n_variables if layout.model.has_hard_zeros else 0.0
+    rows = length.chains * layout.members
+    sweeps = 0 if length.sweeps >= ENDLESS else length.sweeps  # bins are in the gaps of `BY_CLOCK`
+    bins = max(
+        (
+            bytes_of_bins(sweeps // choice.every, rows, numbers_of(chain, k))
+            for k, choice in enumerate(observables_of(keep))
+            if choice.series
+        ),
+        default=0.0,
+    )
+    return kept + max(compared, 2 * table * (Marginals in keep), bins) + walls
+
+
+def _count_pairs(model: Model, choice: PairMarginals) -> int:
+    if choice.edges is not None:
+        return len(edge_array("edges", choice.edges))
+    if isinstance(model, Lattice):
+        return sum(along.size for along in model.couplings)
+    if has_factors(model):
+        return len(as_graph(model).adjacency[1]) // 2
+    return 0
+
+
+def _sizes(model: Model) -> tuple[float, float, float]:
+    """Factors, their variables, and entries of their tables."""
+    if isinstance(model, Lattice):
+        n, k = model.n_variables, model.log_unary.shape[-1]
+        edges = sum(along.size for along in model.couplings)
+        return float(n + edges), float(n + 2 * edges), float(n * k + edges * k * k)
+    graph = as_graph(model)
+    return float(graph.n_factors), float(len(graph.factor_variables)), float(len(graph.log_tables))

@@ -1,0 +1,267 @@
+"""Ready-made observables of herds whose members are bits: the same numbers, of all at once.
+
+Each is made of terms: things that are true of a member or not, and that count. The words of 64
+members (`layouts.packing.member_bits`) are never spread out to states.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from herded.layouts.base import Layout
+from herded.layouts.packing.member_bits import WORD, spread
+from herded.models.factor_graph import FactorGraph
+from herded.models.lattice import Lattice
+from herded.models.protocol import Model
+from herded.models.validation import whole_array
+from herded.run.observables.batched import lattice_terms, whole_units
+from herded.run.observables.functions import (
+    Correlations,
+    energy,
+    joined_axes,
+    magnetisation,
+    order_of,
+    states_of_all,
+)
+from herded.run.observables.large_lattices import axis_ends, is_large, lattice_units
+from herded.run.observables.packed_kernels import (
+    ALONG,
+    PAIRS,
+    STATE,
+    add_true,
+    alike_words,
+    count_members,
+)
+
+NOWHERE = np.zeros(0, np.int64)
+
+
+class Term(NamedTuple):
+    """Variables in a state, or pairs that are alike: each counts `scale`, or has a weight."""
+
+    kind: int
+    value: int = 0  # the state, or how far pairs are apart
+    first: np.ndarray = NOWHERE
+    second: np.ndarray = NOWHERE
+    holes: np.ndarray = NOWHERE
+    weights: np.ndarray = NOWHERE
+    scale: int = 1
+
+    def add(self, words: np.ndarray, totals: np.ndarray) -> None:
+        """Add to the totals (rows, members) of a block of words."""
+        mine = np.zeros_like(totals)
+        what = self.kind, self.value, self.first, self.second, self.holes, self.weights
+        add_true(words, *what, mine)
+        totals += self.scale * mine
+
+
+def weighed(term: Term, weights: np.ndarray) -> list[Term]:
+    """A term with these weights: none where all are 0, a count where others are equal."""
+    some, holes = np.flatnonzero(weights), np.flatnonzero(weights == 0)
+    if not len(some):
+        return []
+    scale = int(weights[some[0]])
+    if (weights[some] == scale).all():
+        return [term._replace(holes=holes, scale=scale)]
+    return [term._replace(weights=np.ascontiguousarray(weights))]
+
+
+def of_state(state: int, weights: np.ndarray) -> list[Term]:
+    """Variables in a state."""
+    return weighed(Term(STATE, state), weights)
+
+
+def of_pairs(first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> list[Term]:
+    """Listed pairs that are alike."""
+    some = np.flatnonzero(weights)
+    return weighed(Term(PAIRS, first=first[some], second=second[some]), weights[some])
+
+
+def along(step: int, weights: np.ndarray) -> list[Term]:
+    """Pairs (i, i + step) that are alike, with the weights (N - step,); few of them are listed."""
+    some = np.flatnonzero(weights)
+    if 2 * len(some) < len(weights):
+        return of_pairs(some, some + step, weights[some])
+    return weighed(Term(ALONG, step), weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """What `finish` makes of the sums (rows, members, G) of G groups of terms."""
+
+    groups: list[list[Term]]
+    finish: Callable[[np.ndarray], np.ndarray]
+
+    def values(self, words: np.ndarray, members: int) -> np.ndarray:
+        """(rows, members, ...)"""
+        totals = np.zeros((len(self.groups), len(words), WORD * words.shape[1]), np.int64)
+        for terms, mine in zip(self.groups, totals, strict=True):
+            for term in terms:
+                term.add(words, mine)
+        return self.finish(np.moveaxis(totals[:, :, :members], 0, -1))
+
+    def sums(self, words: np.ndarray, members: int) -> np.ndarray:
+        """(rows, ...) over the members."""
+        found: np.ndarray = self.values(words, members).sum(axis=1)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class PairMeasure(Measure):
+    """Each pair by itself."""
+
+    first: np.ndarray
+    second: np.ndarray
+
+    def values(self, words: np.ndarray, members: int) -> np.ndarray:
+        return self.finish(spread(self._alike(words), members))
+
+    def sums(self, words: np.ndarray, members: int) -> np.ndarray:
+        return self.sums_of(self.member_counts(words, members), members)
+
+    def member_counts(self, words: np.ndarray, members: int) -> np.ndarray:
+        """(rows, E) of how many members each pair is alike in."""
+        counts = np.zeros((len(words), len(self.first)), np.int64)
+        count_members(self._alike(words), members, counts)
+        return counts
+
+    def sums_of(self, counts: np.ndarray, members: int) -> np.ndarray:
+        """(rows, E) over the members."""
+        return members * self.finish(counts / members)
+
+    def _alike(self, words: np.ndarray) -> np.ndarray:
+        found = np.empty((*words.shape[:2], 1, len(self.first)), np.uint64)
+        alike_words(words, self.first, self.second, found)
+        return found
+
+
+def of_bits(f: Callable[..., Any], layout: Layout) -> Measure | None:
+    """A ready-made function for the herds of a layout, where it can be counted on their bits."""
+    if layout.bit_places is None:
+        return None
+    if f is energy:
+        return of_energy(layout.model)
+    if f is magnetisation:
+        return of_magnetisation(layout.model)
+    return of_correlations(f, layout.model) if isinstance(f, Correlations) else None
+
+
+# -- energies -------------------------------------------------------------------------------------
+
+
+def of_energy(model: Model) -> Measure | None:
+    """The energy of a lattice, or of a graph of pairs of binary variables without zeros."""
+    if isinstance(model, Lattice) and is_large(model):
+        if not lattice_units(model).is_even:
+            return None
+        constant, unit, terms = _of_large_lattice(model)
+    elif isinstance(model, Lattice):
+        constant, unit, terms = _of_lattice(model)
+    elif isinstance(model, FactorGraph) and _is_of_pairs(model):
+        constant, unit, terms = _of_graph(model)
+    else:
+        return None
+    return Measure([terms], lambda units: 0.0 - (constant + unit * units[..., 0]))
+
+
+def _of_large_lattice(model: Lattice) -> tuple[float, float, list[Term]]:
+    """The same terms, where fields are equal everywhere, and couplings along each axis."""
+    units, shape, n = lattice_units(model), model.shape, model.n_variables
+    assert units.fields is not None
+    first = model.log_unary.shape[-1] - len(units.fields)  # state 1 of two, or state 0
+    terms = [Term(STATE, first + k, scale=int(w)) for k, w in enumerate(units.fields) if w]
+    axes = range(len(shape) - 1, -1, -1)
+    for axis, scale, is_joined in zip(axes, units.couplings, model.joined, strict=True):
+        if not scale:
+            continue
+        step, (ends, starts) = math.prod(shape[axis + 1 :]), axis_ends(shape, axis)
+        terms.append(Term(ALONG, step, holes=ends[ends < n - step], scale=scale))
+        if is_joined:
+            terms.append(Term(PAIRS, first=ends, second=starts, scale=scale))
+    return units.constant, units.unit, terms
+
+
+def _of_lattice(model: Lattice) -> tuple[float, float, list[Term]]:
+    constant, unit, arrays = lattice_terms(model)
+    sites, slopes, steps, axes, first, second, ends = arrays
+    if len(slopes):
+        terms = of_state(1, slopes)
+    else:
+        terms = [term for k in range(sites.shape[1]) for term in of_state(k, sites[:, k])]
+    for step, weights in zip(steps.tolist(), axes, strict=True):
+        terms += along(step, weights[: len(weights) - step])
+    return constant, unit, terms + of_pairs(first, second, ends)
+
+
+def _is_of_pairs(graph: FactorGraph) -> bool:
+    return bool(
+        (graph.cardinalities == 2).all()
+        and np.diff(graph.factor_start).max(initial=0) <= 2
+        and np.isfinite(graph.log_tables).all()
+    )
+
+
+def _of_graph(graph: FactorGraph) -> tuple[float, float, list[Term]]:
+    """Log-potentials as a constant, slopes of single variables, and what pairs gain if alike."""
+    constant, slope, tables = 0.0, np.zeros(graph.n_variables), graph.log_tables
+    first, second, gains = [NOWHERE], [NOWHERE], [np.zeros(0)]
+    for factors, variables, strides in graph.by_arity():
+        at = graph.table_start[factors]
+        zero = tables[at]
+        constant += float(zero.sum())
+        if variables.shape[1] == 1:
+            np.add.at(slope, variables[:, 0], tables[at + strides[:, 0]] - zero)
+        elif variables.shape[1] == 2:
+            (i, j), (own, other) = variables.T, strides.T
+            a, b, both = tables[at + own], tables[at + other], tables[at + own + other]
+            gain = (both - a - (b - zero)) / 2
+            constant -= float(gain.sum())
+            np.add.at(slope, i, a - zero + gain)
+            np.add.at(slope, j, b - zero + gain)
+            first, second, gains = [*first, i], [*second, j], [*gains, gain]
+    gain = np.concatenate(gains)
+    unit, (slopes, weights) = whole_units((slope, gain), len(slope) + len(gain))
+    pairs = of_pairs(np.concatenate(first), np.concatenate(second), weights)
+    return constant, unit, of_state(1, slopes) + pairs
+
+
+# -- shares of states, and of pairs that are alike ------------------------------------------------
+
+
+def of_magnetisation(model: Model) -> Measure:
+    k, n = states_of_all(model), model.n_variables
+    if k == 2:
+        ones = [[Term(STATE, 1)]]
+        return Measure(ones, lambda c: order_of(np.concatenate([n - c, c], axis=-1) / n))
+    return Measure([[Term(STATE, state)] for state in range(k)], lambda c: order_of(c / n))
+
+
+def of_correlations(f: Correlations, model: Model) -> Measure:
+    k, at = states_of_all(model), whole_array("the distances or pairs of Correlations", f.at)
+    if at.ndim == 2:
+        first, second = (np.ascontiguousarray(side) for side in at.T)
+        return PairMeasure([], lambda alike: (k * alike - 1.0) / (k - 1.0), first, second)
+    found = [_apart(model, int(distance)) for distance in at.reshape(-1)]
+    counts = np.array([count for _, count in found])
+    return Measure([terms for terms, _ in found], lambda c: (k * (c / counts) - 1.0) / (k - 1.0))
+
+
+def _apart(model: Model, distance: int) -> tuple[list[Term], int]:
+    """Pairs so far apart along an axis of a lattice, each once, and how many there are."""
+    shape, terms, count = model.shape, [], 0
+    for axis, (size, is_joined) in enumerate(zip(shape, joined_axes(model), strict=True)):
+        if distance >= size:
+            continue
+        stride = math.prod(shape[axis + 1 :])
+        near = np.arange(model.n_variables) // stride % size
+        ways = [distance]
+        if is_joined and 2 * distance != size:
+            ways.append(size - distance)  # round the other way
+        for far in ways:
+            weights = (near < size - far).astype(np.int64)
+            count += int(weights.sum())
+            terms += along(far * stride, weights[: model.n_variables - far * stride])
+    return terms, count

@@ -1,0 +1,132 @@
+"""Compute counts, pair counts and the best state of each part from a block of samples.
+
+Parts are the components of the free variables. The last part has the clamped variables and the
+factors that are over nothing else.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.models.factor_graph import FactorGraph
+from herded.system.aligned_arrays import lock, starts
+from herded.system.compilation.jit import jit
+
+AT_ONCE = 64  # samples that are scored together
+AT_HAND = 2**13  # variables of a group: few enough for the nearest cache
+
+
+@jit
+def count_ones(block, counts, first, last):
+    """counts[i] += how many samples have x_i = 1: binary variables, groups first..last-1 of them.
+
+    Bytes are counted in bytes, as many at once as a register holds, and widened before they could
+    overflow.
+    """
+    part = np.empty(AT_HAND, np.uint8)
+    for group in range(first, last):
+        start = np.uint64(group * AT_HAND)
+        rest = np.uint64(len(counts)) - start
+        n = rest if rest < AT_HAND else np.uint64(AT_HAND)
+        for early in range(0, len(block), 255):
+            late = early + 255 if early + 255 < len(block) else len(block)
+            for i in range(n):
+                part[i] = 0
+            for s in range(early, late):
+                for i in range(n):
+                    part[i] += block[s, start + i]
+            for i in range(n):
+                counts[start + i] += part[i]
+
+
+@jit
+def take_ones(ones, counts):
+    """counts += ones, and set ones to 0."""
+    for i in range(len(ones)):
+        counts[i] += ones[i]
+        ones[i] = 0
+
+
+@jit
+def count_states(block, width, counts):
+    """counts[i * width + k] += how many samples have x_i = k."""
+    for s in range(len(block)):
+        for i in range(block.shape[1]):
+            counts[i * width + block[s, i]] += 1
+
+
+@jit
+def count_pairs(block, first, second, width, counts):
+    """counts[e * width^2 + a * width + b] += how many samples have edge e at (a, b)."""
+    for s in range(len(block)):
+        for e in range(len(first)):
+            a, b = np.int64(block[s, first[e]]), np.int64(block[s, second[e]])
+            counts[(e * width + a) * width + b] += 1
+
+
+class PartArrays(NamedTuple):
+    """Factors and variables, each sorted by the part they are in."""
+
+    first_factor: np.ndarray  # (P+1,) factors of each part, in the order of the model
+    factor_start: np.ndarray  # (F+1,) into the next two
+    variable: np.ndarray  # uint32
+    radix: np.ndarray  # its cardinality
+    table_start: np.ndarray  # (F,) into log_tables
+    log_tables: np.ndarray
+    first_member: np.ndarray  # (P+1,) variables of each part
+    member: np.ndarray
+
+
+def compile_parts(graph: FactorGraph, part: np.ndarray, n_parts: int) -> PartArrays:
+    """Sort a `FactorGraph` by `part` (N,): the number of each variable's part."""
+    arity = np.diff(graph.factor_start)
+    slot_factor = np.repeat(np.arange(graph.n_factors), arity)
+    free = graph.evidence[graph.factor_variables] < 0
+    of_factor = np.full(graph.n_factors, n_parts - 1)
+    of_factor[slot_factor[free]] = part[graph.factor_variables[free]]
+    factors = np.argsort(of_factor, kind="stable")
+    slots = np.argsort(of_factor[slot_factor], kind="stable")
+    variables = graph.factor_variables[slots]
+    return lock(
+        PartArrays(
+            first_factor=starts(np.bincount(of_factor, minlength=n_parts)),
+            factor_start=starts(arity[factors]),
+            variable=variables.astype(np.uint32),
+            radix=graph.cardinalities[variables],
+            table_start=graph.table_start[factors],
+            log_tables=graph.log_tables,
+            first_member=starts(np.bincount(part, minlength=n_parts)),
+            member=np.argsort(part, kind="stable"),
+        )
+    )
+
+
+@jit
+def keep_best(parts, block, best_score, best, first, last):
+    """Where a part of a sample scores higher than ever, remember it; parts first..last-1.
+
+    Part by part and several samples at once, so that a factor's table is in cache for all of them.
+    """
+    first_factor, factor_start, variable = parts.first_factor, parts.factor_start, parts.variable
+    radix, table_start, log_tables = parts.radix, parts.table_start, parts.log_tables
+    first_member, member = parts.first_member, parts.member
+    scores, entry = np.empty(AT_ONCE), np.empty(AT_ONCE, np.int64)
+    for c in range(first, last):
+        for start in range(0, len(block), AT_ONCE):
+            samples = block[start : start + AT_ONCE]
+            count = len(samples)
+            scores[:count] = 0.0
+            for f in range(first_factor[c], first_factor[c + 1]):
+                entry[:count] = 0
+                for v in range(factor_start[f], factor_start[f + 1]):
+                    i, k = variable[v], radix[v]
+                    for s in range(count):
+                        entry[s] = entry[s] * k + np.int64(samples[s, i])
+                table = table_start[f]
+                for s in range(count):
+                    scores[s] += log_tables[table + entry[s]]
+            for s in range(count):
+                if scores[s] > best_score[c]:
+                    best_score[c] = scores[s]
+                    for m in range(first_member[c], first_member[c + 1]):
+                        best[member[m]] = samples[s, member[m]]

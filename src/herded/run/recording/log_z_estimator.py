@@ -1,0 +1,191 @@
+"""log Z of a model by a ladder whose hottest rung is uniform: what is recorded, and how sure it is.
+
+The states of two neighbouring rungs give the ratio of their normalising constants
+(`run.recording.log_z_kernels`); the first is the number of states. A 99 % interval comes from
+batches of the run. Ladders that have not burnt in agree and are wrong, so a run is also held
+against itself: its first half against its second, and the estimate from each rung's hotter
+neighbour against that from its colder one. `python -m benchmarks.trust log-z` prints how often
+intervals hold.
+"""
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from herded.layouts.state import State
+from herded.moves.tempering.ladder_layouts import LadderLayout
+from herded.run.diagnostics.intervals import wide_t_quantile
+from herded.run.recording.log_z_kernels import bridge, log_mean_exp, score_replicas
+from herded.run.recording.recorder_base import Recorder
+from herded.run.result import Bridged
+from herded.system.numerics.exp_log import log_array
+
+MOST = 2**16  # sweeps whose scores are kept; of longer runs every second, fourth, ...
+BATCHES = 32  # of a ladder's sweeps
+LEVELS = (32, 16, 8)  # batches of all ladders together, whose spread makes an interval
+FEW_TRIPS = 20.0  # from the hottest rung to the coldest, of a variable, on average
+MANY_TRIPS = 100.0  # from which on the shorter batches are long enough
+
+
+@dataclass(frozen=True)
+class LogZ:
+    """Keep what log Z takes; every ladder from beta = 0 does."""
+
+    def recorder(self, layout: LadderLayout) -> "LogZRecorder":
+        return LogZRecorder(layout)
+
+
+class LogZRecorder(Recorder):
+    """The scores of all replicas, and whether those above the coldest touch hard zeros."""
+
+    piles: ClassVar[str] = "series"
+    layout: LadderLayout
+
+    def __init__(self, layout: LadderLayout) -> None:
+        super().__init__(layout)
+        self.arrays = {
+            "series scores": np.empty((0, layout.lanes)),
+            "series solid": np.empty((0, layout.members), np.uint8),
+            "series sweeps": np.empty(0, np.int64),
+            "seen": np.zeros(1, np.int64),
+            "every": np.ones(1, np.int64),
+        }
+
+    def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
+        # Sweeps number every, 2 every, ... of those seen, counted from 1.
+        layout, seen, every = self.layout, int(self.arrays["seen"][0]), int(self.arrays["every"][0])
+        first = -(seen + 1) % every
+        rows = block[first::every]
+        lanes, members = layout.lanes, layout.members
+        scores = np.empty((len(rows), lanes))
+        solid = np.empty((len(rows), members), np.uint8)
+        last = lanes - members
+        score_replicas(layout.components_of, rows, lanes, last, members, scores, solid)
+        self.pile("series scores", scores)
+        self.pile("series solid", solid)
+        self.pile("series sweeps", seen + 1 + first + every * np.arange(len(rows)))
+        self.arrays["seen"] += len(block)
+        if self.arrays["seen"][0] > MOST * every:
+            self.gather()
+
+    def gather(self) -> None:
+        """Put together what was piled up, and leave out every other sweep where it is too much.
+
+        How often that is done depends on the number of sweeps alone.
+        """
+        super().gather()
+        every = self.arrays["every"]
+        while self.arrays["seen"][0] > MOST * every[0]:
+            every *= 2
+        left = self.arrays["series sweeps"] % every[0] == 0
+        if not left.all():
+            for name in ("series scores", "series solid", "series sweeps"):
+                self.arrays[name] = self.arrays[name][left]
+
+
+class OneLadder(NamedTuple):
+    """What one ladder says."""
+
+    log_z: float
+    upwards: float
+    downwards: float
+    batches: np.ndarray  # how far each batch is from the whole
+
+
+def estimate(layout: LadderLayout, ladders: list[tuple[State, LogZRecorder]]) -> Bridged | None:
+    """log Z of all ladders; None where they have too few sweeps for it."""
+    for _, recorder in ladders:
+        recorder.gather()
+    if min(len(recorder.arrays["series sweeps"]) for _, recorder in ladders) < 2 * BATCHES:
+        return None
+    found = [_bridged(layout, state, recorder) for state, recorder in ladders]
+    log_z = np.array([one.log_z for one in found])
+    middle = float(log_z.mean())
+    apart = np.array([one.log_z - middle + one.batches for one in found])  # (ladders, batches)
+    if not np.isfinite(middle):
+        apart = np.zeros_like(apart)
+    trips = sum(layout.report([state for state, _ in ladders])["round_trips"])
+    margin = _margin(apart, LEVELS if trips < MANY_TRIPS else LEVELS[:2])
+    half = BATCHES // 2
+    halves = middle + apart[:, :half].mean(), middle + apart[:, half:].mean()
+    return Bridged(
+        middle,
+        float(margin),
+        float(np.mean([one.upwards for one in found])),
+        float(np.mean([one.downwards for one in found])),
+        (float(halves[0]), float(halves[1])),
+    )
+
+
+def _margin(apart: np.ndarray, levels: tuple[int, ...]) -> float:
+    """Of the mean of all ladders, from how far batches of each are apart from it.
+
+    Batches that are shorter than a ladder remembers are too much alike: few and long ones tell, but
+    are too few to be sure of. So several numbers of them are looked at, and the widest is taken.
+    Ladders that differ as a whole are batches that differ.
+    """
+    ladders, found = len(apart), [0.0]
+    for level in levels:
+        each = BATCHES
+        while each > 1 and ladders * each > level:
+            each //= 2
+        longer = apart.reshape(ladders * each, -1).mean(axis=1)
+        if len(longer) > 1:
+            error = longer.std(ddof=1) / np.sqrt(len(longer))
+            found.append(wide_t_quantile(len(longer)) * float(error))
+    return max(found)
+
+
+def _bridged(layout: LadderLayout, state: State, recorder: LogZRecorder) -> OneLadder:
+    """One ladder's estimate: bridges from the number of states down to the model."""
+    scores, solid = recorder.arrays["series scores"], recorder.arrays["series solid"]
+    members, betas = layout.members, state.own["betas"]
+    model = layout.model
+    states = log_array(model.cardinalities[model.evidence < 0].astype(np.float64))
+    log_z = upwards = downwards = float(np.add.accumulate([0.0, *states])[-1])
+    length = len(scores) // BATCHES * BATCHES
+    batches, up, down = np.zeros(BATCHES), np.empty(BATCHES), np.empty(BATCHES)
+    for r in range(len(betas) - 1 - layout.melts):
+        gap = betas[r + 1] - betas[r]
+        rungs = scores[-length:].reshape(length, -1, members)
+        here, there = (np.ascontiguousarray(gap * rungs[:, k]).reshape(-1) for k in (r, r + 1))
+        log_z += bridge(here, there, BATCHES, up, down)
+        upwards += log_mean_exp(here)
+        downwards -= log_mean_exp(-there)
+        batches += up - down
+    if layout.melts:
+        rate = solid[-length:].reshape(BATCHES, -1).mean(axis=1)
+        whole = rate.mean()
+        last = float(log_array([whole])[0])
+        log_z, upwards, downwards = log_z + last, upwards + last, downwards + last
+        batches += rate / whole - 1.0 if whole > 0 else 0.0
+    return OneLadder(log_z, upwards, downwards, batches)
+
+
+def warnings_of(found: Bridged, round_trips: list[float]) -> list[str]:
+    """What speaks against an estimate by ladders of so many round trips, as sentences."""
+    sentences = []
+    if min(round_trips) < FEW_TRIPS:
+        sentences.append(
+            f"log Z rests on {min(round_trips):.2g} round trips between the hottest rung and the "
+            "coldest: its interval may be too narrow; use more sweeps"
+        )
+    first, second = found.halves
+    if not np.isfinite(found.log_z):
+        sentences.append(
+            "log Z is unknown: no state of the rung above the coldest was possible; use more "
+            "sweeps or more rungs"
+        )
+    elif abs(first - second) > max(2 * found.margin, 0.02):
+        sentences.append(
+            f"log Z of the first half of the run is {first:.6g}, that of the second {second:.6g}: "
+            "further apart than its interval explains, so that the burn-in was not long enough"
+        )
+    if abs(found.upwards - found.downwards) > max(1.0, 4 * found.margin):
+        sentences.append(
+            f"log Z is {found.upwards:.6g} from hot to cold and {found.downwards:.6g} from cold to "
+            "hot: rungs are too far apart, or have not burnt in; use more rungs or more sweeps"
+        )
+    return sentences

@@ -1,0 +1,411 @@
+"""A sampler's run: where its chains start, the blocks of samples they write, what is recorded."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from herded.errors import MethodError
+from herded.layouts.base import Layout
+from herded.layouts.packing.member_bits import member_ranges
+from herded.layouts.state import State
+from herded.methods.protocol import Sampler
+from herded.methods.schedule import is_annealed
+from herded.models.constraints.start_states import check_start, dispersed_starts, member_starts
+from herded.models.validation import whole_array
+from herded.moves.tempering.ladder_layouts import LadderLayout
+from herded.run.observables.recorder import ObservableRecorder, Observables
+from herded.run.progress import Snapshot
+from herded.run.recording.log_z_estimator import LogZ
+from herded.run.recording.recorder_base import STATES_AT_ONCE, Recorder
+from herded.run.recording.recorders import BestState, ErrorCurve, MarginalRecorder, Marginals
+from herded.run.recording.trace import Trace, TraceRecorder
+from herded.run.run_loop import ENDLESS, interruptible
+from herded.system import cpu_count
+from herded.system.numerics.counter_rng import stream_key
+
+BLOCK = 2**20  # entries of samples in a block (bytes of a herd's): fit for the cache, and Ctrl-C
+UNREAD = 2**24  # updates of a block whose samples nobody reads
+MOST_COUNTED = 255  # samples of a block: in bytes
+SPARE = 2**26  # bytes of weights that a run by the clock may copy to compile with
+WORTH_THREADS = 2**20  # updates in a whole run
+MOST_UPDATES = 2**31  # of a variable in a herd: sums of twice as many would overflow
+FIRST = 2**18  # updates of a run's first block, before it is known how long they take
+BRIEF = 2**16  # updates of a run that is over before anybody could interrupt it
+
+Remote = Callable[["SamplerRun", int], None]  # advances all chains by so many sweeps
+
+
+@dataclass
+class Chain:
+    """A state, what is recorded of it, and the samples of its last block."""
+
+    state: State
+    recorders: dict[type, Recorder]
+    block: np.ndarray
+    errors: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    def estimate(self, rao_blackwell: bool) -> np.ndarray:
+        """The chain's marginals (N, K) so far."""
+        recorder = cast(MarginalRecorder, self.recorders[Marginals])
+        return recorder.rao_blackwell(self.state) if rao_blackwell else recorder.frequencies()
+
+    def record(self, sweeps: int, pool: Executor | None = None) -> None:
+        """Take in the first samples of the block."""
+        for recorder in self.recorders.values():
+            recorder.add(self.block[:sweeps], self.state, pool)
+
+
+@dataclass
+class SamplerRun:
+    """What is asked of a sampler, and how far it is."""
+
+    layout: Layout
+    method: Sampler
+    keep: dict[type, Any]
+    sweeps: int
+    burn_in: int
+    chains: list[Chain]
+    points: np.ndarray  # sweeps at which the error is measured
+    blocks: np.ndarray  # (chains, rows, N) of which each chain has one
+    done: int = 0
+    seconds: float = 0.0
+    interrupted: bool = False
+    compiling: float = 0.0  # seconds before the first, in which kernels were compiled
+    saved: bool | None = None  # whether the last checkpoint was written, if there are any
+    pool: Executor | None = None
+    remote: Remote | None = None  # where the chains run on workers
+    most_recorded: int | None = None  # sweeps whose samples and series fit, if that is known
+    rooms: dict[tuple[type, str], np.ndarray] = field(default_factory=dict)  # for what grows
+    memory: float = 0.0  # bytes of the run at most, as estimated
+    fixed_memory: float = 0.0  # of them those that do not grow with the run
+
+    @classmethod
+    def prepare(
+        cls,
+        layout: Layout,
+        method: Sampler,
+        keep: dict[type, Any],
+        states: list[State],
+        sweeps: int,
+        burn_in: int,
+    ) -> "SamplerRun":
+        """A run of chains at `states`, of which nothing is recorded yet."""
+        curve, points = keep.get(ErrorCurve), np.empty(0, np.int64)
+        if curve:
+            points = curve.sweeps(sweeps)
+            curve.check(layout.model)
+        blocks = make_blocks(layout, keep, len(states), burn_in + sweeps)
+        chains = [
+            new_chain(layout, keep, state, block)
+            for state, block in zip(states, blocks, strict=True)
+        ]
+        for chain in chains if sweeps < ENDLESS else ():
+            if Trace in chain.recorders:
+                cast(TraceRecorder, chain.recorders[Trace]).expect(sweeps)
+        for chain in chains if curve else ():
+            chain.errors = np.full(len(points), np.nan)
+        return cls(layout, method, keep, sweeps, burn_in, chains, points, blocks)
+
+    @property
+    def name(self) -> str:
+        return type(self.method).__name__
+
+    @property
+    def total(self) -> int:
+        return self.burn_in + self.sweeps
+
+    @property
+    def end(self) -> int:
+        """Sweeps until it is done, or has no room for more."""
+        if self.most_recorded is None:
+            return self.total
+        return min(self.total, self.burn_in + self.most_recorded)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it ended because what it keeps has reached the limit of memory."""
+        return self.end < self.total and self.done >= self.end
+
+    @property
+    def recorded(self) -> int:
+        return max(0, self.done - self.burn_in)
+
+    @property
+    def updates(self) -> int:
+        """Of single variables, in all."""
+        layout = self.layout
+        return self.total * layout.n_stored * layout.members * len(self.chains)
+
+    @property
+    def most(self) -> int:
+        return self.blocks.shape[1] if self.remote is None else getattr(self.remote, "most", 1)
+
+    @property
+    def least(self) -> int:
+        return self.layout.least_block if self.remote is None else self.most
+
+    @property
+    def first(self) -> int:
+        return max(self.least, FIRST // (self.layout.n_stored * self.layout.members))
+
+    def is_finished(self) -> bool:
+        most = MOST_UPDATES // self.layout.members if self.layout.is_herd else self.total
+        return self.done >= min(self.end, most)
+
+    # -- a block of sweeps -------------------------------------------------------------------
+
+    def advance(self, most: int) -> int:
+        """Every chain, up to the next sweep where something happens."""
+        if self.done == self.burn_in:
+            for chain in self.chains:
+                chain.state.tally[:] = 0
+                chain.state.ones[:] = 0
+                self.layout.end_burn_in(chain.state)
+        step = min(most, self._next_event() - self.done)
+        if self.remote is not None:
+            self.remote(self, step)
+        elif len(self.chains) == 1:
+            chain = self.chains[0]
+            self._sweep(chain, step, self.pool)
+        else:
+            self._advance_chains(step)
+        self.done += step
+        for p in np.flatnonzero(self.points == self.recorded) if len(self.points) else ():
+            for chain in self.chains:
+                chain.errors[p] = self._error(chain)
+        return step
+
+    def _advance_chains(self, step: int) -> None:
+        """One after another, on threads if there are."""
+
+        def advance(chain: Chain) -> None:
+            self.advance_chain(chain, step)
+
+        each: Any = map if self.pool is None else self.pool.map
+        list(each(advance, self.chains))
+
+    def advance_chain(self, chain: Chain, step: int) -> None:
+        """One block of at most len(chain.block) sweeps, recorded if the burn-in is over."""
+        self._sweep(chain, step)
+
+    def _sweep(self, chain: Chain, step: int, pool: Executor | None = None) -> None:
+        """`step` sweeps of a chain, in parts where its trace looks at states of no block."""
+        records = self.done >= self.burn_in
+        trace = cast("TraceRecorder | None", chain.recorders.get(Trace)) if records else None
+        stops = trace is not None and not trace.reads
+        while step > 0:
+            part = min(step, trace.until_look()) if trace is not None and stops else step
+            self.method.advance(self.layout, chain.state, chain.block[:part], pool)
+            if records:
+                chain.record(part, pool)
+            step -= part
+
+    def _next_event(self) -> int:
+        """The sweep at which the burn-in ends, else an error is measured, else all ends."""
+        if self.done < self.burn_in:
+            return self.burn_in
+        later = self.points[self.points.searchsorted(self.recorded, side="right") :]
+        return min(self.end, self.burn_in + int(later[0])) if len(later) else self.end
+
+    def _error(self, chain: Chain) -> float:
+        curve: ErrorCurve = self.keep[ErrorCurve]
+        return curve.error(self.layout.model, chain.estimate(curve.rao_blackwell))
+
+    # -- around the loop ---------------------------------------------------------------------
+
+    def share_out(self, threads: int | None) -> AbstractContextManager[Executor | None]:
+        """Threads where there is enough work to share."""
+        self.pool = pool = _threads(self, threads)
+        return nullcontext() if pool is None else pool
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """Which kernels a run calls, by what that depends on."""
+        is_annealed = getattr(self.method, "schedule", None) is not None
+        of_method = type(self.method), is_annealed, getattr(self.method, "weights", None)
+        of_run = self.blocks.dtype, len(self.chains) > 1, *self.keep
+        return *of_method, self.layout.signature, *of_run
+
+    def stopping(self, is_brief: bool) -> AbstractContextManager[threading.Event]:
+        """What Ctrl-C does: it ends a run after its block, and a brief one at once.
+
+        Not the first of its kind: a compiler could lose the exception.
+        """
+        return interruptible(brief=is_brief and self.signature in _WARM)
+
+    def has_compiled(self) -> None:
+        """Remember that kernels of this kind are compiled now, unless it was interrupted before."""
+        if self.done:
+            _WARM.add(self.signature)
+
+    def compile_ahead(self) -> None:
+        """Do one sweep on copies, so that compilers do not take the time that sweeps were given.
+
+        Not where copies would be large: there sweeps take so long that compiling hardly counts.
+        """
+        began, states = time.perf_counter(), [chain.state for chain in self.chains]
+        arrays = (array for s in states for array in (s.x, s.tally, s.ones, *s.own.values()))
+        if sum(array.nbytes for array in arrays) > SPARE:
+            return
+        states = [state.copy() for state in states]
+        keep = {kind: choice for kind, choice in self.keep.items() if kind is not ErrorCurve}
+        trial = SamplerRun.prepare(self.layout, self.method, keep, states, 1, 0)
+        with trial.share_out(1):
+            trial.advance(1)
+        self.compiling = time.perf_counter() - began
+
+    def snapshot(self) -> Snapshot:
+        def marginals() -> np.ndarray | None:
+            if not self.recorded or Marginals not in self.keep:
+                return None
+            averaged = self.keep[Marginals].rao_blackwell
+            return np.stack([chain.estimate(averaged) for chain in self.chains])
+
+        def best() -> float | None:
+            if not self.recorded or BestState not in self.keep:
+                return None
+            scores = [chain.recorders[BestState].arrays["score"] for chain in self.chains]
+            return float(np.max(scores, axis=0).sum())
+
+        def states() -> np.ndarray:
+            found = np.concatenate([self.layout.values(chain.state) for chain in self.chains])
+            return found.reshape(-1, *self.layout.model.shape)
+
+        return Snapshot(self.recorded, self.seconds, marginals, best, states)
+
+
+_WARM: set[Any] = set()  # signatures of runs whose kernels are compiled
+
+
+def make_blocks(layout: Layout, keep: dict[type, Any], chains: int, total: int) -> np.ndarray:
+    """Room (chains, rows, N) for the samples of some sweeps, or (chains, rows, 0)."""
+    return np.zeros(block_shape(layout, keep, chains, total), layout.sample_type)
+
+
+def block_shape(
+    layout: Layout, keep: dict[type, Any], chains: int, total: int
+) -> tuple[int, int, int]:
+    """The shape of that room."""
+    rows = _block_rows(layout)
+    read = not _counts(layout) or not keep.keys() <= {Marginals, ErrorCurve} or layout.bridges
+    if not read:
+        unread = UNREAD // (layout.n_stored * layout.members)
+        rows = max(rows, unread if layout.is_herd else min(unread, MOST_COUNTED))
+    return chains, min(rows, total) or 1, layout.sample_size if read else 0
+
+
+def _block_rows(layout: Layout) -> int:
+    row = layout.n_stored
+    if layout.is_herd:
+        row = layout.sample_size * np.dtype(layout.sample_type).itemsize
+    return max(layout.least_block, BLOCK // max(row, 1))
+
+
+def _counts(layout: Layout) -> bool:
+    """Whether kernels count states: not on small lattices, whose blocks are long, and in cache."""
+    return layout.counts and (layout.is_herd or _block_rows(layout) <= MOST_COUNTED)
+
+
+def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.ndarray) -> Chain:
+    """A chain at `state` of which nothing is recorded yet, with room for samples in `block`."""
+    recorders = {
+        kind: choice.recorder(layout) for kind, choice in keep.items() if kind is not ErrorCurve
+    }
+    if Marginals not in recorders and (ErrorCurve in keep or not is_annealed(layout.method)):
+        recorders[Marginals] = MarginalRecorder(layout)  # also to tell whether chains agree
+    if not is_annealed(layout.method):
+        trace = Trace().recorder(layout, recorders, reads=block.shape[1] > 0)
+        trace.begin(state)
+        recorders[Trace] = trace  # to tell whether the run is long enough
+    if layout.bridges:
+        recorders[LogZ] = LogZ().recorder(cast(LadderLayout, layout))
+    if Observables in keep:
+        cast(ObservableRecorder, recorders[Observables]).begin(state)
+    layout.fill(block, state)
+    if _counts(layout) and Marginals in recorders:
+        state.ones = layout.new_counts()
+    return Chain(state, recorders, block)
+
+
+def _threads(run: SamplerRun, threads: int | None) -> ThreadPoolExecutor | None:
+    """Threads where there is enough work to share; else none."""
+    if run.updates < WORTH_THREADS:
+        return None
+    parts = len(run.chains) if len(run.chains) > 1 else run.layout.parts
+    workers = min(cpu_count.available() if threads is None else threads, parts)
+    return ThreadPoolExecutor(workers) if workers > 1 else None
+
+
+# -- where chains start -----------------------------------------------------------------------
+
+
+def first_states(
+    layout: Layout,
+    method: Sampler,
+    chains: int,
+    start: ArrayLike | State | Sequence[State] | None,
+    keep: dict[type, Any],
+    total: int,
+) -> list[State]:
+    """The chains' states: continued, or new at given or random places of the support."""
+    tally = any(getattr(choice, "rao_blackwell", False) for choice in keep.values())
+    start = (start,) if isinstance(start, State) else start
+    if isinstance(start, Sequence) and len(start) and isinstance(start[0], State):
+        if len(start) != chains:
+            raise MethodError(f"expected states of {chains} chains, got {len(start)}")
+        return [_continued(layout, method, c, given, tally, total) for c, given in enumerate(start)]
+    places = _herd_places if layout.is_herd else _places
+    return [
+        method.init(layout, x, chain=c, tally=tally, total=total)
+        for c, x in enumerate(places(layout, method, chains, start))
+    ]
+
+
+def _continued(
+    layout: Layout, method: Sampler, chain: int, given: State, tally: bool, total: int
+) -> State:
+    """A state that goes on from `given`, with sums of its own."""
+    x = np.zeros(layout.model.n_variables, np.int64)
+    first = np.broadcast_to(x, (layout.members, len(x))) if layout.is_herd else x
+    fresh = method.init(layout, first, chain=chain, tally=tally, total=total)
+    fresh.restore({**given.arrays(), "tally": fresh.tally})
+    fresh.total = given.sweep + total
+    at_once = max(1, STATES_AT_ONCE // max(layout.model.n_variables, 1))
+    for some in member_ranges(layout.members, at_once):
+        for state in layout.some_values(fresh, *some):
+            check_start(layout.model, state)
+    return fresh
+
+
+def _places(layout: Layout, method: Sampler, chains: int, start: object) -> list[np.ndarray]:
+    """A start (N,) for each chain."""
+    model = layout.model
+    if start is None:
+        return dispersed_starts(model, [stream_key(method.seed, c, 3) for c in range(chains)])
+    x = whole_array("the start", start)
+    if x.shape[:1] == (chains,) and x.ndim in (2, 1 + len(model.shape)) and x.shape != model.shape:
+        return [check_start(model, one) for one in x]
+    return [check_start(model, x)] * chains
+
+
+def _herd_places(
+    layout: Layout, method: Sampler, chains: int, start: object
+) -> Iterator[np.ndarray]:
+    """Starts (members, N) for each herd; given ones are of all members of all herds, or one."""
+    model, n = layout.model, layout.members
+    if start is None:
+        for c in range(chains):
+            yield member_starts(model, n, stream_key(method.seed, c, 3))
+        return
+    given = _places(layout, method, chains * n, start)
+    for c in range(chains):
+        mine = given[c * n : (c + 1) * n]
+        alike = mine[0] is mine[-1]  # one start for all, which is not written out for each
+        yield np.broadcast_to(mine[0], (n, len(mine[0]))) if alike else np.stack(mine)

@@ -1,0 +1,345 @@
+"""Climb from cheap moves to dear ones until chains agree: what `auto` does where nothing is exact.
+
+Single sites, alone or in herds, come first, since most models ask for no more. Where chains
+disagree or hard zeros wall them in, blocks pass the zeros, and tempering the modes. The first rung
+whose chains agree answers, or disagree on a few marginals only and are near on average: its warning
+stays, and what dearer rungs gain there, more sweeps do, too. Where there is none, the rung answers
+that is doubted least: of those that are warned of alike the one whose chains are nearest to each
+other. Belief propagation is then a witness: often near where there are hard zeros, at times far off
+without a sign of it, so that it is compared and said, and never taken.
+
+`python -m benchmarks.trust climb` prints what every rung would have answered on random models.
+
+With seconds every rung is tried for a small share of them, and the one that answers has the rest.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.errors import HerdedError, InfeasibleError
+from herded.methods.gibbs import Gibbs
+from herded.methods.protocol import Sampler
+from herded.methods.tempered import Tempered
+from herded.models.factor_graph import has_factors
+from herded.models.protocol import Model
+from herded.moves.blocks.move import Blocks
+from herded.run.diagnostics.cross_check import WITNESS_SECONDS, witness
+from herded.run.diagnostics.intervals import margins
+from herded.run.diagnostics.length_diagnostics import HALVES_DIFFER, SHORT_RUN
+from herded.run.memory.held_results import bytes_of_result, with_memory
+from herded.run.result import Diagnostic, Result
+from herded.run.selection.recommendation import BLOCK_UPDATES, in_blocks
+
+SHARE = 0.12  # of the seconds, for each rung that is tried
+AFTERWARDS = 0.06  # of them, for what is looked at after the last run
+CHAINS = 4
+RUNGS = 8  # of a ladder
+BURN_IN = 5  # a part in so many
+LEAST_SWEEPS = 40
+FAR = 0.05  # of two marginals
+NEAR = 0.04  # on average, are chains whose disagreement is not climbed over,
+APART = 0.5  # unless some marginal of theirs is: a mode of few variables hides in an average
+# Kinds of diagnostics that more sweeps mend as well as a dearer rung does, from so many
+# autocorrelation times on.
+MENDED_BY_SWEEPS = ("disagreement", SHORT_RUN, HALVES_DIFFER)
+LEAST_TIMES = 4.0
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a climb: what was tried, how long, and what it said.
+
+    Examples
+    --------
+    >>> from herded.run.selection.escalation import Step
+    >>> print(Step("blocks", "Gibbs(moves=Blocks())", 0.5, True, "the chains agree"))
+    blocks (0.5 s): the chains agree
+    """
+
+    name: str  # of the rung, as the command line says it
+    method: str
+    seconds: float
+    agrees: bool  # with itself: nothing speaks against it
+    said: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.seconds:.2g} s): {self.said}"
+
+
+class Rung(NamedTuple):
+    """A sampler and its run; sweeps are None where the clock decides."""
+
+    name: str
+    method: Sampler
+    sweeps: int | None
+    burn_in: int
+    chains: int
+    held: float = 0.0  # bytes of an earlier result, which count towards the limit of memory
+
+
+class Tried(NamedTuple):
+    """A rung, and what came of it: a result, or why there is none."""
+
+    rung: Rung
+    result: Result | None
+    step: Step
+    error: HerdedError | None = None
+
+    @property
+    def memory(self) -> float:
+        """Bytes that were taken at most: of the run, and of what was held meanwhile."""
+        run = 0.0 if self.result is None else self.result.provenance.get("memory_at_most", 0.0)
+        return self.rung.held + float(run)
+
+    @property
+    def held(self) -> float:
+        """Bytes of the result, as long as it may become the answer."""
+        return 0.0 if self.result is None else bytes_of_result(self.result)
+
+
+Run = Callable[[Rung, float | None, str], Result]  # for some seconds, under a name of its own
+
+
+def climb(
+    model: Model, first: Rung, run: Run, updates: int, seconds: float | None = None
+) -> Result:
+    """The answer of the first rung that is enough, or of the least doubtful; with its steps."""
+    began, steps, compiling, memory = time.perf_counter(), list[Step](), 0.0, 0.0
+    share = None if seconds is None else SHARE * seconds
+    limit = None if seconds is None else (1 - AFTERWARDS) * seconds
+    best = last = None
+    first_is_enough = False
+    for rung in (first, *rungs_above(model, first, updates, by_clock=seconds is not None)):
+        if seconds is not None and _spent(began, compiling) > (1 - SHARE) * seconds:
+            break
+        last = try_rung(run, rung._replace(held=0.0 if best is None else best.held), share)
+        steps.append(last.step)
+        compiling, memory = compiling + _compiling(last), max(memory, last.memory)
+        first_is_enough |= len(steps) == 1 and is_enough(last)
+        # Of the others nothing is kept: their samples would count towards the limit of memory.
+        best = last if best is None else least_doubtful([best, last])
+        if is_enough(last) or _is_interrupted(last):
+            break
+    assert best is not None and last is not None
+    is_stopped = _is_interrupted(last)
+    if limit is not None and not (is_stopped or _is_whole(best)):
+        again = _at_length(run, best, limit - _spent(began, compiling))
+        if again is not None:
+            steps.append(again.step)
+            memory, is_stopped = max(memory, again.memory), _is_interrupted(again)
+            best = _longer(best, again)
+    if best.result is None:
+        assert best.error is not None
+        raise best.error
+    result = best.result
+    if is_stopped:  # in a stage that may not be the one that answers
+        result = _as_interrupted(result)
+    elif not first_is_enough:
+        steps += _witnessed(model, result, for_witness(seconds))
+    return with_memory(replace(result, climb=tuple(steps)), memory)
+
+
+def _as_interrupted(result: Result) -> Result:
+    """The result of a stage, as that of a climb that was interrupted later."""
+    return replace(result, provenance={**result.provenance, "interrupted": True})
+
+
+def _spent(began: float, compiling: float) -> float:
+    """Seconds since `began`, but for those in which kernels were compiled."""
+    return time.perf_counter() - began - compiling
+
+
+def _compiling(tried: Tried) -> float:
+    """Seconds in which kernels were compiled."""
+    return 0.0 if tried.result is None else float(tried.result.provenance["compiling"])
+
+
+def rungs_above(model: Model, first: Rung, updates: int, *, by_clock: bool) -> Iterator[Rung]:
+    """What is left to try after single sites, or after blocks if these came first."""
+    if not has_factors(model):
+        return
+    zeros = model.has_hard_zeros and model.zeros_tie_variables
+    seed = first.method.seed
+    if zeros and getattr(first.method, "moves", None) is None:
+        found = in_blocks(updates, seed)
+        sweeps = None if by_clock else found.sweeps
+        yield Rung("blocks", found.method, sweeps, found.burn_in, found.chains)
+    yield ladder(model, seed, updates, CHAINS, by_clock=by_clock)
+
+
+def ladder(model: Model, seed: int, updates: int, chains: int, *, by_clock: bool) -> Rung:
+    """Tempering, of blocks where hard zeros are; in about twice the time of single sites."""
+    zeros = model.has_hard_zeros and model.zeros_tie_variables
+    each = max(LEAST_SWEEPS, 2 * updates // (RUNGS * chains * (BLOCK_UPDATES if zeros else 1)))
+    method = Tempered(Gibbs(seed=seed, moves=Blocks() if zeros else None), RUNGS)
+    burn_in = each // BURN_IN
+    name = "tempered blocks" if zeros else "tempered"
+    return Rung(name, method, None if by_clock else each - burn_in, burn_in, chains)
+
+
+def better_of(found: Result, first: Rung, other: Rung, run: Callable[[Rung], Result]) -> Result:
+    """The result with the better best state: what was found, or what another rung finds."""
+    steps = [_searched(first, found)]
+    if not found.provenance["interrupted"]:
+        try:
+            again = run(other._replace(held=bytes_of_result(found)))
+        except HerdedError as error:
+            said = f"could not run: {error}"
+            steps.append(Step(other.name, repr(other.method), 0.0, False, said))
+        else:
+            steps.append(_searched(other, again))
+            if again.provenance["interrupted"]:  # whichever of the two answers
+                found = _as_interrupted(found)
+            if again.sweeps and again.best.log_score > found.best.log_score:
+                found = again
+    return replace(found, climb=tuple(steps))
+
+
+def _searched(rung: Rung, result: Result) -> Step:
+    """What a search says."""
+    said = f"best log-score {result.best.log_score:.8g}" if result.sweeps else "found nothing"
+    return Step(rung.name, repr(rung.method), result.provenance["seconds"], True, said)
+
+
+def try_rung(run: Run, rung: Rung, seconds: float | None, how: str = "") -> Tried:
+    """Run a rung; what refuses is passed over."""
+    began = time.perf_counter()
+    try:
+        result = run(rung, seconds, rung.name + how)
+    except InfeasibleError:
+        raise
+    except HerdedError as error:
+        took = time.perf_counter() - began
+        step = Step(rung.name, repr(rung.method), took, False, f"could not run: {error}")
+        return Tried(rung, None, step, error)
+    return Tried(rung, result, _step(rung, result))
+
+
+def _at_length(run: Run, best: Tried, seconds: float) -> Tried | None:
+    """The rung that answers, for the rest of the time, if it is enough for a burn-in."""
+    rung = best.rung._replace(held=best.held)
+    if best.result is not None:  # which tells how many sweeps there will be
+        facts = best.result.provenance
+        speed = (best.result.sweeps + facts["burn_in"]) / max(facts["seconds"], 1e-9)
+        burn_in = max(rung.burn_in, int(speed * seconds) // (2 * BURN_IN))
+        if burn_in >= speed * seconds:
+            return None
+        rung = rung._replace(burn_in=burn_in)
+    return try_rung(run, rung, seconds, " at length") if seconds > 0 else None
+
+
+def _longer(best: Tried, again: Tried) -> Tried:
+    """The run at length, unless it was interrupted before it had as many sweeps as the first."""
+    if again.result is None:
+        return best
+    sweeps = 0 if best.result is None else best.result.sweeps
+    return best if _is_interrupted(again) and again.result.sweeps < sweeps else again
+
+
+def _step(rung: Rung, result: Result) -> Step:
+    against = warned_of(result)
+    is_interrupted = bool(result.provenance["interrupted"])
+    if is_interrupted:
+        said = f"interrupted after {result.sweeps} sweeps"
+    elif against:
+        said = "; ".join(one.message.split(":")[0] for one in against)
+        if _is_near(result):
+            said += f", but are near: 95 % intervals are +- {_reach(result):.2g} on average"
+    elif "chain_marginals" in result.kept:
+        said = f"the chains agree, 95 % intervals are +- {_reach(result):.2g} on average"
+    else:
+        said = "nothing speaks against it"
+    agrees = not (against or is_interrupted)
+    return Step(rung.name, repr(rung.method), result.provenance["seconds"], agrees, said)
+
+
+def warned_of(result: Result) -> list[Diagnostic]:
+    """What speaks against it, but for what only says that nothing is known."""
+    return [one for one in result.diagnostics if one.severity == "warning"]
+
+
+def is_enough(tried: Tried) -> bool:
+    """Whether nothing speaks against it, or nothing that a dearer rung would mend cheaply."""
+    return tried.step.agrees or (tried.result is not None and _is_near(tried.result))
+
+
+def _is_near(result: Result) -> bool:
+    """Whether nothing speaks against it but slow mixing, of chains that are near on average.
+
+    Nowhere are they as far apart as chains in different modes, and none remembers its states for
+    most of the run.
+    """
+    against = warned_of(result)
+    if not against or any(one.kind not in MENDED_BY_SWEEPS for one in against):
+        return False
+    if any(one.figures.get("times", np.inf) < LEAST_TIMES for one in against):
+        return False
+    if _reach(result) > NEAR:
+        return False
+    return bool(np.ptp(result.chain_marginals, axis=0).max() <= APART)
+
+
+def least_doubtful(tried: list[Tried]) -> Tried:
+    """The one with the fewest failings; of several the one whose chains are nearest."""
+    return min(tried, key=lambda one: (_failings(one), _reach(one.result)))
+
+
+def _failings(tried: Tried) -> tuple[bool, bool, bool, bool]:
+    """What is worst comes first: no answer, interrupted, warned of, walled in.
+
+    After a few sweeps there is nothing yet that chains could disagree on.
+    """
+    against = [] if tried.result is None else warned_of(tried.result)
+    return (
+        tried.result is None,
+        _is_interrupted(tried),
+        bool(against),
+        any(one.kind == "confinement" for one in against),
+    )
+
+
+def _reach(result: Result | None) -> float:
+    """How far 95 % intervals reach on average."""
+    chains = None if result is None else result.kept.get("chain_marginals")
+    if result is None or chains is None or len(chains) < 2:
+        return np.inf
+    model = result.model
+    states = np.arange(chains.shape[2]) < model.cardinalities[:, None]
+    open_ = states & (model.evidence < 0)[:, None]
+    return float(margins(chains)[open_].mean()) if open_.any() else 0.0
+
+
+def _is_interrupted(tried: Tried) -> bool:
+    return tried.result is not None and bool(tried.result.provenance["interrupted"])
+
+
+def _is_whole(tried: Tried) -> bool:
+    """Whether it has done all sweeps that it was to do."""
+    sweeps = tried.rung.sweeps
+    return sweeps is not None and tried.result is not None and tried.result.sweeps >= sweeps
+
+
+def for_witness(seconds: float | None) -> float:
+    """Seconds that belief propagation may take, of so many in all."""
+    return WITNESS_SECONDS if seconds is None else min(WITNESS_SECONDS, AFTERWARDS / 2 * seconds)
+
+
+def _witnessed(model: Model, result: Result, seconds: float) -> Iterator[Step]:
+    """What belief propagation says of the answer."""
+    if "chain_marginals" not in result.kept or not has_factors(model):
+        return
+    try:
+        other = witness(model, seconds)
+    except HerdedError:
+        return
+    if other.provenance["interrupted"]:
+        return
+    gap = np.abs(other.chain_marginals[0] - result.chain_marginals.mean(axis=0))
+    settled = "" if other.converged else ", though it did not converge,"
+    said = f"belief propagation{settled} differs by {gap.mean():.2g} on average, {gap.max():.2g} "
+    near = bool(gap.max() <= FAR)
+    yield Step("bp", repr(other.method), other.provenance["seconds"], near, said + "at most")

@@ -1,0 +1,107 @@
+"""log Z by a ladder, as `auto` runs it: for as long as was asked for, and beside Bethe's estimate.
+
+With seconds a short ladder comes first. It tells how long a sweep takes, and so how long a burn-in
+may be, and how far rungs are apart, and so how many there should be; the rest of the time is one
+run.
+"""
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from herded.errors import HerdedError, MethodError
+from herded.models.factor_graph import has_factors
+from herded.run.diagnostics.cross_check import witness
+from herded.run.recording.log_z_estimator import BATCHES
+from herded.run.result import Result
+from herded.run.selection.escalation import AFTERWARDS, Run, Rung, Step, for_witness, warned_of
+
+SHARE = 0.06  # of the seconds, for the short ladder
+BURN_IN = 8  # a part in so many
+LEAST_SWEEPS = 100  # of a run that is worth its burn-in
+FAR = 2.0  # standard deviations of log weights between two rungs, from which bridges are poor
+WORD, MOST_RUNGS = 8, 64  # kernels take so many rungs at once
+
+
+def climb_log_z(rung: Rung, run: Run, seconds: float | None = None) -> Result:
+    """log Z by a ladder, with what was tried and what belief propagation says of it."""
+    steps: list[Step] = []
+    if seconds is None or rung.sweeps is not None:
+        result = run(rung, seconds, rung.name)
+    else:
+        result, steps = _in_time(rung, run, (1 - AFTERWARDS) * seconds)
+    if "bridged" not in result.kept:
+        if result.provenance["interrupted"]:
+            return result
+        raise MethodError(
+            f"expected {2 * BATCHES} sweeps or more for log Z, but there were {result.sweeps}: "
+            "give more, or more seconds"
+        )
+    steps.append(_step(rung, result))
+    if result.provenance["interrupted"]:
+        return replace(result, climb=tuple(steps))
+    return replace(result, climb=(*steps, *_bethe(result, for_witness(seconds))))
+
+
+def _in_time(rung: Rung, run: Run, seconds: float) -> tuple[Result, list[Step]]:
+    """The answer of a long ladder, and what a short one said; or its answer where it is all."""
+    began = time.perf_counter()
+    try:
+        trial = run(rung, SHARE * seconds, rung.name)
+    except MethodError:  # not even the burn-in was done
+        left = seconds - (time.perf_counter() - began)
+        return run(rung, max(left, SHARE * seconds), f"{rung.name} at length"), []
+    facts = trial.provenance
+    left = seconds + facts["compiling"] - (time.perf_counter() - began)
+    speed = (trial.sweeps + facts["burn_in"]) / max(facts["seconds"], 1e-9)
+    sweeps = int(speed * left)
+    if facts["interrupted"] or sweeps < LEAST_SWEEPS:
+        return trial, []
+    before: Any = rung.method
+    method = replace(before, rungs=_rungs(trial, before.rungs))
+    burn_in = sweeps * before.rungs // method.rungs // BURN_IN
+    longer = rung._replace(method=method, burn_in=max(rung.burn_in, burn_in))
+    found = run(longer, left, f"{rung.name} at length")
+    if found.provenance["interrupted"] and "bridged" not in found.kept:  # too early for an answer
+        return replace(trial, provenance={**facts, "interrupted": True}), []
+    return found, [_step(rung, trial)]
+
+
+def _rungs(trial: Result, rungs: int) -> int:
+    """As many as leave none too far from the next; no fewer than there were."""
+    steps = np.sqrt(np.maximum(trial.provenance["apart"], 0.0)).sum(axis=1)
+    wanted = 1 + float(steps.max()) / FAR
+    return rungs if wanted <= rungs else min(MOST_RUNGS, WORD * -int(-wanted // WORD))
+
+
+def _step(rung: Rung, result: Result) -> Step:
+    """What a ladder says."""
+    said = "too few sweeps"
+    if "bridged" in result.kept:
+        low, high = result.log_z_interval
+        said = f"log Z is {result.log_z:.6g} +- {(high - low) / 2:.2g}"
+    against = warned_of(result)
+    if against:
+        said += "; " + "; ".join(one.message.split(":")[0] for one in against)
+    took = result.provenance["seconds"]
+    return Step(rung.name, repr(result.method), took, not against, said)
+
+
+def _bethe(result: Result, seconds: float) -> list[Step]:
+    """What belief propagation says of log Z: a witness, which is not taken."""
+    if not has_factors(result.model):
+        return []
+    try:
+        other = witness(result.model, seconds)
+    except HerdedError:
+        return []
+    if other.provenance["interrupted"]:
+        return []
+    low, high = result.log_z_interval
+    settled = "" if other.converged else ", though it did not converge,"
+    gap = max(0.0, low - other.log_z, other.log_z - high)
+    where = "within the interval" if gap == 0.0 else f"{gap:.2g} outside of the interval"
+    said = f"Bethe's estimate{settled} is {other.log_z:.6g}, {where}"
+    return [Step("bp", repr(other.method), other.provenance["seconds"], gap == 0.0, said)]

@@ -1,0 +1,193 @@
+"""Choose a method for a model, and say why: what `infer` does without one.
+
+Exact where elimination fits in memory and is soon done; else what `recommend` says: a herd, or
+chains that herd in time. For the most probable state it anneals, and for log Z it bridges a ladder
+of temperatures, or propagates beliefs where no ladder fits. What fits and what is soon are fixed
+numbers: neither the free memory of the moment nor its load decides how a model is answered.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from herded.errors import MemoryLimitError
+from herded.layouts.base import Layout
+from herded.layouts.factor_arrays import compile_factors, count_rows
+from herded.methods.belief_propagation.solver import BeliefPropagation
+from herded.methods.exact.elimination_plan import EliminationPlan
+from herded.methods.exact.solver import Exact
+from herded.methods.gibbs import Gibbs
+from herded.methods.herded_gibbs import MOST_STATES, HerdedGibbs
+from herded.methods.protocol import Method
+from herded.methods.schedule import linear
+from herded.methods.tempered import Tempered
+from herded.models.factor_graph import FactorGraph, as_graph, has_factors
+from herded.models.protocol import Model
+from herded.run.memory.method_estimate import run_memory
+from herded.run.selection.recommendation import UPDATES, recommend
+from herded.system import memory_limits
+from herded.system.memory_limits import Size
+
+ROOM = 2.0**32  # bytes that exact inference may take where no limit was given
+PATIENCE = 10.0  # seconds that it may take where none were given
+PASSES = {"mar": 1.0, "map": 0.7, "pr": 0.35}  # of the work of marginals
+BRIDGES = 16  # rungs of a ladder for log Z, where they are enough
+CHAINS = 4
+LADDERS = 2  # for log Z: few long ones, since each has a burn-in of its own
+LADDER_BURN_IN = 5  # a part in so many
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A method, by the name it has on the command line, and why it was chosen."""
+
+    name: str
+    method: Method
+    reason: str
+    layout: Layout | None = None  # where the choice has found it already
+    memory: float | None = None  # bytes of the run, if they are known
+    burn_in: int | None = None  # sweeps, where they were found with the method,
+    sweeps: int | None = None  # and those after it,
+    chains: int | None = None  # of so many chains or herds
+    doubt: str = ""  # what speaks against any run of this length
+
+
+def choose(
+    model: Model,
+    task: str = "mar",
+    *,
+    updates: int = UPDATES,
+    chains: int | None = None,
+    seconds: float | None = None,
+    max_memory: Size | None = None,
+    seed: int = 0,
+    why_sample: str = "",
+) -> Choice:
+    """The method for marginals ("mar"), the best state ("map") or log Z ("pr") of `model`.
+
+    `updates` are those of each variable that a sampler may take, `chains` those of a ladder,
+    `seconds` is the time there is, `max_memory` the memory in bytes; `why_sample` says why
+    elimination would not do, if so.
+    """
+    why_not = why_sample
+    if not why_sample and not has_factors(model):
+        why_not = "the model has no factors to eliminate"
+    elif not why_sample:
+        limit = ROOM if max_memory is None else memory_limits.limit(max_memory)
+        try:
+            layout = Exact().compile(model, max_memory=limit)
+            time = PASSES[task] * exact_seconds(layout.arrays)
+            if time <= (PATIENCE if seconds is None else seconds):
+                if not memory_limits.fits(layout.memory, max_memory):  # cut finer, for now
+                    layout = Exact().compile(model, max_memory=max_memory)
+                reason = f"elimination fits ({described(layout.arrays)})"
+                return Choice("exact", Exact(), reason, layout, layout.memory)
+            why_not = f"elimination would take about {time:.2g} seconds"
+        except MemoryLimitError:
+            why_not = f"elimination needs more than {memory_limits.readable(limit)}"
+    if task == "pr":
+        return _log_z(model, why_not, seed, updates, chains or LADDERS, seconds, max_memory)
+    if task == "map":
+        return Choice("herded", annealed(model, seed), why_not)
+    found = recommend(model, sweeps=updates, seconds=seconds, seed=seed, max_memory=max_memory)
+    return Choice(
+        sampler_name(found.method),
+        found.method,
+        f"{why_not}; {found.reason}",
+        burn_in=found.burn_in,
+        sweeps=found.sweeps,
+        chains=found.chains if seconds is None else max(found.chains, CHAINS),  # to compare them
+        doubt=found.doubt,
+    )
+
+
+def _log_z(
+    model: Model,
+    why_not: str,
+    seed: int,
+    updates: int,
+    ladders: int,
+    seconds: float | None,
+    max_memory: Size | None,
+) -> Choice:
+    """A ladder, or Bethe's estimate where that fits and the ladder does not."""
+    ladder, solver = bridged(seed), BeliefPropagation()
+    reason = f"{why_not}; a ladder of temperatures gives log Z with an interval"
+    limit = ROOM if max_memory is None else memory_limits.limit(max_memory)
+    if has_factors(model):
+        by_clock = seconds is not None
+        need = run_memory(model, ladder, chains=ladders, max_memory=limit, by_clock=by_clock)
+        if need > limit >= run_memory(model, solver, max_memory=limit):
+            reason = (
+                f"{why_not}, and a ladder of temperatures may need {memory_limits.readable(need)}; "
+                "belief "
+                "propagation gives an estimate of log Z without an interval"
+            )
+            return Choice("bp", solver, reason)
+    burn_in = None if seconds is not None else updates // ladders // LADDER_BURN_IN
+    return Choice("tempered", ladder, reason, burn_in=burn_in, chains=ladders)
+
+
+def sampler_name(method: Gibbs | HerdedGibbs) -> str:
+    """What the command line calls it."""
+    if method.moves is not None:
+        return "blocks"
+    if isinstance(method, HerdedGibbs):
+        return "herded"
+    return "herd" if method.herd > 1 else "gibbs"
+
+
+def exact_seconds(plan: EliminationPlan) -> float:
+    """About how long marginals by elimination take: fitted to machines of 2020, and rounded up."""
+    return 2e-4 * len(plan.order) * plan.slices + 4e-9 * plan.work
+
+
+def described(plan: EliminationPlan) -> str:
+    """What an elimination takes, in words."""
+    cut = f", {plan.slices} slices" * (plan.slices > 1)
+    return f"{memory_limits.readable(plan.memory)}, treewidth {plan.treewidth}{cut}"
+
+
+def bridged(seed: int = 0, herd: int = 1) -> Tempered:
+    """The ladder that gives log Z."""
+    return Tempered(Gibbs(seed=seed, herd=herd), rungs=BRIDGES, hottest=0.0)
+
+
+def largest_blanket(model: Model) -> float:
+    """How many contexts a variable has at most: states of its free neighbours."""
+    graph = as_graph(model)
+    return float(count_rows(compile_factors(graph), graph.evidence < 0).max(initial=1.0))
+
+
+@dataclass(frozen=True)
+class LinearFrom:
+    """A temperature that falls linearly from `temperature` to 0, the argmax, in the last sweep."""
+
+    temperature: float
+
+    def __call__(self, sweep: int, total: int) -> float:
+        return self.temperature * linear(sweep, total)
+
+
+def annealed(model: Model, seed: int = 0, *, herded: bool = True) -> HerdedGibbs | Gibbs:
+    """An annealed method that begins hot enough to cross the barriers of this model's factors.
+
+    Models of other kinds say how hot that is (`hot`), or begin at 1.
+    """
+    if not has_factors(model):
+        return Gibbs(seed=seed, schedule=LinearFrom(getattr(model, "hot", 1.0)))
+    schedule = LinearFrom(_hot(as_graph(model)))
+    if herded and int(model.cardinalities.max()) <= MOST_STATES:
+        return HerdedGibbs("pooled", seed=seed, schedule=schedule)
+    return Gibbs(seed=seed, schedule=schedule)
+
+
+def _hot(graph: FactorGraph) -> float:
+    """The mean spread of a factor's possible log-potentials; 1 where that is less."""
+    if not graph.n_factors:
+        return 1.0
+    tables, starts = graph.log_tables, graph.table_start[:-1]
+    low = np.minimum.reduceat(np.where(np.isneginf(tables), np.inf, tables), starts)
+    high = np.maximum.reduceat(tables, starts)
+    possible = np.isfinite(low) & np.isfinite(high)
+    return max(1.0, float(np.round((high - low)[possible].mean(), 3))) if possible.any() else 1.0

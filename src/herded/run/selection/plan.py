@@ -1,0 +1,319 @@
+"""Plan a run by the name of a method, or by none: what `hd.infer(model)` and `herded infer` do.
+
+A name stands for the run that the command line makes of it: four chains, a burn-in, as many sweeps
+as serve most models. Without a name the model decides (`run/selection/method_choice.py`).
+"""
+
+import os
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from herded.errors import HerdedWarning, MethodError
+from herded.layouts.base import Layout
+from herded.methods.default_weights import SLACK, suited_weights
+from herded.methods.gibbs import Gibbs
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.protocol import Method, Sampler
+from herded.methods.registry import method_named
+from herded.methods.schedule import is_annealed
+from herded.methods.tempered import Tempered
+from herded.models.protocol import Model
+from herded.run.checkpoints.checkpoint_header import Begun, read_begun, read_method
+from herded.run.infer import issue, run_method
+from herded.run.memory.held_results import left_of
+from herded.run.recording.recorders import Marginals
+from herded.run.result import Diagnostic, Result
+from herded.run.selection.annealing_restarts import anneal_in_rounds
+from herded.run.selection.escalation import Run, Rung, better_of, climb, ladder
+from herded.run.selection.log_z_escalation import climb_log_z
+from herded.run.selection.method_choice import (
+    CHAINS,
+    Choice,
+    annealed,
+    bridged,
+    choose,
+    sampler_name,
+)
+from herded.system.atomic_files import FilePath
+from herded.system.memory_limits import Size
+
+SWEEPS, MOST_BURN_IN = 10_000, 1000
+SOLVER_SWEEPS = 1000
+BURN_IN_OF_SECONDS = 100
+BEGUN = "a run that has begun goes on"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a run; None where the plan decides."""
+
+    task: str = "mar"  # marginals, "map" for the best state, "pr" for log Z
+    sweeps: int | None = None  # of each chain, of which a herd takes as many updates in all
+    seconds: float | None = None
+    burn_in: int | None = None
+    chains: int | None = None
+    herd: int | None = None  # members that draw together
+    weights: str | None = None  # of herding in time
+    slack: float | None = None
+    seed: int = 0
+    max_memory: Size | None = None
+    checkpoint: FilePath | None = None
+    why_sample: str = ""  # why no solver would do, if so
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A method, by the name it has on the command line, why it was chosen, and its run."""
+
+    name: str
+    method: Method
+    reason: str
+    sweeps: int | None  # None where the clock decides
+    burn_in: int
+    chains: int
+    layout: Layout | None = None  # where the choice has found it already
+    memory: float | None = None  # bytes of the run, if they are known
+    begun: Begun | None = None  # how far the run of a checkpoint is already
+    doubt: str = ""  # what speaks against any run of this length
+    climbs: int = 0  # updates of each variable that dearer rungs may take; 0 if none is to be tried
+    bridges: bool = False  # whether log Z is found by a ladder and held against Bethe's estimate
+
+    @property
+    def samples(self) -> bool:
+        """Whether the method is a sampler."""
+        return isinstance(self.method, Sampler)
+
+
+def plan_run(model: Model, name: str, asked: Request) -> Plan:
+    """The run that `name` ("auto", "exact", "herded", ...) stands for on this model."""
+    begun = None if asked.checkpoint is None else read_begun(asked.checkpoint)
+    choice = _choice(model, name, asked, begun)
+    samples = isinstance(choice.method, Sampler)
+    begun = begun if samples else None
+    chains = (asked.chains or choice.chains or CHAINS) if samples else 1
+    return Plan(
+        choice.name,
+        choice.method,
+        choice.reason,
+        _sweeps(choice, asked, chains, begun),
+        _burn_in(choice, asked, begun),
+        chains,
+        choice.layout,
+        choice.memory,
+        begun,
+        choice.doubt,
+        _updates(asked) if name == "auto" and samples and asked.task != "pr" else 0,
+        name == "auto" and asked.task == "pr" and samples,
+    )
+
+
+def _updates(asked: Request) -> int:
+    """Of each variable, in all chains together."""
+    return (asked.chains or CHAINS) * (asked.sweeps or SWEEPS)
+
+
+def _choice(model: Model, name: str, asked: Request, begun: Begun | None) -> Choice:
+    if name == "auto":
+        return _chosen(model, asked, begun)
+    herd = {} if asked.herd is None else {"herd": asked.herd}
+    if name == "herded":
+        return Choice(name, _herded(model, asked), "")
+    if name in ("gibbs", "herd", "blocks") and asked.task == "map":
+        found: Any = annealed(model, asked.seed, herded=False)
+        plain: Any = method_named(name, **herd)
+        return Choice(name, replace(found, herd=plain.herd, moves=plain.moves), "")
+    if name == "tempered":
+        if asked.task == "pr":
+            return Choice(name, bridged(asked.seed, asked.herd or 1), "")
+        return Choice(name, Tempered(Gibbs(seed=asked.seed, herd=asked.herd or 1)), "")
+    return Choice(name, method_named(name, seed=asked.seed, **herd), "")
+
+
+def _chosen(model: Model, asked: Request, begun: Begun | None) -> Choice:
+    """What suits the model, or what its run was begun with.
+
+    Who asks for the same again gets the same plan. Who asks for more gets the method, and the
+    chains, that the run was begun with.
+    """
+    searches = begun is not None and asked.task != "mar"
+    choice = choose(
+        model,
+        asked.task,
+        updates=_updates(asked),
+        chains=asked.chains,
+        seconds=asked.seconds,
+        max_memory=asked.max_memory,
+        seed=asked.seed,
+        why_sample=BEGUN if searches else asked.why_sample,
+    )
+    if searches and choice.name == "bp":  # a ladder goes on, or is refused for its memory
+        return Choice("tempered", bridged(asked.seed), BEGUN)
+    if begun is None or searches or choice.method == read_method(begun.method):
+        return choice
+    return _resumed(model, asked, begun)
+
+
+def _herded(model: Model, asked: Request) -> Method:
+    """Herded Gibbs with the given options; the others suit the model."""
+    weights, slack, seed = asked.weights, asked.slack, asked.seed
+    if asked.herd is not None:
+        return HerdedGibbs(herd=asked.herd, seed=seed)
+    if asked.task == "map":
+        suited = annealed(model, seed)
+        if weights is None:
+            return suited
+        return HerdedGibbs(weights, seed=seed, schedule=suited.schedule)
+    if weights is None and slack is None:
+        return suited_weights(model, seed=seed, max_memory=asked.max_memory)
+    if weights is None:
+        weights = suited_weights(model, max_memory=asked.max_memory).weights
+    if slack is None:
+        slack = SLACK if weights == "pooled" else 0.0
+    return HerdedGibbs(weights=weights, slack=slack, seed=seed)
+
+
+def _sweeps(choice: Choice, asked: Request, chains: int, begun: Begun | None) -> int | None:
+    if asked.seconds is not None and asked.sweeps is None:
+        return None
+    if choice.burn_in is not None:  # planned for so many updates in all
+        each = _updates(asked) // (chains * getattr(choice.method, "herd", 1))
+        found = max(1, each - choice.burn_in)
+        if choice.chains == chains:
+            found = choice.sweeps or found
+        return found if begun is None or asked.sweeps else max(found, begun.recorded)
+    if asked.sweeps is not None:
+        return asked.sweeps
+    if not isinstance(choice.method, Sampler):
+        return SOLVER_SWEEPS
+    return SWEEPS if begun is None else max(SWEEPS, begun.recorded)
+
+
+def _burn_in(choice: Choice, asked: Request, begun: Begun | None) -> int:
+    """None for annealing, which is all burn-in, and for solvers."""
+    if not isinstance(choice.method, Sampler):
+        return 0
+    if is_annealed(choice.method):
+        if asked.burn_in:
+            raise MethodError(
+                "expected no burn_in for the best state, which is searched for by annealing: drop "
+                "it"
+            )
+        return 0
+    if asked.burn_in is not None:
+        return asked.burn_in
+    if begun is not None:
+        return begun.burn_in
+    if choice.burn_in is not None:
+        return choice.burn_in
+    if asked.seconds is not None:
+        return BURN_IN_OF_SECONDS
+    return min(MOST_BURN_IN, (asked.sweeps or SWEEPS) // 10)
+
+
+def _resumed(model: Model, asked: Request, begun: Begun) -> Choice:
+    """What a run that has begun was begun with; another seed is refused by whoever resumes it."""
+    method = read_method(begun.method)
+    if method is None:
+        suited = suited_weights(model, seed=asked.seed, max_memory=asked.max_memory)
+        return Choice("herded", suited, BEGUN)
+    same = replace(method, seed=asked.seed)
+    planned = begun.burn_in if begun.herd > 1 else None  # for so many updates of all members
+    return Choice(sampler_name(method), same, BEGUN, burn_in=planned, chains=begun.chains)
+
+
+# -- do it -----------------------------------------------------------------------------------------
+
+
+def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **options: Any) -> Result:
+    """Do what was planned; `options` are the others of `run_method`."""
+    if options.get("layout") is None:
+        options["layout"] = plan.layout
+    if plan.samples and options.get("keep") is None:
+        options["keep"] = [Marginals(rao_blackwell=True)]
+
+    if not (plan.climbs or plan.bridges) or options.get("start") is not None:
+        return _with_reason(_as_planned(model, plan, seconds, options), plan)
+    go_on = _bridged if plan.bridges else _searched if is_annealed(plan.method) else _climbed
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HerdedWarning)  # only those of the answer are issued
+        result = go_on(model, plan, seconds, options)
+    issue(result)
+    return _with_reason(result, plan)
+
+
+def _as_planned(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+    """One run, or rounds of annealing where the clock ends them."""
+
+    def run(method: Method, **length: Any) -> Result:
+        return run_method(model, method, chains=plan.chains, **length, **options)
+
+    if seconds is None or plan.sweeps is not None or not is_annealed(plan.method):
+        return run(plan.method, sweeps=plan.sweeps, seconds=seconds, burn_in=plan.burn_in)
+    if options.get("checkpoint") is not None:
+        raise MethodError(
+            "expected sweeps= with checkpoint= for the best state, got seconds=: rounds of "
+            "annealing that the clock ends cannot be resumed"
+        )
+    return anneal_in_rounds(run, plan.method, seconds)
+
+
+def _climbed(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+    """Do what was planned, and climb on where that is not enough."""
+    first, run = first_rung(model, plan, options)
+    return climb(model, first, run, plan.climbs, seconds)
+
+
+def _bridged(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+    """log Z by the ladder that was planned."""
+    return climb_log_z(*first_rung(model, plan, options), seconds)
+
+
+def first_rung(model: Model, plan: Plan, options: dict[str, Any]) -> tuple[Rung, Run]:
+    """What was planned as the first rung of a climb, and how its rungs are run."""
+    method = cast(Sampler, plan.method)
+
+    def run(rung: Rung, seconds: float | None, name: str) -> Result:
+        return _on_rung(model, rung, seconds, options, "" if name == plan.name else name)
+
+    return Rung(plan.name, method, plan.sweeps, plan.burn_in, plan.chains), run
+
+
+def _searched(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+    """The better of the best states that annealing and a ladder find, in half of the time each."""
+    half = None if seconds is None else seconds / 2
+    annealed = _as_planned(model, plan, half, options)
+    method = cast(Sampler, plan.method)
+    rung = ladder(model, method.seed, plan.climbs, plan.chains, by_clock=half is not None)
+    return better_of(
+        annealed,
+        Rung("annealing", method, plan.sweeps, 0, plan.chains),
+        rung._replace(burn_in=0),
+        lambda one: _on_rung(model, one, half, options, one.name),
+    )
+
+
+def _on_rung(
+    model: Model, rung: Rung, seconds: float | None, options: dict[str, Any], name: str
+) -> Result:
+    """A run with a checkpoint of its own, beside that of the first, and a layout of its own."""
+    own = {**options, "max_memory": left_of(options.get("max_memory"), rung.held)}
+    if name:
+        own["layout"] = None
+        path = options.get("checkpoint")
+        own["checkpoint"] = path and f"{os.fspath(path)}.{name.replace(' ', '-')}"
+    own |= {"sweeps": rung.sweeps, "burn_in": rung.burn_in, "chains": rung.chains}
+    return run_method(model, rung.method, seconds=seconds, **own)
+
+
+def _with_reason(result: Result, plan: Plan) -> Result:
+    """Say why the method was chosen, and what speaks against any run as long as planned."""
+    if plan.doubt and result.method == plan.method:
+        warnings.warn(plan.doubt, HerdedWarning, stacklevel=5)
+        found = Diagnostic("plan", "warning", plan.doubt)
+        result = replace(
+            result,
+            warnings=(plan.doubt, *result.warnings),
+            diagnostics=(found, *result.diagnostics),
+        )
+    return replace(result, reason=plan.reason)

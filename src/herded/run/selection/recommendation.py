@@ -1,0 +1,246 @@
+"""Which method for this model and this budget: a herd, how large, or chains that herd in time.
+
+A herd's average is less noisy than as many updates of one chain, but each of its members pays a
+burn-in of its own. So a short pilot tells how fast the model mixes (its time is charged), and the
+herd has as many members as leaves each of them `SWEEPS_PER_TIME` autocorrelation times. Where that
+leaves no herd worth the name, chains herd in time, with the weights that suit the model: their bias
+is small beside the noise of a run that is short for the model. Where the pilot was too short to
+tell a time at all, the result of the run says so (`doubt`): chains that have not mixed can agree.
+
+`python -m benchmarks --only herds` prints what the rule gains over Gibbs sampling, and with
+`--others 2` (or any number) what it gains on models that had no part in choosing its constants.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from herded.errors import MemoryLimitError, MethodError
+from herded.methods.default_weights import suited_weights
+from herded.methods.gibbs import Gibbs
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.options import is_between, is_whole
+from herded.models.constraints.start_states import dispersed_starts
+from herded.models.factor_graph import has_factors
+from herded.models.protocol import Model
+from herded.models.validation import check_model
+from herded.moves.blocks.move import Blocks
+from herded.run.diagnostics.chain_agreement import confinement
+from herded.run.run_loop import without_part
+from herded.run.selection.pilot import MEMBERS, Pilot, fly
+from herded.system import memory_limits
+from herded.system.memory_limits import Size
+from herded.system.numerics.counter_rng import stream_key
+
+UPDATES = 40_000  # of each variable, unless told
+HERDS = 4  # independent runs: they give intervals
+PILOT_SHARE = 20  # a pilot is one part in so many of the budget
+LEAST_PILOT = 16  # sweeps that tell something
+# With 8 sweeps for each autocorrelation time of a pilot every third run was reported as short, and
+# errors were no smaller.
+BURN_IN_PER_TIME, SWEEPS_PER_TIME = 2.5, 16
+LEAST_BURN_IN, LEAST_SWEEPS = 12, 40  # of a member, however fast the model mixes
+# In a longer run members have more sweeps than the pilot asks for, which costs next to nothing: it
+# may have missed what is rare.
+SWEEPS_PER_POWER, POWER = 0.09, 2 / 3
+LEAST_HERD = 20  # members that time leaves; with fewer, herding in time is far more accurate
+SMALLEST_HERD = 12  # members that memory leaves
+MOST_HERD = 1024
+UNBIASED = 100_000  # updates up to which the bias of pooled weights is below their noise
+BLOCK_HERD = 4  # members of a herd that moves blocks
+BLOCK_UPDATES = 8  # of single sites take about as long as one of a block
+STREAM = 6  # purpose of random numbers, as in pilots
+BYTES_PER_STATE = 8  # of a member's variable, at most: its state, an earlier one, and in packing
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A method and the run that suits it; `hd.infer(model, recommendation)` does it.
+
+    Parameters
+    ----------
+    method
+        A herd of Gibbs chains, or herded Gibbs.
+    sweeps, burn_in, chains
+        Of the run, as `infer` takes them.
+    reason
+        What was seen of the model and what is done about it, in a sentence.
+    doubt
+        What speaks against any run of this length, in a sentence, or nothing; `infer` adds it to
+        the warnings of the result.
+
+    Examples
+    --------
+    >>> choice = hd.recommend(hd.ising_grid(np.zeros((10, 10)), 0.2), sweeps=100_000)
+    >>> choice.chains, choice.method.herd > 64, choice.doubt
+    (4, True, '')
+    """
+
+    method: Gibbs | HerdedGibbs
+    sweeps: int
+    burn_in: int
+    chains: int
+    reason: str
+    doubt: str = ""
+
+
+@without_part()
+def recommend(
+    model: Model,
+    *,
+    sweeps: int | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    max_memory: Size | None = None,
+) -> Recommendation:
+    """The method, the size of a herd and the burn-in that suit a model and a budget.
+
+    A pilot, eight chains that take a twentieth of the budget, sees how fast the model mixes. Where
+    that leaves time for herds of 20 members or more, four herds of Gibbs chains run: each member is
+    exactly a Gibbs chain, and the four give an interval. Else four chains herd in time, which is
+    more accurate in runs that are short for a model. If the pilot was too short to tell, the result
+    of the run has a warning. Where hard zeros wall in moves of one variable, herds move blocks.
+
+    Parameters
+    ----------
+    model
+        A `FactorGraph`, a `Lattice`, or anything that is made of factors.
+    sweeps
+        Updates of each variable that the run may take: over all chains and all members of herds,
+        with their burn-in and the pilot. 40,000 unless told.
+    seconds
+        The time it may take on one core, instead of `sweeps`.
+    seed
+        Of the pilot and of the method.
+    max_memory
+        Most memory for tables, in bytes or as "2G"; by default half of what is free.
+
+    Returns
+    -------
+    Recommendation
+
+    Examples
+    --------
+    >>> model = hd.ising_grid(np.zeros((10, 10)), 0.2)
+    >>> choice = hd.recommend(model, sweeps=100_000)
+    >>> choice.method.herd > 64
+    True
+    >>> result = hd.infer(model, choice)
+    >>> result.interval.shape
+    (10, 10, 2, 2)
+    """
+    check_model(model)
+    if sweeps is not None and not is_whole(sweeps, 1):
+        raise MethodError(f"expected sweeps of 1 or more, got {sweeps!r}")
+    if seconds is not None and not (is_between(seconds, 0, float("inf")) and seconds > 0):
+        raise MethodError(f"expected seconds above 0, got {seconds!r}")
+    budget = UPDATES if sweeps is None and seconds is None else sweeps
+    if walls(model, seed):
+        return in_blocks(int(budget or UPDATES), seed)
+    return with_single_moves(model, budget, seconds=seconds, seed=seed, max_memory=max_memory)
+
+
+def with_single_moves(
+    model: Model,
+    budget: int | None = UPDATES,
+    *,
+    seconds: float | None = None,
+    seed: int = 0,
+    max_memory: Size | None = None,
+) -> Recommendation:
+    """What suits a model among methods that move one variable at a time."""
+    length = 2**62 if budget is None else budget // (PILOT_SHARE * MEMBERS)
+    if length < LEAST_PILOT:
+        seen = f"{budget:,} updates of each variable are too few for a pilot"
+        return in_time(model, int(budget or 1), seed, max_memory, seen)
+    share = None if seconds is None else seconds / PILOT_SHARE
+    try:
+        pilot = fly(model, length, seconds=share, seed=seed, max_memory=max_memory)
+    except MemoryLimitError:
+        seen = "memory is short for herds"
+        return in_time(model, int(budget or UPDATES), seed, max_memory, seen)
+    if seconds is not None:
+        by_clock = int(pilot.updates * seconds / max(pilot.seconds, 1e-9))
+        budget = by_clock if budget is None else min(budget, by_clock)
+    return plan(model, max(1, int(budget or 1) - pilot.updates), pilot, seed, max_memory)
+
+
+def plan(
+    model: Model, budget: int, pilot: Pilot, seed: int, max_memory: Size | None
+) -> Recommendation:
+    """What to do with `budget` updates of each variable after a pilot."""
+    if not pilot.sweeps:
+        return in_time(model, budget, seed, max_memory, "no variable is free to move")
+    seen = f"in a pilot of {pilot.sweeps:,} sweeps "
+    if not pilot.is_sure:
+        seen += "the slowest variable hardly moved on"
+        doubt = (
+            f"the chains may agree and be wrong: {seen}, so that nobody knows how long this model "
+            "takes to mix; use exact inference where it fits, or more sweeps"
+        )
+        return in_time(model, budget, seed, max_memory, seen, doubt)
+    seen += f"the slowest variable had an autocorrelation time of {pilot.time:.2g} sweeps"
+    least = max(LEAST_SWEEPS, round(SWEEPS_PER_POWER * budget**POWER))
+    needed = max(least, round(SWEEPS_PER_TIME * pilot.time))
+    members = int(min(budget // (HERDS * needed), MOST_HERD))
+    if members < LEAST_HERD:
+        return in_time(model, budget, seed, max_memory, f"{seen}, too long for herds")
+    room = memory_limits.limit(max_memory) // (BYTES_PER_STATE * HERDS * model.n_variables)
+    members = min(members, int(room))
+    if members < SMALLEST_HERD:
+        return in_time(model, budget, seed, max_memory, "memory is short for herds")
+    each = budget // (HERDS * members)
+    burn_in = max(LEAST_BURN_IN, round(BURN_IN_PER_TIME * pilot.time), each // 10)
+    return Recommendation(
+        Gibbs(herd=members, seed=seed),
+        each - burn_in,
+        burn_in,
+        HERDS,
+        f"{seen}: {HERDS} herds of {members} members, which burn in for {burn_in:,} sweeps",
+    )
+
+
+def walls(model: Model, seed: int) -> str:
+    """What hard zeros keep single moves from, as `confinement` proves it of some starts."""
+    if not (model.has_hard_zeros and model.zeros_tie_variables and has_factors(model)):
+        return ""
+    keys = [stream_key(seed, c, STREAM) for c in range(HERDS)]
+    return confinement(model, np.stack(dispersed_starts(model, keys)))
+
+
+def in_blocks(budget: int, seed: int) -> Recommendation:
+    """Herds that move blocks, each of which takes as long as some updates of single sites."""
+    members, updates = BLOCK_HERD, max(1, budget // BLOCK_UPDATES)
+    each = max(2 * LEAST_BURN_IN, updates // (HERDS * members))
+    burn_in = max(LEAST_BURN_IN, each // 5)
+    return Recommendation(
+        Gibbs(seed=seed, herd=members, moves=Blocks()),
+        each - burn_in,
+        burn_in,
+        HERDS,
+        "hard zeros wall in moves of one variable at a time: "
+        f"{HERDS} herds of {members} members, which move blocks",
+    )
+
+
+def in_time(
+    model: Model, budget: int, seed: int, max_memory: Size | None, seen: str, doubt: str = ""
+) -> Recommendation:
+    """Chains that herd in time; of a model that is not made of factors, Gibbs chains.
+
+    Herding in time is biased where many contexts share a weight, badly so where a variable's
+    conditional depends on counts of all others, and nobody can look into functions to tell.
+    """
+    chains = HERDS if budget >= 20 * HERDS else 1
+    each = max(2, budget // chains)
+    if not has_factors(model):
+        what = f"{chains} Gibbs chains" if chains > 1 else "one Gibbs chain"
+        return Recommendation(
+            Gibbs(seed=seed), each - each // 10, each // 10, chains, f"{seen}: {what}", doubt
+        )
+    method = suited_weights(model, seed=seed, max_memory=max_memory)
+    if method.slack and budget <= UNBIASED and int(model.cardinalities.max()) == 2:
+        method = HerdedGibbs(method.weights, seed=seed)  # as accurate, in a twentieth of the time
+    what = f"{chains} chains that herd" if chains > 1 else "one chain that herds"
+    reason = f"{seen}: {what} in time"
+    return Recommendation(method, each - each // 10, each // 10, chains, reason, doubt)

@@ -1,0 +1,158 @@
+"""A solver's run: advance to the next point of interest, and take its answer at the end."""
+
+import threading
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError
+from herded.layouts.base import Layout
+from herded.methods.protocol import Answer, Solver
+from herded.models.constraints.start_states import check_support
+from herded.run.observables.recorder import Observables
+from herded.run.progress import Snapshot
+from herded.run.recording.recorders import (
+    BestState,
+    ErrorCurve,
+    Joint,
+    Marginals,
+    PairMarginals,
+    Samples,
+)
+from herded.run.run_loop import interruptible
+from herded.run.sampler_run import BRIEF
+
+BLOCK = 16  # sweeps between two looks at whether somebody wants to stop
+FEW_PARTS = 32  # of an elimination: they take a third of a second
+ASKED = {  # what of an answer is to be kept
+    Marginals: "marginals",
+    ErrorCurve: "marginals",
+    PairMarginals: "pairs",
+    BestState: "best",
+    Joint: "joint",
+}
+
+
+@dataclass
+class SolverRun:
+    """A solver, how far it is, and the errors that were measured on its way."""
+
+    layout: Layout
+    method: Solver
+    state: Any
+    sweeps: int
+    burn_in: int
+    curve: ErrorCurve | None
+    points: np.ndarray  # sweeps at which the error is measured
+    errors: np.ndarray
+    done: int = 0
+    seconds: float = 0.0
+    interrupted: bool = False
+    saved: bool | None = None  # whether its checkpoint could be written, where it was to be
+    most: int = BLOCK
+    least: int = 1
+    first: int = 1
+
+    @classmethod
+    def prepare(
+        cls, layout: Layout, method: Solver, keep: dict[type, Any], sweeps: int, burn_in: int
+    ) -> "SolverRun":
+        """A run that has not begun."""
+        curve, points = keep.get(ErrorCurve), np.empty(0, np.int64)
+        if curve:
+            points = curve.sweeps(sweeps)
+            curve.check(layout.model)
+        if not method.in_one_step:  # which finds out by itself
+            check_support(layout.model)
+        errors = np.full(len(points), np.nan)
+        state = _begun(layout, method, keep)
+        return cls(layout, method, state, sweeps, burn_in, curve, points, errors)
+
+    @property
+    def name(self) -> str:
+        return type(self.method).__name__
+
+    @property
+    def total(self) -> int:
+        if self.method.in_one_step:
+            return int(getattr(self.state, "total", 1))
+        return self.burn_in + self.sweeps
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether it is over before anybody could wonder what takes so long."""
+        if self.method.in_one_step and self.total >= FEW_PARTS:
+            return False
+        return self.total * self.layout.model.n_variables < BRIEF
+
+    def stopping(self, saves: bool = False) -> AbstractContextManager[threading.Event]:
+        """Where no part of an answer can be kept, nor saved, Ctrl-C raises at once."""
+        at_once = self.method.in_one_step and not saves
+        return nullcontext(threading.Event()) if at_once else interruptible()
+
+    def is_finished(self) -> bool:
+        return self.done >= self.total or bool(self.state.converged)
+
+    def advance(self, most: int) -> int:
+        """Up to the next sweep at which the error is measured."""
+        later = self.points[self.points + self.burn_in > self.done] + self.burn_in
+        goal = min(self.total, self.done + most, int(later[0]) if len(later) else self.total)
+        step = goal - self.done
+        self.method.advance(self.layout, self.state, step)
+        self.done = self.state.sweep
+        for p in np.flatnonzero(self.points + self.burn_in == self.done):
+            self.errors[p] = self.error(self.method.answer(self.layout, self.state))
+        return step
+
+    def snapshot(self) -> Snapshot:
+        def marginals() -> np.ndarray | None:
+            found = self.method.answer(self.layout, self.state).marginals
+            return None if found is None else found[None]
+
+        def best() -> float | None:
+            return self.method.answer(self.layout, self.state).log_score
+
+        return Snapshot(self.done, self.seconds, marginals, best, lambda: None)
+
+    def error(self, answer: Answer) -> float:
+        """Against the reference of the curve."""
+        if answer.marginals is None:
+            raise MethodError(
+                f"expected a method with marginals for ErrorCurve, got {self.name}: drop "
+                "ErrorCurve from keep="
+            )
+        assert self.curve is not None
+        return self.curve.error(self.layout.model, answer.marginals)
+
+
+def _begun(layout: Layout, method: Any, keep: dict[type, Any]) -> Any:
+    """The state of a solver, which is told what to find if it does no more than that."""
+    if not getattr(method, "finds_what_is_asked", False):
+        return method.init(layout)
+    return method.init(layout, {ASKED[kind] for kind in keep})
+
+
+def refuse_for_solver(
+    method: Solver,
+    chains: int,
+    start: object,
+    checkpoint: object,
+    executor: object,
+    keep: dict[type, Any],
+) -> None:
+    """Raise where something is asked for that only a sampler can do."""
+    asked = (
+        ("chains", chains != 1),
+        ("start", start is not None),
+        ("checkpoint", checkpoint is not None and not getattr(method, "saves", False)),
+        ("executor", executor is not None),
+        ("keep=[Samples()]", Samples in keep),
+        ("keep=[Observable()]", Observables in keep),
+    )
+    for name, is_asked in asked:
+        if is_asked:
+            raise MethodError(
+                f"expected no {name} for {type(method).__name__}, which is not a sampler"
+            )

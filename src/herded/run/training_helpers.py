@@ -1,0 +1,62 @@
+"""What all that learns has in common: a loop that can be watched and ended, and when it ends."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from herded.errors import MethodError
+from herded.run.progress import Progress
+from herded.run.run_loop import interruptible
+from herded.system.numerics.counter_rng import draws, stream_key
+
+
+@contextmanager
+def watched(
+    progress: bool | None, total: int, name: str, unit: str
+) -> Iterator[tuple[Progress, threading.Event]]:
+    """A bar for `total` units of work, and an event that Ctrl-C sets, to be looked at."""
+    bar = Progress(progress, total, name, unit)
+    bar.expect_compilers()
+    with interruptible() as stop, closing(bar):
+        yield bar, stop
+
+
+@dataclass
+class Patience:
+    """Early stopping: how many looks at held-out data have passed since the best score."""
+
+    most: int
+    best: float = -np.inf
+    since: int = 0
+
+    def look(self, score: float) -> bool:
+        """Count a look; whether its score is the best so far."""
+        is_best = score > self.best
+        self.since = 0 if is_best else self.since + 1
+        self.best = max(self.best, score)
+        return is_best
+
+    @property
+    def is_over(self) -> bool:
+        return self.since >= self.most
+
+
+def shuffled(n: int, *stream: int) -> np.ndarray:
+    """The numbers below n in an order that is drawn from a stream: of rows in an epoch, say."""
+    return np.argsort(draws(stream_key(*stream), n), kind="stable")
+
+
+def penalised(value: float, gradient: np.ndarray, x: np.ndarray, l2: np.ndarray) -> Any:
+    """A function to maximise, and its gradient, less sum_p l2_p x_p^2 / 2."""
+    return value - float((l2 * x * x).sum()) / 2.0, gradient - l2 * x
+
+
+def diverged(rate: float) -> MethodError:
+    """The error to raise where steps went out of all bounds."""
+    return MethodError(
+        f"expected a rate with which training converges, got {rate!r}: give a smaller one"
+    )

@@ -1,0 +1,161 @@
+"""Files as bytes: read within a limit of memory, written completely or not at all."""
+
+import contextlib
+import gzip
+import os
+import stat
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from herded.errors import FileError, HerdedError, MemoryLimitError
+from herded.system import memory_limits
+from herded.system.memory_limits import Size
+
+FilePath = str | os.PathLike[str]
+
+GZIP = b"\x1f\x8b"
+EXPANSION = 32  # bytes of memory per byte of a text: its words, its numbers, and their checks
+BLOCK = 2**20
+
+
+@contextlib.contextmanager
+def replacing(path: FilePath, error: type[HerdedError], what: str) -> Iterator[BinaryIO]:
+    """A new file that takes the place of `path` once it is complete and on the disk.
+
+    A reader sees the old file or the new one, never a part of either. Failures are raised
+    as `error`; `what` names the argument that gave the path. A device or a pipe is written to
+    directly.
+    """
+    target = target_path(path, error, what)
+    try:
+        if _is_special(target):
+            with open(target, "wb") as file:
+                yield file
+        else:
+            with _beside(_followed(target), error) as file:
+                yield file
+    except OSError as problem:
+        raise error(f"expected to write {path}, but: {problem.strerror}") from problem
+
+
+@contextlib.contextmanager
+def _beside(target: Path, error: type[HerdedError]) -> Iterator[BinaryIO]:
+    handle, temporary = open_beside(target, error)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def _followed(target: Path) -> Path:
+    """The file that a link points to: it is replaced, and the link stays."""
+    return Path(os.path.realpath(target)) if target.is_symlink() else target
+
+
+def _is_special(target: Path) -> bool:
+    """Whether this is a device, a pipe or a socket."""
+    try:
+        mode = os.stat(target).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def target_path(path: FilePath, error: type[HerdedError], what: str) -> Path:
+    """`path` as a Path; raises `error` if it is none."""
+    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(name, str) or not Path(name).name or "\0" in name:
+        raise error(f"expected {what} as the name of a file, got {path!r}")
+    return Path(name)
+
+
+def open_beside(target: Path, error: type[HerdedError]) -> tuple[int, Path]:
+    """A new temporary file in the directory of `target`, as readable as any other new file."""
+    temporary = target.with_name(f".herded-{os.urandom(8).hex()}.part")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        return os.open(temporary, flags, 0o666), temporary
+    except OSError as problem:
+        raise error(
+            f"expected to write {target}, but: {problem.strerror}: give another file"
+        ) from problem
+
+
+def check_writable(path: FilePath, error: type[HerdedError], what: str) -> None:
+    """Raise before a long run what `replacing` would raise after it."""
+    target = target_path(path, error, what)
+    if target.is_dir():
+        raise error(
+            f"expected {what} as the name of a file, got the folder {path}: move it away, or give "
+            "another name"
+        )
+    if _is_special(target):
+        return
+    handle, temporary = open_beside(_followed(target), error)
+    os.close(handle)
+    os.unlink(temporary)
+
+
+@dataclass(frozen=True)
+class FileInMemory(os.PathLike[str]):
+    """A path and what was read there: a pipe gives its content only once."""
+
+    path: FilePath
+    content: bytes
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+def read_bytes(path: FilePath, max_memory: Size | None = None, expansion: int = EXPANSION) -> bytes:
+    """The content of a file or a pipe, unpacked if it is gzipped.
+
+    Refused where `expansion` times as much memory, which reading takes, is more than `max_memory`.
+    """
+    most = int(memory_limits.limit(max_memory) / expansion)
+    if isinstance(path, FileInMemory):
+        if len(path.content) > most:
+            raise too_large(path, most, expansion)
+        return path.content
+    target = target_path(path, FileError, "the path")
+    try:
+        with open(target, "rb") as file:
+            packed = file.peek(len(GZIP)).startswith(GZIP)
+            with gzip.open(file, "rb") if packed else file as source:
+                blocks, size = [], 0
+                while block := source.read(BLOCK):
+                    blocks.append(block)
+                    size += len(block)
+                    if size > most:
+                        raise too_large(path, most, expansion)
+        return b"".join(blocks)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"expected a file that can be read at {path}, but: {reason}") from error
+
+
+def too_large(path: FilePath, most: int, expansion: int) -> MemoryLimitError:
+    """The error for a file that is too large for the memory limit, packed or unpacked."""
+    return MemoryLimitError(
+        f"expected at most {memory_limits.readable(most)} in {path}, as reading takes about "
+        f"{expansion} "
+        "times as much memory, but it holds more: free some memory, or raise max_memory="
+    )
+
+
+def write_bytes(path: FilePath, blocks: Iterable[bytes]) -> None:
+    """Write `blocks` one after another: the whole file, or nothing."""
+    with replacing(path, FileError, "the path") as file:
+        for block in blocks:
+            file.write(block)

@@ -1,0 +1,97 @@
+"""Values at an address, where compiled functions read what they would else be passed.
+
+A function that takes one address instead of a dozen arrays is called within a few nanoseconds, and
+its type does not say what it reads: kernels that call such functions are compiled once for all of
+them. Arrays that are read in this way count no references, so a view of one costs nothing.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from herded.system.compilation.jit import _numba
+
+WORD = 8  # bytes: whatever lies there begins at a multiple of it
+
+
+class Placed:
+    """Arrays, numbers and tuples of them, where compiled code finds them.
+
+    They stay there as long as this object lives; what arrays hold may change, they may not.
+    """
+
+    def __init__(self, *values: Any) -> None:
+        self.values = values
+        self._words = np.frombuffer(b"".join(_written(values)), np.uint64)
+
+    @property
+    def address(self) -> int:
+        """Where they are."""
+        return int(self._words.ctypes.data)
+
+
+def _written(value: Any) -> Iterator[bytes]:
+    """A value as `reading` expects it."""
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _written(part)
+    elif isinstance(value, np.ndarray):
+        yield np.array([value.ctypes.data, *value.shape, *value.strides], np.int64).tobytes()
+    else:
+        raw = np.asarray(value).tobytes()
+        yield raw + bytes(-len(raw) % WORD)
+
+
+def values_at(place: Placed) -> tuple[Any, ...]:
+    """What plain Python reads instead."""
+    return place.values
+
+
+def reading(*values: Any) -> tuple[Any, str]:
+    """A function for compiled code, from an address to values of the types of these; their names.
+
+    Whoever reads must be sure that values of just these types were placed there.
+    """
+    numba = _numba()
+    from numba.np.arrayobj import populate_array
+    from numba.np.numpy_support import as_dtype
+
+    types, whole = numba.core.types, numba.typeof(values)
+
+    def read(typing: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            word = context.get_value_type(types.int64)
+            first, taken = builder.inttoptr(arguments[0], word.as_pointer()), [0]
+
+            def pointer(words: int) -> Any:
+                at = context.get_constant(types.int64, taken[0])
+                taken[0] += words
+                return builder.gep(first, [at])
+
+            def load(kind: Any) -> Any:
+                if isinstance(kind, types.BaseTuple):
+                    return context.make_tuple(builder, kind, [load(part) for part in kind])
+                if isinstance(kind, types.Array):
+                    array = context.make_array(kind)(context, builder)
+                    numbers = [builder.load(pointer(1)) for _ in range(1 + 2 * kind.ndim)]
+                    data = builder.inttoptr(numbers[0], array.data.type)
+                    size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+                    populate_array(
+                        array,
+                        data,
+                        numbers[1 : 1 + kind.ndim],
+                        numbers[1 + kind.ndim :],
+                        context.get_constant(types.intp, size),
+                        None,
+                    )
+                    return array._getvalue()
+                words = -(-as_dtype(kind).itemsize // WORD)
+                place = context.get_data_type(kind).as_pointer()
+                return context.unpack_value(builder, kind, builder.bitcast(pointer(words), place))
+
+            return load(whole)
+
+        return whole(address), generate
+
+    return numba.extending.intrinsic(read), str(whole)

@@ -1,0 +1,268 @@
+"""The one place that imports Numba, and only when a kernel is first called.
+
+No `fastmath`: the same bits everywhere matter more than the last per cent. `nogil` lets threads
+run chains and components side by side. The disk cache (`system.compilation.kernel_cache`) makes a
+second process start quickly; HERDED_CACHE=0 turns it off.
+
+To import Numba takes 0.3 s and to wrap all functions of the package 0.1 s, so each is wrapped when
+it is first needed. What only kernels call is compiled without the door that Python comes in by,
+which takes a third of the time of a short function.
+"""
+
+import gc
+import os
+import threading
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import cache, update_wrapper, wraps
+from importlib.util import find_spec
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from herded.system.compilation.kernel_cache import folder_of
+from herded.system.interrupts import HeldInterrupts, held_interrupts
+
+CACHE = os.environ.get("HERDED_CACHE", "1") != "0"
+DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+
+
+class Kernel:
+    """A function that Numba compiles when it is first called, by Python or by another kernel."""
+
+    # What is called is kept where Python looks for it: no function of ours comes between.
+    __slots__ = ("__call__", "__dict__", "_dispatcher", "_inner", "py_func")
+    __call__: Callable[..., Any]
+    __qualname__: str
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self._dispatcher: Any = None
+        self._inner: Any = None
+        self.__call__ = self._first_call
+
+    def __reduce__(self) -> str:
+        return self.__qualname__  # found again by its name
+
+    @property
+    def dispatcher(self) -> Any:
+        """Numba's object for calls from Python."""
+        with _WRAPPING:
+            if self._dispatcher is None:
+                self.__call__ = self._dispatcher = _wrap(self.py_func, inner=False)
+        return self._dispatcher
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks for when it meets this kernel in another."""
+        with _WRAPPING:
+            if self._inner is None:
+                self._inner = _wrap(self.py_func, inner=True)
+        return self._inner._numba_type_
+
+    def _first_call(self, *arguments: Any) -> Any:
+        """Import, wrap, load or compile, and run; Ctrl-C comes afterwards."""
+        with held_interrupts():
+            return self.dispatcher(*arguments)
+
+
+_WRAPPING = threading.RLock()
+
+
+def jit(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile `function` when it is first called.
+
+    With NUMBA_DISABLE_JIT=1 it stays plain Python, with integers that overflow as silently.
+    """
+    return _uncompiled(function) if DISABLED else Kernel(function)
+
+
+_QUIET = ContextVar("_QUIET", default=False)  # whether a kernel is running, as plain Python
+
+
+def _uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` with silent integers, also in kernels that it calls.
+
+    NumPy is told once, by the first of them: to tell it takes longer than many a kernel.
+    """
+
+    @wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        if _QUIET.get():
+            return function(*arguments, **options)
+        before = _QUIET.set(True)
+        try:
+            with np.errstate(over="ignore"):
+                return function(*arguments, **options)
+        finally:
+            _QUIET.reset(before)
+
+    return call
+
+
+_FEW = 2**13  # steps of a few microseconds each: to import Numba takes longer
+_steps = 0  # that this process was asked for before Numba was there
+
+
+def affordable(kernel: Callable[..., Any], steps: int) -> Callable[..., Any]:
+    """`kernel`, or plain Python for the first few steps of a process that needs no other.
+
+    Many a process answers a small question and ends.
+    """
+    global _steps
+    if DISABLED or _numba.cache_info().currsize > 0:
+        return kernel
+    _steps += steps
+    return kernel if _steps > _FEW else interpreted(kernel)
+
+
+@cache
+def interpreted(kernel: Any) -> Callable[..., Any]:
+    """`kernel` as plain Python, with the kernels that it calls: the same bits, slowly."""
+    own = kernel.py_func.__globals__.copy()
+    for name, value in own.items():
+        if isinstance(value, Kernel):
+            is_here = value.py_func.__globals__ is kernel.py_func.__globals__
+            own[name] = _plain(value, own) if is_here else interpreted(value)
+    return np.errstate(over="ignore")(_plain(kernel, own))  # as silently as compiled ones
+
+
+def _plain(kernel: Kernel, names: dict[str, Any]) -> FunctionType:
+    """The function of `kernel`, with other names around it."""
+    return FunctionType(kernel.py_func.__code__, names, kernel.py_func.__name__)
+
+
+def _wrap(function: Callable[..., Any], inner: bool) -> Any:
+    """Numba's object for a function that Python calls, or only kernels (`inner`).
+
+    Each kind has a folder of its own: Numba would take one for the other.
+    """
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    kind = None
+    if inner:
+        from herded.system.compilation.inner_kernels import InnerCacheImpl, InnerCompiler
+
+        options |= {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
+        kind = InnerCacheImpl
+    dispatcher = _numba().njit(**options)(function)
+    if CACHE:
+        keep_on_disk(dispatcher, "inner" if inner else "", kind)
+    return dispatcher
+
+
+def keep_on_disk(dispatcher: Any, place: str, kind: Any = None) -> None:
+    """Let Numba keep what it compiles in the folder of the function's module, or in a place there.
+
+    The folder is made when something is compiled.
+    """
+    settings, function = _numba().config, dispatcher.py_func
+    before = settings.CACHE_DIR
+    try:  # Numba reads the setting here and only here
+        settings.CACHE_DIR = os.path.join(folder_of(function.__module__, before), place)
+        dispatcher._cache = _function_cache(kind)(function)
+    finally:
+        settings.CACHE_DIR = before
+
+
+class _Compilers:
+    """Counts the compilations that are running; kernels from the disk cache do not count.
+
+    Meanwhile nobody looks for garbage, which takes a tenth of the time of compilers.
+    """
+
+    def __init__(self) -> None:
+        self.working = 0
+        self.collecting = False
+        self.held = HeldInterrupts()
+
+    def on_start(self, event: Any) -> None:
+        if self.working == 0:  # Numba compiles one at a time, and those within it
+            self.collecting = gc.isenabled()
+            gc.disable()
+            self.held.begin()
+        self.working += 1
+
+    def on_end(self, event: Any) -> None:
+        self.working -= 1
+        if self.working == 0:
+            if self.collecting:
+                gc.enable()
+            self.held.end()
+
+
+_COMPILERS = _Compilers()
+
+
+def is_compiling() -> bool:
+    """Whether some kernel is being compiled now."""
+    return _COMPILERS.working > 0
+
+
+@cache
+def _numba() -> Any:
+    """Numba, whose compilations are counted from now on."""
+    collecting = gc.isenabled()
+    gc.disable()  # an import makes much and drops little: to look for what it drops takes 0.04 s
+    try:
+        with held_interrupts():  # what is imported in part cannot be imported again
+            import numba
+            from numba.core import event
+    finally:
+        if collecting:
+            gc.enable()
+
+    class Listener(event.Listener):
+        def on_start(self, event: Any) -> None:
+            _COMPILERS.on_start(event)
+            _spare_scipy()
+
+        def on_end(self, event: Any) -> None:
+            _COMPILERS.on_end(event)
+
+    event.register("numba:compile", Listener())
+    return numba
+
+
+@cache
+def _function_cache(kind: Any) -> Any:
+    """Numba's cache of compiled functions, which reads what is compiled and prepares no compiler.
+
+    Numba makes ready all that it can compile before it looks for a kept kernel, which takes
+    longer than to load a dozen of them; where none is found it does so again before it compiles.
+    """
+    from numba.core.caching import FunctionCache
+    from numba.core.runtime import rtsys
+
+    class Cache(FunctionCache):
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            rtsys.initialize(target_context)  # loaded kernels count references too
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
+
+    if kind is not None:
+        Cache._impl_class = kind
+    return Cache
+
+
+@cache
+def _spare_scipy() -> None:
+    """Let Numba look whether SciPy is there without importing it, which takes 0.15 s.
+
+    Kernels of this package multiply no matrices. Those of others that do import it as ever, since
+    what is replaced here for a moment is called again for each of them.
+    """
+    from numba.np import linalg
+
+    def look() -> None:
+        if find_spec("scipy") is None:
+            raise ImportError
+
+    before, linalg.ensure_blas = linalg.ensure_blas, look
+    try:
+        from numba.np import arraymath
+
+        arraymath.ensure_blas = before
+    finally:
+        linalg.ensure_blas = before

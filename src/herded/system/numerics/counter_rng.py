@@ -1,0 +1,56 @@
+"""A counter-based stream of random bits: u = mix(key + golden * counter).
+
+The finaliser is SplitMix64 (Steele, Lea, Flood 2014). A draw is a function of its key and its
+counter alone, so it does not matter in which order, on which thread or after which interruption
+it is made.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from herded.system.compilation.jit import jit
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+WORD = 2**64
+_27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
+
+
+@jit
+def mix(z):
+    """A bijection of 64-bit words whose output looks random."""
+    z = (z ^ (z >> _30)) * _A
+    z = (z ^ (z >> _27)) * _B
+    return z ^ (z >> _31)
+
+
+@jit
+def draw(key, counter):
+    """64 random bits for `counter` in the stream `key`."""
+    return mix(key + GOLDEN * counter)
+
+
+def draws(key: np.uint64, n: int) -> np.ndarray:
+    """The draws for counters 0 to n - 1, where it is not worth to compile anything."""
+    z = np.arange(n, dtype=np.uint64)
+    z *= GOLDEN
+    z += key
+    z ^= z >> _30
+    z *= _A
+    z ^= z >> _27
+    z *= _B
+    z ^= z >> _31
+    return z
+
+
+@lru_cache(maxsize=4096)  # a small run needs a handful, and takes less time than they
+def stream_key(*numbers: int) -> np.uint64:
+    """The key of a stream named by whole numbers, such as (seed, chain, purpose)."""
+    key = 0
+    for number in numbers:
+        z = ((key ^ int(number)) + int(GOLDEN)) % WORD
+        z = ((z ^ (z >> 30)) * int(_A)) % WORD
+        z = ((z ^ (z >> 27)) * int(_B)) % WORD
+        key = z ^ (z >> 31)
+    return np.uint64(key)

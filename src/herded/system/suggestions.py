@@ -1,0 +1,25 @@
+"""Close spellings: what somebody meant who wrote HRPB."""
+
+from collections.abc import Iterable
+
+MOST = 20_000  # names that are looked at: to compare is slow
+
+
+def did_you_mean(word: object, known: Iterable[object]) -> str:
+    """`: did you mean 'HRBP'?`, or nothing where nothing is close.
+
+    Examples
+    --------
+    >>> from herded.system.suggestions import did_you_mean
+    >>> did_you_mean("HRPB", ["HR", "HRBP", "CO"])
+    ": did you mean 'HRBP'?"
+    >>> did_you_mean("x", ["HR", "HRBP", "CO"])
+    ''
+    """
+    import difflib
+
+    names = [str(name) for name in known][:MOST]
+    text = str(word)[:80]
+    same = [name for name in names if name.lower() == text.lower()]
+    found = same or difflib.get_close_matches(text, names, n=1, cutoff=0.6)
+    return f": did you mean {found[0]!r}?" if found else ""

@@ -1,0 +1,333 @@
+"""Why the error of herded Gibbs stops falling on sparse graphs, and how to predict it.
+
+On a sparse graph the weight (i, x_N(i)) serves many states of the other variables R (neither i
+nor its neighbours). Lemma 1 keeps the frequency of x_i given x_N(i) right whatever R does, but x_i
+must also be independent of R given x_N(i), and nothing ensures that: a weight that has just
+emitted 1 is likely to emit 0 next, so if R *at the next visit of that weight* depends on what was
+emitted, then x_i and R are correlated. Hence the predictor:
+
+    law of R at the next visit of the same weight after emitting 0, against after emitting 1,
+
+in a run of plain Gibbs, which needs no herding at all. On a complete graph R is empty. Two
+cautions: it says *that* a plateau is to be expected rather than how high (the rest of the dynamics
+amplifies or damps the correlation), and it does not see phase locking (see `warn_if_locked`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from herded.errors import MethodError
+from herded.methods.exact.solver import Exact
+from herded.methods.gibbs import Gibbs
+from herded.methods.herded_gibbs import HerdedGibbs
+from herded.models.protocol import Model
+from herded.run.infer import infer
+from herded.run.recording.recorders import ErrorCurve, Samples
+from herded.run.run_loop import interrupted_together
+
+FEWEST = 20  # visits after which an emitted value is compared at all
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """How much the other variables remember what a weight emitted: what `plateau_predictor` gives.
+
+    Attributes
+    ----------
+    distance : float
+        In total variation, averaged over weights, pairs of emitted values and other variables.
+    floor : float
+        The same after shuffling what was emitted, which is sampling noise alone.
+    per_variable : tuple of float
+        distance - floor for the weights of each variable.
+    sweeps : int
+        Of plain Gibbs.
+    excess : float
+        distance - floor: about 0, of either sign, where herding should have no plateau.
+
+    Examples
+    --------
+    >>> pair = hd.pairwise_model(np.zeros((2, 2)), [(0, 1)], np.eye(2))
+    >>> hd.theory.plateau_predictor(pair, sweeps=1000).excess
+    0.0
+    """
+
+    distance: float  # average over weights, pairs of emitted values and other variables
+    floor: float  # the same after shuffling what was emitted: sampling noise alone
+    per_variable: tuple[float, ...]  # distance - floor for the weights of each variable
+    sweeps: int
+
+    @property
+    def excess(self) -> float:
+        """distance - floor: about 0 (of either sign) where herding should have no plateau."""
+        return self.distance - self.floor
+
+    def __str__(self) -> str:
+        return (
+            f"the others differ by {self.distance:.3g} after different emissions, of which "
+            f"{self.floor:.3g} is noise: excess {self.excess:.3g} ({self.sweeps} Gibbs sweeps)"
+        )
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """The error of herded Gibbs after many sweeps: what `measured_plateau` gives.
+
+    Attributes
+    ----------
+    error : float
+        The mean absolute error of the marginals after `sweeps`.
+    plateau : float
+        b of the fit error = b + c / T over the last five doublings.
+    slope : float
+        Of log error against log T there: -1 is Theorem 2's rate, 0 a plateau.
+    sweeps : int
+
+    Examples
+    --------
+    >>> print(hd.theory.Plateau(error=0.01, plateau=0.009, slope=-0.05, sweeps=1024))
+    error 0.01 after 1024 sweeps, plateau 0.009, slope -0.05
+    """
+
+    error: float  # mean absolute error of the marginals after `sweeps`
+    plateau: float  # b of the fit error = b + c / T over the last five doublings
+    slope: float  # of log error against log T there: -1 is Theorem 2's rate, 0 a plateau
+    sweeps: int
+
+    def __str__(self) -> str:
+        return (
+            f"error {self.error:.3g} after {self.sweeps} sweeps, plateau {self.plateau:.3g}, "
+            f"slope {self.slope:.2f}"
+        )
+
+
+@interrupted_together()  # what its runs have found is of no use by itself
+def plateau_predictor(
+    model: Model, sweeps: int = 100_000, seed: int = 0, *, shuffles: int = 4
+) -> Prediction:
+    """Predict whether herded Gibbs has a plateau, from a run of plain Gibbs.
+
+    For each value that a weight emits, the distribution of the variables outside i and N(i) at its
+    next visit is recorded; these distributions are compared. Weights count by visits times
+    p (1 - p), so that a weight that always emits the same value counts nothing.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+        Without evidence.
+    sweeps : int
+        Of plain Gibbs.
+    seed : int
+    shuffles : int
+        How often emitted values are shuffled to find the noise.
+
+    Returns
+    -------
+    Prediction
+
+    Examples
+    --------
+    On a complete graph there are no other variables, and no plateau:
+
+    >>> rng = np.random.default_rng(0)
+    >>> model = hd.theory.random_complete_graph(rng, 3)
+    >>> hd.theory.plateau_predictor(model, sweeps=1000).distance
+    0.0
+    """
+    if (np.asarray(model.evidence) >= 0).any():
+        raise MethodError("expected a model without evidence, got clamped variables")
+    result = infer(
+        model,
+        Gibbs(seed=seed, scan="sequential"),
+        sweeps=sweeps,
+        burn_in=max(100, sweeps // 100),
+        keep=[Samples()],
+        progress=False,
+    )
+    samples, rng = result.samples[0].astype(np.int64), np.random.default_rng(seed)
+    totals = np.array([_one_variable(model, samples, i, rng, shuffles) for i in _all(model)])
+    weight, distance, floor = totals.sum(axis=0)
+    per_variable = (totals[:, 1] - totals[:, 2]) / np.maximum(totals[:, 0], 1e-300)
+    if weight == 0:
+        return Prediction(0.0, 0.0, (0.0,) * len(totals), sweeps)
+    gaps = tuple(float(gap) for gap in per_variable)
+    return Prediction(float(distance / weight), float(floor / weight), gaps, sweeps)
+
+
+@interrupted_together()  # what its runs have found is of no use by itself
+def measured_plateau(
+    model: Model, sweeps: int = 2**18, *, reference: ArrayLike | None = None
+) -> Plateau:
+    """Run Algorithm 1 and split the error of its marginals into b + c / T.
+
+    Parameters
+    ----------
+    model : FactorGraph or Lattice
+    sweeps : int
+        64 or more.
+    reference : array_like of shape (N, K), optional
+        The true marginals; by default they are computed with `Exact`.
+
+    Returns
+    -------
+    Plateau
+
+    Examples
+    --------
+    >>> model = hd.theory.random_complete_graph(np.random.default_rng(0), 3)
+    >>> found = hd.theory.measured_plateau(model, 2**14)
+    >>> found.error < 0.001, found.sweeps
+    (True, 16384)
+    """
+    if sweeps < 64:
+        raise MethodError(f"expected 64 sweeps or more to see a plateau, got {sweeps}")
+    truth = infer(model, Exact()).marginals if reference is None else reference
+    at = [sweeps // 2**k for k in range(6)]
+    result = infer(
+        model,
+        HerdedGibbs(scan="sequential", phases="half"),
+        sweeps=sweeps,
+        keep=[ErrorCurve(truth, at=at)],
+        progress=False,
+    )
+    T, errors = result.curve.sweeps, np.maximum(result.curve.errors[0], 1e-300)
+    # Least squares in relative errors, with b >= 0 and c >= 0.
+    flat, falling = 1.0 / errors, 1.0 / (T * errors)
+    (b, c), *_ = np.linalg.lstsq(np.stack([flat, falling], axis=1), np.ones(len(T)), rcond=None)
+    if c < 0:
+        b = flat.sum() / (flat**2).sum()
+    slope = np.polyfit(np.log(T), np.log(errors), 1)[0]
+    return Plateau(float(errors[-1]), max(0.0, float(b)), float(slope), sweeps)
+
+
+@dataclass(frozen=True)
+class PlateauRow:
+    """Prediction and measurement for one model: a row of `plateau_table`.
+
+    Attributes
+    ----------
+    model : str
+        Its name.
+    distance, floor, excess : float
+        As in `Prediction`.
+    error, plateau, slope : float
+        As in `Plateau`.
+
+    Examples
+    --------
+    >>> row = hd.theory.PlateauRow("ring", 0.25, 0.05, 0.2, 0.01, 0.009, -0.05)
+    >>> print(hd.theory.format_rows([row]))
+    model  distance  floor  excess  error  plateau  slope
+     ring      0.25   0.05     0.2   0.01    0.009  -0.05
+    """
+
+    model: str
+    distance: float
+    floor: float
+    excess: float
+    error: float
+    plateau: float
+    slope: float
+
+
+def plateau_table(
+    models: Mapping[str, Any], sweeps: int = 100_000, herded_sweeps: int = 2**18, seed: int = 0
+) -> list[PlateauRow]:
+    """Prediction and measured plateau of several models; print them with `format_rows`.
+
+    Parameters
+    ----------
+    models : mapping
+        From names to models.
+    sweeps : int
+        Of plain Gibbs, for the prediction.
+    herded_sweeps : int
+        Of herded Gibbs, for the measurement.
+    seed : int
+
+    Returns
+    -------
+    list of PlateauRow
+
+    Examples
+    --------
+    >>> model = hd.chain_model([[0.0, 0.3], [0.2, 0.0], [0.1, 0.0]], [[0.5, 0.0], [0.0, 0.5]])
+    >>> rows = hd.theory.plateau_table({"chain": model}, sweeps=1000, herded_sweeps=1024)
+    >>> rows[0].model, rows[0].error < 0.05
+    ('chain', True)
+    """
+    rows = []
+    for name, model in models.items():
+        predicted = plateau_predictor(model, sweeps, seed)
+        found = measured_plateau(model, herded_sweeps)
+        rows.append(
+            PlateauRow(
+                name,
+                predicted.distance,
+                predicted.floor,
+                predicted.excess,
+                found.error,
+                found.plateau,
+                found.slope,
+            )
+        )
+    return rows
+
+
+def _all(model: Model) -> range:
+    return range(model.n_variables)
+
+
+def _one_variable(
+    model: Model, samples: np.ndarray, i: int, rng: np.random.Generator, shuffles: int
+) -> tuple[float, float, float]:
+    """(weight, weighted distance, weighted floor), summed over the weights of variable i."""
+    cards = [int(k) for k in model.cardinalities]
+    near = model.neighbours(i)
+    others = np.setdiff1d(np.arange(len(cards)), [*near, i])
+    if len(others) == 0:
+        return 0.0, 0.0, 0.0
+    # What variable i sees in a sequential scan: new values before it, old ones from it on.
+    seen = np.concatenate([samples[1:, :i], samples[:-1, i:]], axis=1)
+    emitted = samples[1:, i]
+    context = np.zeros(len(seen), np.int64)
+    for j in near:
+        context = context * cards[j] + seen[:, j]
+    indicators = _indicators(seen[:, others], [cards[j] for j in others])
+    total = np.zeros(3)
+    order = np.argsort(context, kind="stable")
+    for visits in np.split(order, np.flatnonzero(np.diff(context[order])) + 1):
+        said, later = emitted[visits[:-1]], indicators[visits[1:]]
+        weight, distance = _compare(said, later, cards[i], len(others))
+        if weight > 0:
+            noise = [
+                _compare(rng.permutation(said), later, cards[i], len(others))[1]
+                for _ in range(shuffles)
+            ]
+            total += weight, weight * distance, weight * float(np.mean(noise))
+    return float(total[0]), float(total[1]), float(total[2])
+
+
+def _indicators(values: np.ndarray, cards: list[int]) -> np.ndarray:
+    """One column per variable and state."""
+    columns = [values[:, [c]] == np.arange(k) for c, k in enumerate(cards)]
+    return np.concatenate(columns, axis=1).astype(np.float64)
+
+
+def _compare(said: np.ndarray, later: np.ndarray, k: int, others: int) -> tuple[float, float]:
+    """Average distance between the laws of what came later, over pairs of emitted values."""
+    counts = np.bincount(said, minlength=k)
+    enough = np.flatnonzero(counts >= FEWEST)
+    laws = {int(v): later[said == v].mean(axis=0) for v in enough}
+    weight = distance = 0.0
+    for a in laws:
+        for b in laws:
+            if a < b:
+                pair = counts[a] * counts[b] / len(said)
+                weight += pair
+                distance += pair * 0.5 * float(np.abs(laws[a] - laws[b]).sum()) / others
+    return weight, distance / weight if weight else 0.0

@@ -1,0 +1,112 @@
+"""Snapshots of a tiled run: folders that hold all tiles after one sweep.
+
+A new snapshot is written beside the last one. `run.json`, which is replaced in one step, names the
+valid one, and only then is the old one removed: a run that is killed at any moment leaves a
+complete snapshot.
+"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from herded.errors import CheckpointError, MemoryLimitError
+from herded.run.checkpoints.checkpoint_file import check_same_run
+from herded.system import atomic_files
+from herded.system.memory_limits import readable
+
+FORMAT = 1
+
+
+class Snapshots:
+    """The snapshots of a run in one folder."""
+
+    def __init__(self, folder: Path, identity: dict[str, Any]) -> None:
+        """A new run, or where a run of the same identity stopped."""
+        self.folder, self.identity = folder, identity
+        self.sweep, self.seconds = 0, 0.0
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CheckpointError(
+                f"expected checkpoint= as a folder, but {folder}: {error.strerror}"
+            ) from error
+        header = read_header(folder)
+        if header is not None:
+            check_same_run(folder, header, {"format": FORMAT, **identity})
+            self.sweep, self.seconds = int(header["sweep"]), float(header["seconds"])
+        self._clear()
+
+    @property
+    def current(self) -> Path | None:
+        """Where the tiles are, or None before the first sweep."""
+        return self.of(self.sweep) if self.sweep else None
+
+    def of(self, sweep: int) -> Path:
+        """The folder of the tiles after `sweep`."""
+        return self.folder / f"sweep-{sweep}"
+
+    def begin(self, sweep: int) -> Path:
+        """A new folder, for the tiles after `sweep`."""
+        target = self.of(sweep)
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir()
+        return target
+
+    def commit(self, sweep: int, seconds: float) -> None:
+        """Make the snapshot of `sweep`, which is complete, the valid one."""
+        header = {"format": FORMAT, **self.identity, "sweep": sweep, "seconds": seconds}
+        with atomic_files.replacing(
+            self.folder / "run.json", CheckpointError, "checkpoint="
+        ) as file:
+            file.write(json.dumps(header).encode())
+        self.sweep, self.seconds = sweep, seconds
+        self._clear()
+
+    def _clear(self) -> None:
+        """Remove all but the valid snapshot."""
+        for path in self.folder.glob("sweep-*"):
+            if path != self.current:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def read_header(folder: Path) -> dict[str, Any] | None:
+    """What `run.json` says, or None where there is none."""
+    path = folder / "run.json"
+    try:
+        header = json.loads(path.read_bytes())
+        if not (isinstance(header, dict) and {"sweep", "seconds", "tile"} <= header.keys()):
+            raise ValueError
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise CheckpointError(
+            f"expected a tiled run at {folder}, got something unreadable: move it away to start "
+            "anew"
+        ) from error
+    return header
+
+
+def save_array(path: Path, array: np.ndarray) -> None:
+    """Write an array, and wait until it is on the disk."""
+    try:
+        with open(path, "wb") as file:
+            np.save(file, array)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise CheckpointError(f"expected to write {path}, but: {error.strerror}") from error
+
+
+def check_disk(folder: Path, need: float) -> None:
+    """Raise if the files of a run do not fit on the disk."""
+    there = next(path for path in (folder, *folder.resolve().parents) if path.exists())
+    free = shutil.disk_usage(there).free
+    if need > free:
+        raise MemoryLimitError(
+            f"expected {readable(need)} of free disk for two snapshots of the tiles and the "
+            f"marginals, got {readable(free)} at {there}: give a checkpoint= elsewhere"
+        )

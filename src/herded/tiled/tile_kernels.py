@@ -1,0 +1,91 @@
+"""Half-sweeps over one tile of a colour-packed binary lattice.
+
+A tile whose first row and column are even is laid out as a lattice of its own
+(`layouts/grid/layout.py`) with one row to a strip, and the border around its states holds the
+neighbouring tiles' outermost sites instead of zeros. Sites of one colour see only the other colour,
+so that border is exchanged once before every half-sweep. All that is random is named by a site's
+place in the whole lattice: the bits do not depend on the tiling.
+
+This is the only file that calls into `layouts/grid/sweeps.py` for tiles.
+"""
+
+import numpy as np
+
+from herded.layouts.grid.arrays import COUNTS, LANES
+from herded.layouts.grid.sweeps import add_up, count, herd, look_around
+from herded.system.compilation.jit import jit
+from herded.system.numerics.counter_rng import draw
+
+_33 = np.uint64(33)
+
+
+@jit
+def half_sweep(p, contexts, x, w, colour, ones, tally):
+    """One colour; p and w are (2, h, entries of a row), `contexts` as in `LatticeArrays`.
+
+    Adds the new states to `ones` and the conditionals to `tally`, (2, h, m) or empty.
+    """
+    rows, columns = p.shape[1], x.shape[2] - 2
+    places = p.shape[2] // len(contexts)
+    context, new = np.zeros(places, np.uint8), np.zeros(places, np.uint8)
+    seen = np.zeros(places, np.uint32)
+    for r in range(rows):
+        look_around(x, len(contexts) == COUNTS, colour, r, 1, context)
+        herd(p, w, colour, r, contexts, context, new)
+        mine = x[colour, r + 1, 1:]
+        for m in range(columns):
+            mine[m] = new[m]
+        if ones.size:
+            count(new, ones[colour, r], 0, columns)
+        if tally.size:
+            add_up(p, colour, r, contexts, context, seen, tally[colour, r], 0, columns)
+
+
+@jit
+def cut_out(p, rows, columns, above, before, out):
+    """Copy the conditionals of a part of a lattice, laid out with `rows` to a strip, to a tile's.
+
+    The part begins `above` rows down and `before` packed columns to the right; out is (2, h, cells,
+    contexts, LANES). What lies beyond the part in the last cells is never looked at.
+    """
+    _, h, cells, contexts, _ = out.shape
+    for colour in range(2):
+        for r in range(h):
+            strip, inside = divmod(above + r, rows)
+            for c in range(min(columns - before, cells * LANES)):
+                site = inside * columns + before + c
+                there, here = p[colour, strip, site // LANES], out[colour, r, c // LANES]
+                for q in range(contexts):
+                    here[q, c % LANES] = there[q, site % LANES]
+
+
+@jit
+def start_states(top, left, width, key, x):
+    """Fill x (h, w) with the states that a lattice of `width` columns starts with there."""
+    for r in range(x.shape[0]):
+        for c in range(x.shape[1]):
+            x[r, c] = draw(key, np.uint64((top + r) * width + left + c)) % np.uint64(2)
+
+
+@jit
+def start_phases(place, top, left, columns_here, key, w):
+    """Fill w with the random phases that the whole lattice has there, as `start_lattice` does.
+
+    `place` is (strips, rows of a strip, columns) of the whole lattice. w is (2, h, cells,
+    contexts, LANES).
+    """
+    strips, rows, columns = place
+    _, h, _, contexts, _ = w.shape
+    sites = rows * columns
+    for colour in range(2):
+        for r in range(h):
+            strip, inside = divmod(top + r, rows)
+            strip += colour * strips
+            for c in range(columns_here):
+                site = inside * columns + left // 2 + c
+                planes = w[colour, r, c // LANES]
+                for q in range(contexts):
+                    plane = (strip * contexts + q) * sites + site
+                    line = (strip * sites + site) * contexts + q
+                    name = plane if contexts == COUNTS else line
+                    planes[q, c % LANES] = draw(key, np.uint64(name)) >> _33
