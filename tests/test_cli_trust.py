@@ -14,7 +14,7 @@ import pytest
 import herded as hd
 import herded.run.sampler_run
 from herded.cli.main import UNFINISHED
-from herded.layouts.base import Proposal
+from herded.layouts.proposal import Proposal
 from tests.command import environment, found, quick, run, small_grid, start, start_quickly
 from tests.patience import HANGS
 from tests.terminal import terminal

@@ -14,10 +14,10 @@ from strategies import seeds
 
 import herded as hd
 from herded.draws.systematic import TogetherDraw
-from herded.layouts.base import Proposal, Task
 from herded.layouts.grid_nd import layout as grid_nd_layout
 from herded.layouts.grid_nd.herd import CubeHerdLayout
 from herded.layouts.potts.herd import PottsHerdLayout
+from herded.layouts.proposal import Proposal, Task
 from herded.run.recording.count_kernels import AT_HAND
 from herded.system import threads
 

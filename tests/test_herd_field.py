@@ -16,11 +16,11 @@ from strategies import binary_pairs, seeds
 import herded as hd
 from herded.draws.systematic import TogetherDraw
 from herded.draws.systematic_lanes import lane_bits
-from herded.layouts.base import Proposal, Task
 from herded.layouts.binary_pairs.dense_herd import DenseHerdLayout
 from herded.layouts.binary_pairs.herd import FEW, FieldHerdLayout
 from herded.layouts.binary_pairs.herd_arrays import LANES, pack_members, sigmoid_of_field
 from herded.layouts.packing.member_bits import BitPlaces, spread
+from herded.layouts.proposal import Proposal, Task
 from herded.system import threads
 
 compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")

@@ -14,8 +14,6 @@ from strategies import seeds
 import herded as hd
 from herded.draws.systematic import TogetherDraw
 from herded.draws.systematic_lanes import COLUMNS, WORD, lane_bits, places
-from herded.layouts.base import Proposal, Task
-from herded.layouts.grid.arrays import LANES
 from herded.layouts.grid.herd import GridHerdLayout
 from herded.layouts.grid.herd_bit_kernels import (
     CHANCE,
@@ -27,6 +25,8 @@ from herded.layouts.grid.herd_bit_kernels import (
     round_conditionals,
     round_to_15_bits,
 )
+from herded.layouts.packing.colour_packing import LANES
+from herded.layouts.proposal import Proposal, Task
 from herded.system import threads
 
 

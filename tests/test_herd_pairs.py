@@ -15,9 +15,9 @@ from test_herds import method_of, run_herd
 
 import herded as hd
 from herded.draws.systematic import TogetherDraw
-from herded.layouts.base import Proposal, Task
 from herded.layouts.pairs.arrays import pair_rows
 from herded.layouts.pairs.herd import PairsHerdLayout
+from herded.layouts.proposal import Proposal, Task
 from herded.models.constraints.start_states import member_starts
 from herded.system import threads
 from herded.system.numerics.counter_rng import stream_key

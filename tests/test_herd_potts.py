@@ -13,11 +13,11 @@ from strategies import seeds
 
 import herded as hd
 from herded.draws.systematic import TogetherDraw
-from herded.layouts.base import Proposal, Task
-from herded.layouts.grid.layout import unpack
+from herded.layouts.packing.colour_packing import unpack
 from herded.layouts.packing.member_bits import BitPlaces, spread
 from herded.layouts.potts.herd import PottsHerdLayout
 from herded.layouts.potts.herd_arrays import n_planes, pack_herd
+from herded.layouts.proposal import Proposal, Task
 from herded.system import threads
 
 compiled_only = pytest.mark.skipif(UNCOMPILED, reason="takes minutes where nothing is compiled")

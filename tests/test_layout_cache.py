@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.layouts.choose import MOST, SMALL, cached_layout
+from herded.layouts.layout_cache import MOST, SMALL, cached_layout
 
 
 def pair():

@@ -11,7 +11,7 @@ from tests import walk
 # Of infer on a grid: 14 of 29 files estimate memory, record, and judge the length of the run.
 FILES, CROSSINGS, FRAMES = 29, 200, 7
 FILES_OF_A_CHOICE = 19  # of infer without a method
-FILES_OF_A_COMMAND = 31
+FILES_OF_A_COMMAND = 33
 
 compiled = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="kernels are plain functions"

@@ -2,19 +2,13 @@
 
 A new layout is a file with a class that has `propose(task, forced)`, which gives an offer to lay
 the task out or why that cannot be (`forced` if it was asked for), and a line in `LAYOUTS`.
-
-Small models are asked about again and again: their layouts are kept with them. Neither a model nor
-a frozen dataclass of options ever changes, so the layout is the same again, whatever the seed; and
-most of those of herds are the same for any number of members. Only small layouts are kept: a large
-one is worth its compilation, and not the memory after it.
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
-from herded.layouts.base import Layout, Proposal, Task
 from herded.layouts.binary_pairs.dense_herd import DenseHerdLayout
 from herded.layouts.binary_pairs.herd import FieldHerdLayout
 from herded.layouts.binary_pairs.layout import FieldLayout
@@ -31,6 +25,7 @@ from herded.layouts.pairs.herd import PairsHerdLayout
 from herded.layouts.pairs.layout import PairsLayout
 from herded.layouts.potts.herd import PottsHerdLayout
 from herded.layouts.potts.layout import PottsLayout
+from herded.layouts.proposal import Proposal, Task
 from herded.layouts.visit_order import Scan
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
@@ -57,9 +52,6 @@ LAYOUTS: tuple[Any, ...] = (
     FactorHerdLayout,  # any model
 )
 KINDS = tuple(dict.fromkeys(layout.kind for layout in LAYOUTS))
-
-SMALL = 2**20  # bytes of a layout's arrays
-MOST = 16  # layouts of one model
 
 
 def propose_layout(
@@ -95,59 +87,3 @@ def propose_layout(
             return found
         reason = found or reason
     raise MethodError(f"expected a model for the {kind} layout, but {reason}: drop layout=")
-
-
-class LayoutCache(dict[Any, Layout]):
-    """The layouts of a model, left behind when that is pickled: its copy has arrays of its own."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return LayoutCache, ()
-
-
-class Compiles(Protocol):
-    """A method, as this file knows it."""
-
-    def compile(self, model: Model, *, kind: str | None, max_memory: Size | None) -> Layout:
-        """Lay the model out."""
-
-
-def cached_layout(
-    model: Model, method: Compiles, kind: str | None, max_memory: Size | None
-) -> Layout:
-    """The layout of `method.compile`, made only once where it is small."""
-    kept = getattr(model, "_layouts", None)
-    if kept is None:
-        kept = LayoutCache()
-        try:
-            object.__setattr__(model, "_layouts", kept)
-        except (AttributeError, TypeError):  # somebody's own, that has no room
-            return method.compile(model, kind=kind, max_memory=max_memory)
-    key = _key(method, kind, max_memory)
-    layout = kept.get(key) if key else None
-    if layout is not None and layout.model is model:  # not another's, where it was copied with it
-        fitting = layout if layout.method == method else layout.for_method(method)
-        if fitting is not None:
-            return fitting
-    layout = method.compile(model, kind=kind, max_memory=max_memory)
-    if key and layout.bytes <= SMALL:
-        if len(kept) >= MOST:
-            kept.clear()
-        kept[key] = layout
-    return layout
-
-
-def _key(method: object, kind: object, max_memory: object) -> tuple[Any, ...] | None:
-    """What a layout depends on, or None where that may change or is no proper choice."""
-    if not getattr(getattr(method, "__dataclass_params__", None), "frozen", False):
-        return None
-    key = (
-        getattr(method, "laid_out_alike", method),
-        kind,
-        max_memory,
-        type(max_memory),
-    )  # True is 1, and no number of bytes
-    try:
-        hash(key)
-    except TypeError:
-        return None
-    return key

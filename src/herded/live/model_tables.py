@@ -7,7 +7,7 @@ import numpy as np
 
 from herded.errors import MemoryLimitError, ModelError
 from herded.io.model_files import read_model
-from herded.layouts.choose import cached_layout
+from herded.layouts.layout_cache import cached_layout
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.constraints.start_states import check_support, dispersed_starts

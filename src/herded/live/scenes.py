@@ -13,7 +13,7 @@ import numpy as np
 
 from herded.errors import FileError
 from herded.io.model_files import read_model
-from herded.layouts.choose import cached_layout
+from herded.layouts.layout_cache import cached_layout
 from herded.live.model_tables import dropped_net, observed
 from herded.live.picture_codec import decode_picture, noisy_picture
 from herded.live.scene_links import MOST_SWEEPS, SCENES, Link

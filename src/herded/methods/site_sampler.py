@@ -9,7 +9,8 @@ import numpy as np
 
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
-from herded.layouts.base import Proposal, SweptLayout
+from herded.layouts.base import SweptLayout
+from herded.layouts.proposal import Proposal
 from herded.layouts.state import State
 from herded.layouts.visit_order import Scan
 from herded.methods.options import Options

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
-from herded.layouts.base import Proposal, Task
 from herded.layouts.binary_pairs.arrays import FIELD_ONE, Couplings, field_couplings
+from herded.layouts.proposal import Proposal, Task
 from herded.layouts.state import State
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs

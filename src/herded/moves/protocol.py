@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from herded.draws.protocol import Draw
-from herded.layouts.base import Proposal
+from herded.layouts.proposal import Proposal
 from herded.models.protocol import Model
 from herded.system.memory_limits import Size
 

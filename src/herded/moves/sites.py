@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from herded.draws.protocol import Draw
-from herded.layouts.base import Proposal
 from herded.layouts.choose import propose_layout
+from herded.layouts.proposal import Proposal
 from herded.models.protocol import Model
 from herded.system.memory_limits import Size
 

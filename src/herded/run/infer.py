@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from herded.errors import CheckpointError, HerdedWarning, Interrupted, MethodError
 from herded.layouts.base import Layout
-from herded.layouts.choose import cached_layout
+from herded.layouts.layout_cache import cached_layout
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler, Solver
 from herded.models.factor_graph import FactorGraph

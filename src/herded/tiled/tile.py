@@ -1,7 +1,7 @@
 """One tile of a lattice: its conditionals, its state and its edges.
 
 The conditionals p are computed from the fields whenever a tile is set up; its state is the states
-x, the phases w and the counts. States are packed by colour (`layouts/grid/layout.py`).
+x, the phases w and the counts. States are packed by colour (`layouts/packing/colour_packing.py`).
 """
 
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ import numpy as np
 from herded.draws.fixed_point import SCALAR_BITS
 from herded.draws.herded_weights import HALF
 from herded.errors import CheckpointError, MethodError
-from herded.layouts.grid.arrays import BITS, COUNTS, LANES
-from herded.layouts.grid.layout import compile_lattice, n_cells, pack, strip_shape, unpack
+from herded.layouts.grid.arrays import BITS, COUNTS, compile_lattice
+from herded.layouts.packing.colour_packing import LANES, n_cells, pack, strip_shape, unpack
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.validation import shown
 from herded.system.aligned_arrays import aligned

@@ -11,8 +11,9 @@ This is the only file that calls into `layouts/grid/sweeps.py` for tiles.
 
 import numpy as np
 
-from herded.layouts.grid.arrays import COUNTS, LANES
+from herded.layouts.grid.arrays import COUNTS
 from herded.layouts.grid.sweeps import add_up, count, herd, look_around
+from herded.layouts.packing.colour_packing import LANES
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import draw
 

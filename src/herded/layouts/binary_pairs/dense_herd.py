@@ -7,11 +7,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from herded.layouts.base import Proposal, Task
 from herded.layouts.binary_pairs.arrays import FIELD_BITS, Couplings, field_couplings, sigmoid_table
 from herded.layouts.binary_pairs.dense_herd_sweeps import AT_ONCE, dense_herd
 from herded.layouts.binary_pairs.herd_arrays import finest
 from herded.layouts.general.site_herd import SiteHerdLayout
+from herded.layouts.proposal import Proposal, Task
 from herded.system import memory_limits
 from herded.system.aligned_arrays import lock, starts
 

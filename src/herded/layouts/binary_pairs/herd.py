@@ -12,7 +12,6 @@ import numpy as np
 
 from herded.draws.protocol import Step
 from herded.draws.systematic import TogetherDraw, orders
-from herded.layouts.base import Proposal, Task
 from herded.layouts.binary_pairs.arrays import field_couplings
 from herded.layouts.binary_pairs.herd_arrays import (
     COARSE,
@@ -32,6 +31,7 @@ from herded.layouts.binary_pairs.herd_arrays import (
 from herded.layouts.binary_pairs.herd_sweeps import field_herd_sweeps
 from herded.layouts.herd_base import HerdLayout
 from herded.layouts.packing.member_bits import ALL, BitPlaces, spread
+from herded.layouts.proposal import Proposal, Task
 from herded.layouts.state import State
 from herded.system import memory_limits
 from herded.system.numerics.counter_rng import draws

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.protocol import Step
-from herded.layouts.base import Proposal, Task
 from herded.layouts.binary_pairs.arrays import Couplings, compile_field, field_couplings
 from herded.layouts.general.pairwise_base import propose_linked
 from herded.layouts.general.site_base import SiteLayout
 from herded.layouts.general.site_sweeps import scalar_sweeps
+from herded.layouts.proposal import Proposal, Task
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -12,13 +12,14 @@ import numpy as np
 from herded.draws.herded_weights import start_all_vector
 from herded.draws.protocol import Draw, Step
 from herded.draws.systematic import TogetherDraw, orders, start_phases
-from herded.layouts.base import Layout, Proposal, SweptLayout, Task
+from herded.layouts.base import Layout, SweptLayout
 from herded.layouts.blocks.arrays import BlockArrays, compile_blocks
 from herded.layouts.blocks.elimination_kernels import room
 from herded.layouts.blocks.sweeps import BINS, chain_blocks, herd_blocks
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.general.site_herd import NO_PHASES
 from herded.layouts.herd_base import SideBySide
+from herded.layouts.proposal import Proposal, Task
 from herded.layouts.state import NOTHING, State
 from herded.layouts.visit_order import components
 from herded.models.factor_graph import as_graph

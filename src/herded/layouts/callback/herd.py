@@ -10,7 +10,6 @@ import numpy as np
 
 from herded.draws.protocol import Draw, Step
 from herded.draws.systematic import TogetherDraw, orders, start_phases
-from herded.layouts.base import Proposal, Task
 from herded.layouts.callback.consistency_checks import function_warnings, pieces
 from herded.layouts.callback.herd_sweeps import TogetherArrays, function_herd
 from herded.layouts.callback.kernel_calls import (
@@ -21,6 +20,7 @@ from herded.layouts.callback.kernel_calls import (
 )
 from herded.layouts.callback.layout import NOT_OWN
 from herded.layouts.herd_base import HerdLayout
+from herded.layouts.proposal import Proposal, Task
 from herded.layouts.state import State
 from herded.layouts.visit_order import ScanArrays
 from herded.models.callbacks.conditional_model import ConditionalModel

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.protocol import Draw, Step
-from herded.layouts.base import Proposal, Task
 from herded.layouts.callback.consistency_checks import function_warnings, pieces
 from herded.layouts.callback.kernel_calls import (
     Caller,
@@ -21,6 +20,7 @@ from herded.layouts.callback.sweeps import function_sweeps
 from herded.layouts.general.context_weights import compile_contexts, is_hashed, weight_bytes
 from herded.layouts.general.site_base import SiteLayout
 from herded.layouts.hashed_weights import grown
+from herded.layouts.proposal import Proposal, Task
 from herded.layouts.state import State
 from herded.models.callbacks.conditional_model import ConditionalModel
 from herded.system import memory_limits

@@ -9,10 +9,10 @@ import numpy as np
 
 from herded.draws.protocol import Step
 from herded.errors import MethodError
-from herded.layouts.base import Proposal, Task
 from herded.layouts.general.context_weights import TABULATED, is_hashed
 from herded.layouts.general.site_base import SiteLayout, weights_memory
 from herded.layouts.general.site_sweeps import scalar_sweeps, vector_sweeps
+from herded.layouts.proposal import Proposal, Task
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from herded.layouts.base import Proposal, Task
 from herded.layouts.general.site_base import SiteLayout, weights_memory
+from herded.layouts.proposal import Proposal, Task
 from herded.models.factor_graph import FactorGraph
 from herded.system import memory_limits
 

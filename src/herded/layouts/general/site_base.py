@@ -11,12 +11,13 @@ import numpy as np
 from herded.draws.herded_weights import HALF, start_all_scalar, start_all_vector
 from herded.draws.protocol import Draw, Step
 from herded.draws.weight_modes import BLANKET, MAX_BINS, SHARED
-from herded.layouts.base import SweptLayout, Task
+from herded.layouts.base import SweptLayout
 from herded.layouts.chain_arrays import ChainArrays
 from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.general.context_weights import ContextArrays, compile_contexts, weight_bytes
 from herded.layouts.general.table_arrays import TableArrays
 from herded.layouts.hashed_weights import first_tables, grown
+from herded.layouts.proposal import Task
 from herded.layouts.state import NOTHING, State
 from herded.layouts.visit_order import JACOBI, ScanArrays, components
 from herded.system.aligned_arrays import arrays_in

@@ -11,11 +11,11 @@ import numpy as np
 from herded.draws.protocol import Step
 from herded.draws.systematic import TogetherDraw, orders, start_phases
 from herded.errors import MethodError
-from herded.layouts.base import Proposal, Task
 from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.general.site_herd_sweeps import fill_shares, scalar_herd, vector_herd
 from herded.layouts.general.table_arrays import TableArrays, compile_table
 from herded.layouts.herd_base import SideBySide
+from herded.layouts.proposal import Proposal, Task
 from herded.layouts.state import State
 from herded.layouts.visit_order import JACOBI, ScanArrays, components
 from herded.system import memory_limits

@@ -9,11 +9,11 @@ import numpy as np
 
 from herded.draws.protocol import Step
 from herded.draws.weight_modes import BLANKET
-from herded.layouts.base import Proposal, Task
 from herded.layouts.general.context_weights import TABULATED, is_hashed
 from herded.layouts.general.site_base import SiteLayout, weights_memory
 from herded.layouts.general.site_sweeps import scalar_sweeps, vector_sweeps
 from herded.layouts.general.table_arrays import check_tables, compile_table, row_entries
+from herded.layouts.proposal import Proposal, Task
 from herded.models.evidence import called
 from herded.system import memory_limits
 

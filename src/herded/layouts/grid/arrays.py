@@ -19,15 +19,17 @@ For herds a conditional is the same number in PLANES planes of bytes, the highes
 kernels round it anew at every visit (`layouts.grid.herd_bit_kernels`).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar
+from herded.layouts.packing.colour_packing import LANES, n_cells, strip_shape
+from herded.models.lattice import Lattice
+from herded.system.aligned_arrays import aligned
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import draw
 
-LANES = 128  # sites in a cell
 COUNTS, BITS = 5, 16  # contexts
 PLANES = 4  # bytes of a conditional of a herd
 
@@ -110,3 +112,36 @@ def start_lattice(w, sites, key):
                 line = (strip * sites + site) * contexts + q
                 name = plane if contexts == COUNTS else line
                 planes[q, site % lanes] = draw(key, np.uint64(name)) >> shift
+
+
+def compile_lattice(
+    model: Lattice, by_count: bool, kind: Any = np.uint32, origin: tuple[int, int] = (0, 0)
+) -> LatticeArrays:
+    """The conditionals of a two-state lattice, at scale 2^31, or for `kind` np.uint8 as herds
+    have them.
+
+    `origin` is the place of row 0 and column 0 of the whole lattice where `model` is a patch of it.
+    """
+    rows, columns, strips = strip_shape(*model.shape)
+    contexts = COUNTS if by_count else BITS
+    planes = contexts * (PLANES if kind is np.uint8 else 1)
+    p = aligned((2, strips, n_cells(rows * columns), planes, LANES), kind)
+    fill_lattice(
+        model.log_unary,
+        *model.couplings,
+        model.unlike,
+        model.clamped,
+        model.periodic,
+        origin,
+        rows,
+        columns,
+        p,
+    )
+    p.flags.writeable = False
+    return LatticeArrays(p, (0,) * contexts, rows, columns, model.periodic)
+
+
+def n_entries(shape: tuple[int, int], by_count: bool) -> int:
+    """Conditionals of all places, those included that no site has."""
+    rows, columns, strips = strip_shape(*shape)
+    return 2 * strips * n_cells(rows * columns) * LANES * (COUNTS if by_count else BITS)

@@ -9,19 +9,14 @@ import numpy as np
 
 from herded.draws.protocol import Step
 from herded.draws.systematic_lanes import WORD, live_in_last, places, words_of
-from herded.layouts.base import Proposal, Task
-from herded.layouts.grid.arrays import COUNTS, LANES, PLANES, start_lattice
+from herded.layouts.grid.arrays import COUNTS, PLANES, compile_lattice, n_entries, start_lattice
 from herded.layouts.grid.herd_sweeps import Frame, GridHerd, herd_sweeps
-from herded.layouts.grid.layout import (
-    PackedLayout,
-    compile_lattice,
-    n_entries,
-    pack,
-    why_no_grid,
-)
+from herded.layouts.grid.layout import PackedLayout, why_no_grid
 from herded.layouts.herd_base import HerdLayout
+from herded.layouts.packing.colour_packing import LANES, pack
 from herded.layouts.packing.member_bits import BitPlaces
 from herded.layouts.packing.wavefront import schedule, wave_length
+from herded.layouts.proposal import Proposal, Task
 from herded.layouts.state import State
 from herded.system.aligned_arrays import aligned
 from herded.system.threads import run_jobs, workers

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.draws.systematic_lanes import U1, U4, U8, WORD, key_words, lane_bits, window_start
-from herded.layouts.grid.arrays import BITS, COUNTS, LANES, PLANES
+from herded.layouts.grid.arrays import BITS, COUNTS, PLANES
 from herded.layouts.grid.herd_bit_kernels import (
     AROUND,
     BEFORE,
@@ -37,6 +37,7 @@ from herded.layouts.grid.herd_bit_kernels import (
     round_to_15_bits,
     take_off,
 )
+from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.wavefront import BEGIN, END, fronts, strip_in
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import draw

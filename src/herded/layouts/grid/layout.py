@@ -1,7 +1,6 @@
 """Layout "grid" of two states: 4-neighbour grids packed by colour, swept in strips."""
 
 import math
-from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -11,28 +10,20 @@ import numpy as np
 
 from herded.draws.herded_weights import HALF
 from herded.draws.protocol import Draw, Step
-from herded.layouts.base import Proposal, SweptLayout, Task
+from herded.layouts.base import SweptLayout
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.general.context_weights import TABULATED
-from herded.layouts.grid.arrays import (
-    BITS,
-    COUNTS,
-    LANES,
-    PLANES,
-    LatticeArrays,
-    fill_lattice,
-    start_lattice,
-)
+from herded.layouts.grid.arrays import compile_lattice, n_entries, start_lattice
 from herded.layouts.grid.sweeps import lattice_sweeps
+from herded.layouts.packing.colour_packing import pack, unpack
 from herded.layouts.packing.wavefront import schedule, wave_length
+from herded.layouts.proposal import Proposal, Task
 from herded.layouts.state import NOTHING, State
 from herded.layouts.visit_order import components
 from herded.models.factor_graph import as_graph
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned
 from herded.system.threads import run_jobs, workers
-
-STRIP = 512  # least number of sites in a strip
 
 
 def counts(state: State) -> np.ndarray:
@@ -199,76 +190,3 @@ class GridLayout(PackedLayout):
         w = None if weights is None else weights.reshape(p.shape)
         sweeps = partial(lattice_sweeps, p, self.arrays.contexts, w is None or None, counts(state))
         return sweeps, w, p.nbytes * (1 if w is None else 2)
-
-
-# -- packing --------------------------------------------------------------------------------
-
-
-def compile_lattice(
-    model: Lattice, by_count: bool, kind: Any = np.uint32, origin: tuple[int, int] = (0, 0)
-) -> LatticeArrays:
-    """The conditionals of a two-state lattice, at scale 2^31, or for `kind` np.uint8 as herds
-    have them.
-
-    `origin` is the place of row 0 and column 0 of the whole lattice where `model` is a patch of it.
-    """
-    rows, columns, strips = strip_shape(*model.shape)
-    contexts = COUNTS if by_count else BITS
-    planes = contexts * (PLANES if kind is np.uint8 else 1)
-    p = aligned((2, strips, n_cells(rows * columns), planes, LANES), kind)
-    fill_lattice(
-        model.log_unary,
-        *model.couplings,
-        model.unlike,
-        model.clamped,
-        model.periodic,
-        origin,
-        rows,
-        columns,
-        p,
-    )
-    p.flags.writeable = False
-    return LatticeArrays(p, (0,) * contexts, rows, columns, model.periodic)
-
-
-def n_entries(shape: tuple[int, int], by_count: bool) -> int:
-    """Conditionals of all places, those included that no site has."""
-    rows, columns, strips = strip_shape(*shape)
-    return 2 * strips * n_cells(rows * columns) * LANES * (COUNTS if by_count else BITS)
-
-
-def strip_shape(h: int, w: int) -> tuple[int, int, int]:
-    """Rows of a strip, columns of a half-lattice, and how many strips."""
-    columns = (w + 1) // 2
-    rows = min(h, -(-STRIP // columns))
-    return rows, columns, -(-h // rows)
-
-
-def n_cells(sites: int) -> int:
-    return -(-sites // LANES)
-
-
-def pack(pictures: np.ndarray, height: int) -> np.ndarray:
-    """(..., H, W) pictures as (..., 2, height, M) half-lattices."""
-    h, w = pictures.shape[-2:]
-    packed = np.zeros((*pictures.shape[:-2], 2, height, (w + 1) // 2), pictures.dtype)
-    for colour, rows, columns, half in _halves(h, w):
-        packed[..., colour, rows, half] = pictures[..., rows, columns]
-    return packed
-
-
-def unpack(packed: np.ndarray, h: int, w: int) -> np.ndarray:
-    """The (..., H, W) pictures that `pack` packed."""
-    pictures = np.empty((*packed.shape[:-3], h, w), packed.dtype)
-    for colour, rows, columns, half in _halves(h, w):
-        pictures[..., rows, columns] = packed[..., colour, rows, half]
-    return pictures
-
-
-def _halves(h: int, w: int) -> Iterator[tuple[int, slice, slice, slice]]:
-    """The four strided pieces: colour, rows, columns of the picture, columns of the half."""
-    for parity in (0, 1):
-        for colour in (0, 1):
-            first = (parity + colour) & 1
-            half = slice(0, (w - first + 1) // 2)
-            yield colour, slice(parity, h, 2), slice(first, w, 2), half

@@ -9,7 +9,8 @@ elsewhere, which leaves the other phases as they are and carries nothing.
 import numpy as np
 
 from herded.draws.herded import PHASE
-from herded.layouts.grid.arrays import COUNTS, LANES
+from herded.layouts.grid.arrays import COUNTS
+from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.wavefront import BEGIN, END, fronts, strip_in
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import draw

@@ -23,7 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar
-from herded.layouts.grid.arrays import LANES, PLANES, put_conditional
+from herded.layouts.grid.arrays import PLANES, put_conditional
+from herded.layouts.packing.colour_packing import LANES
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned, starts
 from herded.system.compilation.jit import jit

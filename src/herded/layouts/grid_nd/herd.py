@@ -9,8 +9,7 @@ import numpy as np
 
 from herded.draws.protocol import Step
 from herded.draws.systematic_lanes import WORD, live_in_last, places, words_of
-from herded.layouts.base import Proposal, Task
-from herded.layouts.grid.arrays import LANES, PLANES, start_lattice
+from herded.layouts.grid.arrays import PLANES, start_lattice
 from herded.layouts.grid.herd import FEWEST_SITES, NO_PHASES
 from herded.layouts.grid.herd_sweeps import GridHerd
 from herded.layouts.grid_nd.arrays import (
@@ -24,7 +23,9 @@ from herded.layouts.grid_nd.arrays import (
 from herded.layouts.grid_nd.herd_sweeps import cube_herd_sweeps
 from herded.layouts.grid_nd.layout import RowsLayout, why_no_cube
 from herded.layouts.herd_base import HerdLayout
+from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.member_bits import BitPlaces
+from herded.layouts.proposal import Proposal, Task
 from herded.layouts.state import State
 from herded.system.aligned_arrays import aligned
 from herded.system.threads import run_jobs, workers

@@ -5,7 +5,7 @@
 import numpy as np
 
 from herded.draws.systematic_lanes import U1, U8, WORD, window_start
-from herded.layouts.grid.arrays import LANES, PLANES
+from herded.layouts.grid.arrays import PLANES
 from herded.layouts.grid.herd_bit_kernels import (
     AROUND,
     NEW,
@@ -31,6 +31,7 @@ from herded.layouts.grid.herd_sweeps import (
 )
 from herded.layouts.grid_nd.arrays import FIFTEEN, SEVEN
 from herded.layouts.grid_nd.herd_bit_kernels import four_of_seven, one_of_fifteen, two_more
+from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.wavefront import BEGIN, END, fronts, strip_in
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import draw

@@ -9,9 +9,9 @@ import numpy as np
 
 from herded.draws.herded_weights import HALF
 from herded.draws.protocol import Draw, Step
-from herded.layouts.base import Proposal, SweptLayout, Task
+from herded.layouts.base import SweptLayout
 from herded.layouts.factor_arrays import compile_factors
-from herded.layouts.grid.arrays import LANES, start_lattice
+from herded.layouts.grid.arrays import start_lattice
 from herded.layouts.grid.layout import counts
 from herded.layouts.grid_nd.arrays import (
     MOST_DIMENSIONS,
@@ -25,7 +25,9 @@ from herded.layouts.grid_nd.arrays import (
     unpack_rows,
 )
 from herded.layouts.grid_nd.sweeps import cube_sweeps
+from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.wavefront import schedule, wave_length
+from herded.layouts.proposal import Proposal, Task
 from herded.layouts.state import NOTHING, State
 from herded.layouts.visit_order import components
 from herded.models.factor_graph import as_graph

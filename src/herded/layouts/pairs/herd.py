@@ -7,12 +7,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from herded.draws.systematic import start_phases
-from herded.layouts.base import Proposal, Task
 from herded.layouts.binary_pairs.arrays import LINK_BITS
 from herded.layouts.general.pairwise_base import LEAN
 from herded.layouts.general.site_herd import SiteHerdLayout
 from herded.layouts.pairs.arrays import Pairs, compile_pairs, pair_rows
 from herded.layouts.pairs.herd_sweeps import pairs_herd
+from herded.layouts.proposal import Proposal, Task
 from herded.system import memory_limits
 from herded.system.aligned_arrays import lock
 

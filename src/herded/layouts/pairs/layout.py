@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.protocol import Step
-from herded.layouts.base import Proposal, Task
 from herded.layouts.general.pairwise_base import propose_linked
 from herded.layouts.general.site_base import SiteLayout
 from herded.layouts.pairs.arrays import compile_pairs, pair_rows
 from herded.layouts.pairs.sweeps import pair_sweeps
+from herded.layouts.proposal import Proposal, Task
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -12,8 +12,7 @@ import numpy as np
 
 from herded.draws.herded_weights import start_vector
 from herded.draws.weight_modes import MAX_BINS
-from herded.layouts.grid.arrays import LANES
-from herded.layouts.grid.layout import n_cells, strip_shape
+from herded.layouts.packing.colour_packing import LANES, n_cells, strip_shape
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned
 from herded.system.compilation.jit import jit

@@ -12,12 +12,11 @@ import numpy as np
 
 from herded.draws.protocol import Step
 from herded.draws.systematic import start_phases
-from herded.layouts.base import Proposal, Task
 from herded.layouts.factor_arrays import compile_factors
-from herded.layouts.grid.layout import unpack
 from herded.layouts.grid_nd.arrays import MOST_DIMENSIONS
 from herded.layouts.grid_nd.layout import why_no_rows
 from herded.layouts.herd_base import HerdLayout
+from herded.layouts.packing.colour_packing import unpack
 from herded.layouts.packing.member_bits import BitPlaces
 from herded.layouts.potts.arrays import why_not
 from herded.layouts.potts.herd_arrays import (
@@ -37,6 +36,7 @@ from herded.layouts.potts.herd_arrays import (
 )
 from herded.layouts.potts.herd_sweeps import potts_herd_sweeps
 from herded.layouts.potts.member_order import STAGES
+from herded.layouts.proposal import Proposal, Task
 from herded.layouts.state import State
 from herded.layouts.visit_order import components
 from herded.models.factor_graph import as_graph

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.layouts.grid.layout import pack
 from herded.layouts.grid_nd.arrays import cube_shape, near_rows, row_parity
+from herded.layouts.packing.colour_packing import pack
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned, arrays_in
 from herded.system.compilation.jit import jit

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.weight_modes import MAX_BINS
-from herded.layouts.base import Proposal, Task
 from herded.layouts.grid.layout import PackedLayout, why_no_grid
 from herded.layouts.potts.arrays import compile_potts, lattice_memory, start_potts, why_not
 from herded.layouts.potts.sweeps import potts_sweeps
+from herded.layouts.proposal import Proposal, Task
 from herded.layouts.state import State
 from herded.system.aligned_arrays import aligned
 

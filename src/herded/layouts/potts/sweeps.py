@@ -11,8 +11,8 @@ import numpy as np
 from herded.draws.fixed_point import VECTOR_BITS, VECTOR_ONE, WEIGHT_ONE
 from herded.draws.herded import ONE
 from herded.draws.herded_weights import bin_vector, bins_at
-from herded.layouts.grid.arrays import LANES
 from herded.layouts.grid.sweeps import keep, store, wrap
+from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.wavefront import BEGIN, END, fronts, strip_in
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import draw

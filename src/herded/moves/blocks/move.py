@@ -13,8 +13,8 @@ import numpy as np
 
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
-from herded.layouts.base import Proposal, Task
 from herded.layouts.blocks.layout import KIND, propose_blocks
+from herded.layouts.proposal import Proposal, Task
 from herded.models.evidence import called, index_of
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model

@@ -9,7 +9,6 @@ import numpy as np
 
 from herded.draws.protocol import Draw, Step
 from herded.errors import MethodError
-from herded.layouts.base import Proposal
 from herded.layouts.callback.consistency_checks import function_warnings, pieces
 from herded.layouts.callback.kernel_calls import (
     Caller,
@@ -17,6 +16,7 @@ from herded.layouts.callback.kernel_calls import (
     neighbour_arrays,
     order_of,
 )
+from herded.layouts.proposal import Proposal
 from herded.layouts.state import NOTHING, State
 from herded.layouts.visit_order import Scan, ScanArrays
 from herded.models.callbacks.conditional_model import ConditionalModel

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from herded.errors import HerdedError
-from herded.layouts.choose import cached_layout
 from herded.layouts.factor_arrays import compile_factors
+from herded.layouts.layout_cache import cached_layout
 from herded.layouts.visit_order import components
 from herded.methods.belief_propagation.solver import BeliefPropagation
 from herded.methods.gibbs import Gibbs

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from herded.errors import HerdedError
-from herded.layouts.base import Proposal
+from herded.layouts.proposal import Proposal
 from herded.methods.belief_propagation.solver import BeliefPropagation
 from herded.methods.exact.solver import Exact
 from herded.methods.gibbs import Gibbs

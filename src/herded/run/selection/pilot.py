@@ -6,7 +6,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from herded.layouts.base import SweptLayout
-from herded.layouts.choose import cached_layout
+from herded.layouts.layout_cache import cached_layout
 from herded.methods.gibbs import Gibbs
 from herded.models.constraints.start_states import member_starts
 from herded.models.protocol import Model

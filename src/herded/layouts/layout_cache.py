@@ -1,0 +1,71 @@
+"""Layouts that are kept with their model, so that a small model is laid out once.
+
+Neither a model nor a frozen dataclass of options ever changes, so the same question has the same
+layout, whatever the seed; most layouts of herds are the same for any number of members. Only small
+layouts are kept: a large one is worth compiling again, and not the memory that it would hold.
+"""
+
+from typing import Any, Protocol
+
+from herded.layouts.base import Layout
+from herded.models.protocol import Model
+from herded.system.memory_limits import Size
+
+SMALL = 2**20  # bytes of a layout's arrays
+MOST = 16  # layouts of one model
+
+
+class LayoutCache(dict[Any, Layout]):
+    """The layouts of a model, left behind when that is pickled: its copy has arrays of its own."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LayoutCache, ()
+
+
+class Compiles(Protocol):
+    """A method, as this file knows it."""
+
+    def compile(self, model: Model, *, kind: str | None, max_memory: Size | None) -> Layout:
+        """Lay the model out."""
+
+
+def cached_layout(
+    model: Model, method: Compiles, kind: str | None, max_memory: Size | None
+) -> Layout:
+    """The layout of `method.compile`, made only once where it is small."""
+    kept = getattr(model, "_layouts", None)
+    if kept is None:
+        kept = LayoutCache()
+        try:
+            object.__setattr__(model, "_layouts", kept)
+        except (AttributeError, TypeError):  # somebody's own, that has no room
+            return method.compile(model, kind=kind, max_memory=max_memory)
+    key = _key(method, kind, max_memory)
+    layout = kept.get(key) if key else None
+    if layout is not None and layout.model is model:  # not another's, where it was copied with it
+        fitting = layout if layout.method == method else layout.for_method(method)
+        if fitting is not None:
+            return fitting
+    layout = method.compile(model, kind=kind, max_memory=max_memory)
+    if key and layout.bytes <= SMALL:
+        if len(kept) >= MOST:
+            kept.clear()
+        kept[key] = layout
+    return layout
+
+
+def _key(method: object, kind: object, max_memory: object) -> tuple[Any, ...] | None:
+    """What a layout depends on, or None where that may change or is no proper choice."""
+    if not getattr(getattr(method, "__dataclass_params__", None), "frozen", False):
+        return None
+    key = (
+        getattr(method, "laid_out_alike", method),
+        kind,
+        max_memory,
+        type(max_memory),
+    )  # True is 1, and no number of bytes
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key

@@ -1,0 +1,49 @@
+"""Pictures packed by colour: each colour of the checkerboard is a half-lattice of its own.
+
+A half-lattice is cut into strips of rows, and a strip into cells of `LANES` sites. Grids of two
+states, Potts models, their herds and tiles are packed in this way.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+LANES = 128  # sites in a cell
+STRIP = 512  # least number of sites in a strip
+
+
+def strip_shape(h: int, w: int) -> tuple[int, int, int]:
+    """Rows of a strip, columns of a half-lattice, and how many strips."""
+    columns = (w + 1) // 2
+    rows = min(h, -(-STRIP // columns))
+    return rows, columns, -(-h // rows)
+
+
+def n_cells(sites: int) -> int:
+    return -(-sites // LANES)
+
+
+def pack(pictures: np.ndarray, height: int) -> np.ndarray:
+    """(..., H, W) pictures as (..., 2, height, M) half-lattices."""
+    h, w = pictures.shape[-2:]
+    packed = np.zeros((*pictures.shape[:-2], 2, height, (w + 1) // 2), pictures.dtype)
+    for colour, rows, columns, half in _halves(h, w):
+        packed[..., colour, rows, half] = pictures[..., rows, columns]
+    return packed
+
+
+def unpack(packed: np.ndarray, h: int, w: int) -> np.ndarray:
+    """The (..., H, W) pictures that `pack` packed."""
+    pictures = np.empty((*packed.shape[:-3], h, w), packed.dtype)
+    for colour, rows, columns, half in _halves(h, w):
+        pictures[..., rows, columns] = packed[..., colour, rows, half]
+    return pictures
+
+
+def _halves(h: int, w: int) -> Iterator[tuple[int, slice, slice, slice]]:
+    """The four strided pieces: colour, rows, columns of the picture, columns of the half."""
+    for parity in (0, 1):
+        for colour in (0, 1):
+            first = (parity + colour) & 1
+            half = slice(0, (w - first + 1) // 2)
+            yield colour, slice(parity, h, 2), slice(first, w, 2), half
