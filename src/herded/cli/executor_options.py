@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from herded.errors import MethodError, WorkerError, missing
-from herded.methods.options import is_whole
+from herded.system.argument_checks import is_whole
 from herded.version import __version__
 
 ANSWER = 10.0  # seconds that a scheduler has to answer

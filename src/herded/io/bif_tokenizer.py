@@ -9,7 +9,7 @@ from operator import not_
 
 from herded.errors import FileError
 from herded.io.number_parser import floats, line_at, underflows
-from herded.models.validation import shown
+from herded.system.argument_checks import shown
 from herded.system.atomic_files import FilePath
 
 TOKEN = re.compile(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import FileError, ModelError, missing
-from herded.models.validation import float_array
+from herded.system.argument_checks import float_array
 
 
 def read_image(path: str | os.PathLike[str]) -> np.ndarray:

@@ -17,8 +17,8 @@ from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.lattice_builders import potts_grid
 from herded.models.protocol import Model
-from herded.models.validation import number, whole_array
 from herded.system import atomic_files, memory_limits
+from herded.system.argument_checks import number, whole_array
 from herded.system.atomic_files import FilePath, read_bytes, too_large
 from herded.system.memory_limits import Size
 from herded.system.npz_reader import read_arrays

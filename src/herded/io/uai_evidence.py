@@ -11,7 +11,7 @@ import numpy as np
 
 from herded.errors import FileError, ModelError
 from herded.io.number_parser import LARGEST, Numbers, floats, read_text, shown_bytes, split_samples
-from herded.models.validation import shown, whole_number
+from herded.system.argument_checks import shown, whole_number
 from herded.system.atomic_files import FilePath, write_bytes
 
 MODELS = (b"MARKOV", b"BAYES")  # as their files begin

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.io.number_parser import LARGEST, Numbers, after_header, one_sample, read_text
-from herded.models.validation import number, number_array, shown, whole_array
 from herded.system import memory_limits
+from herded.system.argument_checks import number, number_array, shown, whole_array
 from herded.system.atomic_files import FilePath, write_bytes
 
 BEGIN = b"-BEGIN-"

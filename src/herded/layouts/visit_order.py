@@ -12,8 +12,8 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.layouts.factor_arrays import FactorArrays
-from herded.models.validation import shown
 from herded.system.aligned_arrays import lock, starts
+from herded.system.argument_checks import shown
 from herded.system.compilation.jit import jit
 
 Scan = str | Sequence[int]  # a word, or a permutation of the variables

@@ -12,9 +12,10 @@ from herded.errors import MethodError
 from herded.layouts.base import Layout
 from herded.layouts.factor_arrays import FactorArrays, compile_factors
 from herded.layouts.visit_order import compile_scan
-from herded.methods.options import Options, is_between
+from herded.methods.options import Options
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
+from herded.system.argument_checks import is_between
 
 
 class FactorsInOrder(NamedTuple):

@@ -27,11 +27,12 @@ from herded.draws.systematic import TogetherDraw
 from herded.errors import MethodError
 from herded.layouts.general.context_weights import check_weights
 from herded.layouts.visit_order import Scan
-from herded.methods.options import check_herd, check_seed, frozen_scan, is_between, is_whole
+from herded.methods.options import check_herd, check_seed, frozen_scan
 from herded.methods.schedule import Schedule, check_schedule
 from herded.methods.site_sampler import SiteSampler
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
+from herded.system.argument_checks import is_between, is_whole
 
 # Let c_j = j (K - j) / 2. No j weights of a vector ever sum to more than c_j. They gain only in a
 # visit that takes another state x and may take a state k of the j; then k is at most 1 above x,

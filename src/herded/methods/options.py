@@ -1,13 +1,12 @@
 """Checks of options that several methods have."""
 
-import operator
 from collections.abc import Sequence
 from dataclasses import fields
 from html import escape
-from numbers import Real
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from herded.errors import MethodError
+from herded.system.argument_checks import is_whole
 
 if TYPE_CHECKING:
     from herded.layouts.visit_order import Scan
@@ -35,25 +34,6 @@ def shortened(value: object) -> str:
     """A value as it would be written, but for the middle of a long one."""
     text = repr(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 10]}...{text[-7:]}"
-
-
-def is_whole(value: object, least: int) -> bool:
-    """Whether `value` is a whole number of `least` or more."""
-    if type(value) is int:  # to ask a protocol takes longer than many a small run
-        return value >= least
-    try:
-        return (
-            isinstance(value, SupportsIndex)
-            and not isinstance(value, bool)
-            and operator.index(value) >= least
-        )
-    except TypeError:
-        return False
-
-
-def is_between(value: object, low: float, high: float) -> bool:
-    """Whether `value` is a number from `low` to `high`."""
-    return isinstance(value, Real) and not isinstance(value, bool) and low <= float(value) <= high
 
 
 def check_seed(seed: object) -> None:

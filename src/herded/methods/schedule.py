@@ -11,7 +11,7 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.layouts.state import State
-from herded.methods.options import is_between
+from herded.system.argument_checks import is_between
 
 Schedule = str | Callable[[int, int], float]
 

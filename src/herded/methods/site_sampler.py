@@ -16,9 +16,9 @@ from herded.layouts.visit_order import Scan
 from herded.methods.options import Options
 from herded.methods.schedule import Schedule, constant_beta, inverse_temperatures
 from herded.models.protocol import Model
-from herded.models.validation import shown
 from herded.moves.protocol import Move
 from herded.moves.sites import Sites
+from herded.system.argument_checks import shown
 from herded.system.memory_limits import Size
 
 NAMELESS = ("seed", "herd")  # options that layouts do not know

@@ -16,11 +16,10 @@ from herded.layouts.proposal import Proposal, Task
 from herded.layouts.state import State
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.options import Options, is_between, is_whole
+from herded.methods.options import Options
 from herded.models.callbacks.conditional_model import ConditionalModel
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
-from herded.models.validation import shown
 from herded.moves.sites import Sites
 from herded.moves.tempering.binary_pairs_exchange import compile_links
 from herded.moves.tempering.callback_ladder import propose_ladder
@@ -36,6 +35,7 @@ from herded.moves.tempering.ladder_layouts import (
 from herded.moves.tempering.learned_block_moves import ROOM
 from herded.moves.tempering.replica_exchange import compile_components
 from herded.system import memory_limits
+from herded.system.argument_checks import is_between, is_whole, shown
 from herded.system.memory_limits import Size
 
 MOST_RUNGS = 256

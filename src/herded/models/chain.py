@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from herded.errors import ModelError
 from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import join, unary_array
-from herded.models.validation import Called, edge_array, number_array, whole_array
+from herded.models.validation import Called
+from herded.system.argument_checks import edge_array, number_array, whole_array
 
 
 def chain_model(

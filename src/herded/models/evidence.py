@@ -7,7 +7,7 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.models.protocol import Model
-from herded.models.validation import shown, whole_number
+from herded.system.argument_checks import shown, whole_number
 from herded.system.suggestions import did_you_mean
 
 if TYPE_CHECKING:

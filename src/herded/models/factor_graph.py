@@ -28,15 +28,12 @@ from herded.models.validation import (
     check_states,
     check_tables,
     check_unaries,
-    described,
     laid_out,
     listed_factors,
-    locked,
-    number_array,
     read_factor,
     table_strides,
-    whole_array,
 )
+from herded.system.argument_checks import described, locked, number_array, whole_array
 from herded.system.html import table
 from herded.system.last_value_cache import keeps_last
 

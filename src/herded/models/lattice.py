@@ -21,7 +21,8 @@ from herded.errors import ModelError
 from herded.models import evidence as _evidence
 from herded.models import summary
 from herded.models.factor_graph import FactorGraph
-from herded.models.validation import check_states, locked
+from herded.models.validation import check_states
+from herded.system.argument_checks import locked
 from herded.system.html import table
 
 ISING, POTTS = -1.0, 0.0

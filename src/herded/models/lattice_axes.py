@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.models.validation import number, number_array, shown
+from herded.system.argument_checks import number, number_array, shown
 
 Shape = tuple[int, ...]
 

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from herded.errors import ModelError
 from herded.models.lattice import ISING, POTTS, Lattice
 from herded.models.lattice_axes import check_couplings, check_joined, grid_array
-from herded.models.validation import check_magnitude, locked, number
+from herded.models.validation import check_magnitude
+from herded.system.argument_checks import locked, number
 
 MOST_AXES = 6  # whole numbers in a tuple that may be meant as a shape; more are fields
 

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.models.factor_graph import FactorGraph
-from herded.models.validation import Called, edge_array, float_array, number_array
+from herded.models.validation import Called
+from herded.system.argument_checks import edge_array, float_array, number_array
 
 UNEVEN = "use FactorGraph for variables of different numbers of states"
 

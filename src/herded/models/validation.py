@@ -1,4 +1,4 @@
-"""Turn what a user passes into arrays of numbers, or raise an error that says what is wrong.
+"""Check the parts of models: scopes, tables, names and states.
 
 `called` names factor f in an error as the caller knows it: "factor 3" of a list of factors, "edge
 0" of a list of edges.
@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.models.protocol import Model
+from herded.system.argument_checks import described, number_array, shown, whole_array
 
 if TYPE_CHECKING:
     from herded.models.factor_graph import FactorGraph
@@ -21,102 +22,10 @@ if TYPE_CHECKING:
 MOST_IN_ALL = 1e12  # the sum of all factors' largest log-potentials: its last digit is 1e-4
 
 
-def shown(value: object) -> str:
-    """The beginning of what was passed, on one line."""
-    return " ".join(repr(value).split())[:80]
-
-
-def described(value: object) -> str:
-    """What was passed in place of something quite different: its type and shape if it has one."""
-    shape = getattr(value, "shape", None)
-    return f"{type(value).__name__} of shape {shape}" if isinstance(shape, tuple) else shown(value)
-
-
-def whole_array(name: str, values: object) -> np.ndarray:
-    """`values` as int64, of any shape: 2.0 is a whole number, 2.5 and "2" are not."""
-    expected = f"expected whole numbers as {name}"
-    array = _array(expected, values)
-    try:
-        if array.dtype.kind not in "biuf":
-            if array.size:
-                raise TypeError
-            array = array.astype(np.float64)
-        with np.errstate(invalid="ignore"):  # NaN and infinity are found below
-            whole = array.astype(np.int64, copy=False)
-        if array.dtype.kind in "uf" and not np.array_equal(whole, array):
-            raise ValueError
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{expected}, got {shown(values)}") from error
-    return whole
-
-
-def _array(expected: str, values: object, uneven: str = "") -> np.ndarray:
-    """`values` as an array; `uneven` is the remedy for lists whose rows differ in length."""
-    try:
-        return np.asarray(values)
-    except (TypeError, ValueError) as error:
-        rows = " in rows of one length" if isinstance(error, ValueError) else ""
-        remedy = f": {uneven}" if rows and uneven else ""
-        raise ModelError(f"{expected}{rows}, got {shown(values)}{remedy}") from error
-
-
-def whole_number(name: str, value: object) -> int:
-    """`value` as one whole number."""
-    array = whole_array(name, value)
-    if array.ndim:
-        raise ModelError(f"expected one whole number as {name}, got {shown(value)}")
-    return int(array)
-
-
-def edge_array(name: str, edges: ArrayLike) -> np.ndarray:
-    """`edges` as whole numbers of shape (E, 2)."""
-    ends = whole_array(name, edges)
-    if ends.size == 0:
-        return ends.reshape(0, 2)
-    if ends.ndim != 2 or ends.shape[1] != 2:
-        raise ModelError(f"expected {name} as whole numbers of shape (E, 2), got {ends.shape}")
-    return ends
-
-
-def number_array(name: str, values: object, uneven: str = "") -> np.ndarray:
-    """`values` as floats, of any shape; `uneven` is what to do if rows differ in length."""
-    expected = f"expected numbers in {name}"
-    array = _array(expected, values, uneven)
-    try:
-        if array.dtype.kind not in "biufO" and array.size:
-            raise TypeError
-        return array.astype(np.float64, copy=False)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"{expected}, got {shown(values)}") from error
-
-
-def number(name: str, value: object) -> float:
-    """`value` as one float."""
-    array = number_array(name, value)
-    if array.ndim:
-        raise ModelError(f"expected one number as {name}, got {shown(value)}")
-    return float(array)
-
-
-def float_array(name: str, values: ArrayLike, dims: int, uneven: str = "") -> np.ndarray:
-    """`values` as floats with `dims` non-empty dimensions."""
-    array = number_array(name, values, uneven)
-    if array.ndim != dims or 0 in array.shape:
-        raise ModelError(f"expected a non-empty {dims}-D array as {name}, got shape {array.shape}")
-    return array
-
-
 # -- of a factor graph: scopes, tables and their shapes ----------------------------------------
 
 Called = Callable[[int], str]
 Factor = tuple[ArrayLike, ArrayLike]  # variables, log-table
-
-
-def locked(array: ArrayLike, kind: DTypeLike) -> np.ndarray:
-    """A read-only, contiguous copy: models never change."""
-    copy = np.array(array, dtype=kind, order="C")
-    copy.flags.writeable = False
-    return copy
 
 
 def by_number(f: int) -> str:

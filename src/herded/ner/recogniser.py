@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from herded.errors import CorpusError
-from herded.methods.options import is_between
 from herded.ner.crf.chain_kernels import span_probabilities
 from herded.ner.crf.chain_weights import Chain
 from herded.ner.crf.decoding import RANDOM, chosen_decoder, decode
@@ -22,6 +21,7 @@ from herded.ner.text.corpus import document_of
 from herded.ner.text.documents import Document
 from herded.ner.text.labels import spans, to_bio
 from herded.ner.text.word_atoms import Vocabulary
+from herded.system.argument_checks import is_between
 
 BATCH = 2**15  # words, so that batches take little memory
 

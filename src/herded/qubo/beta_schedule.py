@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
-from herded.methods.options import is_between
 from herded.qubo.spin_biases import Biases
+from herded.system.argument_checks import is_between
 from herded.system.numerics.exp_log import exp_array, log
 
 KINDS = ("mixed", "geometric", "linear")

@@ -19,7 +19,7 @@ from herded.methods.protocol import Sampler, Solver
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
-from herded.models.validation import check_model, shown
+from herded.models.validation import check_model
 from herded.run.build_result import sampled, solved
 from herded.run.checkpoints.save_and_resume import resume, resume_solver, save, save_solver
 from herded.run.diagnostics.chain_agreement import Note
@@ -46,6 +46,7 @@ from herded.run.sampler_run import BRIEF, MOST_UPDATES, SamplerRun, first_states
 from herded.run.selection.recommendation import Recommendation
 from herded.run.solver_run import SolverRun, refuse_for_solver
 from herded.system import atomic_files, memory_limits
+from herded.system.argument_checks import shown
 from herded.system.interrupts import NO_PART
 from herded.system.memory_limits import Size
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from herded.errors import Interrupted, MethodError
 from herded.models.summary import count
-from herded.models.validation import shown
 from herded.run.result import Diagnostic, Result
+from herded.system.argument_checks import shown
 from herded.system.interrupts import NO_PART
 
 INTERRUPTED = "interrupted"  # the kind of the diagnostic

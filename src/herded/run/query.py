@@ -11,7 +11,6 @@ from herded.layouts.base import Layout
 from herded.methods.protocol import Sampler, Solver
 from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
-from herded.models.validation import shown
 from herded.run.observables.recorder import Observable, Observables
 from herded.run.recording.recorders import (
     BestState,
@@ -23,6 +22,7 @@ from herded.run.recording.recorders import (
     Samples,
 )
 from herded.run.run_loop import ENDLESS
+from herded.system.argument_checks import shown
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs

@@ -9,8 +9,8 @@ import numpy as np
 from herded.errors import MethodError, ModelError, NotKeptError
 from herded.models.evidence import index_of
 from herded.models.labels import named_row, named_state
-from herded.models.validation import shown
 from herded.run.diagnostics.intervals import correlated_margins, margins, open_states, rare_margins
+from herded.system.argument_checks import shown
 
 if TYPE_CHECKING:
     from herded.run.observables.result import Observed

@@ -18,7 +18,6 @@ from herded.layouts.state import State
 from herded.methods.protocol import Sampler
 from herded.methods.schedule import is_annealed
 from herded.models.constraints.start_states import check_start, dispersed_starts, member_starts
-from herded.models.validation import whole_array
 from herded.moves.tempering.ladder_layouts import LadderLayout
 from herded.run.observables.recorder import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
@@ -28,6 +27,7 @@ from herded.run.recording.recorders import BestState, ErrorCurve, MarginalRecord
 from herded.run.recording.trace import Trace, TraceRecorder
 from herded.run.run_loop import ENDLESS, interruptible
 from herded.system import cpu_count
+from herded.system.argument_checks import whole_array
 from herded.system.numerics.counter_rng import stream_key
 
 BLOCK = 2**20  # entries of samples in a block (bytes of a herd's): fit for the cache, and Ctrl-C

@@ -19,12 +19,11 @@ import numpy as np
 
 from herded.errors import CheckpointError, MethodError, ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.options import is_between, is_whole
-from herded.models.validation import described
 from herded.run.build_result import in_full
 from herded.run.progress import Progress
 from herded.run.run_loop import interrupted_together
 from herded.system import memory_limits
+from herded.system.argument_checks import described, is_between, is_whole
 from herded.system.memory_limits import Size
 from herded.tiled.dask_cluster import run_on_cluster
 from herded.tiled.marginals_output import Output, check_out

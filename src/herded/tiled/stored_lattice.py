@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from herded.errors import FileError, ModelError, missing
 from herded.models.lattice import Lattice
 from herded.models.lattice_builders import ising_grid
-from herded.models.validation import number, shown
+from herded.system.argument_checks import number, shown
 from herded.system.atomic_files import FilePath
 
 EXPECTED = "expected a .npy file or a .zarr folder with one array"

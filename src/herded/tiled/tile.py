@@ -16,8 +16,8 @@ from herded.errors import CheckpointError, MethodError
 from herded.layouts.grid.arrays import BITS, COUNTS, compile_lattice
 from herded.layouts.packing.colour_packing import LANES, n_cells, pack, strip_shape, unpack
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.models.validation import shown
 from herded.system.aligned_arrays import aligned
+from herded.system.argument_checks import shown
 from herded.system.numerics.counter_rng import stream_key
 from herded.tiled.snapshots import save_array
 from herded.tiled.stored_lattice import StoredLattice

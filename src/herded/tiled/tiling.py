@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from herded.errors import MethodError
-from herded.methods.options import is_whole
+from herded.system.argument_checks import is_whole
 from herded.tiled.tile import Place
 
 SIDES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError, missing
-from herded.models.validation import shown, whole_array
+from herded.system.argument_checks import shown, whole_array
 from herded.vision.denoising import restore
 
 try:

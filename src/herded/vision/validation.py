@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.models.validation import float_array, number, number_array, shown
+from herded.system.argument_checks import float_array, number, number_array, shown
 from herded.vision.level_sets import is_salted
 from herded.vision.missing_pixels import smooth_fill, split_mask
 

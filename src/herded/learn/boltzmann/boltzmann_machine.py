@@ -10,13 +10,13 @@ from herded.learn.fitting.fit_function import fit
 from herded.learn.fitting.fit_result import Fitted
 from herded.learn.fitting.fit_setup import QUICK
 from herded.methods.gibbs import Gibbs
-from herded.methods.options import check_seed, is_between, is_whole
+from herded.methods.options import check_seed
 from herded.models.constraints.start_states import member_starts
 from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import pairwise_model
-from herded.models.validation import edge_array, shown
 from herded.run.run_loop import raises_interrupted
 from herded.system import memory_limits
+from herded.system.argument_checks import edge_array, is_between, is_whole, shown
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.exp_log import exp_array
 

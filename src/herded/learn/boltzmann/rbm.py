@@ -11,12 +11,12 @@ from herded.learn.boltzmann.log_z import LogZ, annealed_log_z
 from herded.learn.boltzmann.rbm_assessment import assess
 from herded.learn.boltzmann.rbm_parameters import Layers, Training
 from herded.learn.fitting.observations import MOST_STATES
-from herded.methods.options import check_herd, check_seed, is_between, is_whole
+from herded.methods.options import check_herd, check_seed
 from herded.models.factor_graph import FactorGraph
-from herded.models.validation import shown, whole_array
 from herded.run.infer import users_level
 from herded.run.run_loop import raises_interrupted
 from herded.run.training_helpers import diverged, shuffled, watched
+from herded.system.argument_checks import is_between, is_whole, shown, whole_array
 from herded.system.numerics.counter_rng import draws, stream_key
 
 try:

@@ -17,11 +17,11 @@ from herded.learn.fitting.objectives import Rows
 from herded.learn.fitting.observations import check_enough, observed, split_rows
 from herded.models.evidence import called
 from herded.models.protocol import Model
-from herded.models.validation import number_array, shown
 from herded.run.infer import users_level
 from herded.run.run_loop import interruptible, raises_interrupted
 from herded.run.training_helpers import shuffled
 from herded.system import memory_limits
+from herded.system.argument_checks import number_array, shown
 from herded.system.memory_limits import Size
 
 HELD = 13  # purpose of a stream

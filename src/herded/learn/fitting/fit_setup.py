@@ -16,10 +16,11 @@ from herded.learn.fitting.herd_moments import Herd, UnknownParts
 from herded.learn.fitting.lbfgs import QuasiNewton, climb, dot
 from herded.learn.fitting.objectives import Known, Likelihood, Objective, PseudoLikelihood, Rows
 from herded.learn.fitting.training_loop import Steps
-from herded.methods.options import check_herd, check_seed, is_between, is_whole
+from herded.methods.options import check_herd, check_seed
 from herded.models.evidence import called
 from herded.run.training_helpers import Patience, penalised, shuffled
 from herded.system import memory_limits
+from herded.system.argument_checks import is_between, is_whole
 from herded.system.numerics.counter_rng import draws, stream_key
 
 QUICK = 2.0**24  # bytes of elimination that take a tenth of a second: "auto" takes no more

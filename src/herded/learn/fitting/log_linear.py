@@ -18,7 +18,7 @@ from herded.learn.fitting.conditional_kernels import Links, links_of
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.lattice import ISING, Lattice
 from herded.models.protocol import Model
-from herded.models.validation import locked, number_array, shown, whole_array
+from herded.system.argument_checks import locked, number_array, shown, whole_array
 
 SPIN = np.array([-1.0, 1.0])
 NAMES = ("tied", "ising")

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from herded.errors import ModelError
 from herded.models.evidence import called
 from herded.models.protocol import Model
-from herded.models.validation import number_array, shown, whole_array
+from herded.system.argument_checks import number_array, shown, whole_array
 
 UNKNOWN = -1
 MOST_STATES = 2**16  # states are kept in 16 bits

@@ -19,11 +19,11 @@ from herded.learn.mixture.prediction import (
 )
 from herded.learn.mixture.sweeps import Kept, empty_kept, start_members, sweep_points
 from herded.learn.resumable_herd_run import HerdRun, data_hash
-from herded.methods.options import check_herd, check_seed, is_whole
-from herded.models.validation import shown
+from herded.methods.options import check_herd, check_seed
 from herded.run.diagnostics.intervals import t_quantile
 from herded.run.run_loop import raises_interrupted
 from herded.system import memory_limits
+from herded.system.argument_checks import is_whole, shown
 from herded.system.atomic_files import FilePath
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.exp_log import log

@@ -7,8 +7,7 @@ import numpy as np
 from herded.errors import MethodError, ModelError
 from herded.learn.mixture.clusters import Data, categorical_data, gaussian_data
 from herded.learn.variable_selection.regression_problem import standardise
-from herded.methods.options import is_between, is_whole
-from herded.models.validation import shown
+from herded.system.argument_checks import is_between, is_whole, shown
 
 FAMILIES = ("gaussian", "categorical")
 MOST_VALUES = 2**16  # of a categorical column

@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 from herded.errors import Interrupted, MethodError, missing
 from herded.learn.variable_selection.result import Selection
 from herded.learn.variable_selection.selection import select_variables
-from herded.methods.options import is_between
-from herded.models.validation import shown
 from herded.run.run_loop import raises_interrupted
+from herded.system.argument_checks import is_between, shown
 
 try:
     from sklearn.base import BaseEstimator, RegressorMixin

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError, missing
-from herded.models.validation import float_array
+from herded.system.argument_checks import float_array
 
 SHOWN = 20  # columns of a printed table
 

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from herded.errors import MethodError, ModelError
 from herded.learn.variable_selection.regression_problem import Strength
-from herded.methods.options import is_between, is_whole
-from herded.models.validation import check_names, float_array, shown
+from herded.models.validation import check_names
+from herded.system.argument_checks import float_array, is_between, is_whole, shown
 
 MOST_ENUMERATED, MOST_BY_DEFAULT = 24, 20  # columns
 LARGEST = 100  # columns of a sampled model, unless told

@@ -20,11 +20,9 @@ from herded.models.validation import (
     check_names,
     check_state_names,
     check_states,
-    locked,
-    shown,
-    whole_array,
 )
 from herded.system.aligned_arrays import arrays_in, starts
+from herded.system.argument_checks import locked, shown, whole_array
 from herded.system.compilation.fingerprint import Fingerprint
 
 ARGUMENTS = {

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.models.validation import shown
+from herded.system.argument_checks import shown
 
 NUMBERS = (bool, int, float, complex, np.generic)
 

@@ -11,7 +11,7 @@ import numpy as np
 from herded.errors import ModelError
 from herded.models.factor_graph import FactorGraph, as_graph
 from herded.models.protocol import Model
-from herded.models.validation import number, number_array
+from herded.system.argument_checks import number, number_array
 
 VALUES = {"SPIN": (-1, 1), "BINARY": (0, 1)}
 

@@ -6,13 +6,8 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.models.factor_graph import FactorGraph
-from herded.models.validation import (
-    check_cardinalities,
-    laid_out,
-    number,
-    number_array,
-    whole_number,
-)
+from herded.models.validation import check_cardinalities, laid_out
+from herded.system.argument_checks import number, number_array, whole_number
 
 
 def from_networkx(graph: Any) -> FactorGraph:

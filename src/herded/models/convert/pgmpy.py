@@ -4,7 +4,7 @@ from typing import Any
 
 from herded.errors import ModelError
 from herded.models.factor_graph import FactorGraph
-from herded.models.validation import number_array
+from herded.system.argument_checks import number_array
 from herded.system.numerics.exp_log import log_array
 
 

@@ -18,8 +18,8 @@ from herded.layouts.proposal import Proposal, Task
 from herded.models.evidence import called, index_of
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
-from herded.models.validation import shown, whole_number
 from herded.moves.blocks.block_selection import Choice, choose_blocks, order_within
+from herded.system.argument_checks import shown, whole_number
 from herded.system.memory_limits import Size
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from herded.errors import CorpusError, Interrupted, MethodError
-from herded.methods.options import check_seed, is_between, is_whole
+from herded.methods.options import check_seed
 from herded.ner.crf.adagrad_training import Learner
 from herded.ner.crf.chain_weights import Chain, first_transitions, label_set
 from herded.ner.crf.encoded_batch import Batch, encode
@@ -26,6 +26,7 @@ from herded.ner.text.sentence_inputs import (
 )
 from herded.ner.text.word_atoms import Vocabulary
 from herded.run.training_helpers import Patience, diverged, watched
+from herded.system.argument_checks import is_between, is_whole
 
 Pair = tuple[Texts, Sequence[Labels]]
 SCHEMES = {"io": to_io, "bio": to_bio}

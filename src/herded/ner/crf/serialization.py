@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from herded.errors import CorpusError, MemoryLimitError
-from herded.methods.options import is_between, is_whole
 from herded.ner.crf.chain_weights import Chain
 from herded.ner.text.labels import OUTSIDE, split
 from herded.ner.text.lexicon import Lexicon
 from herded.system import atomic_files, memory_limits
+from herded.system.argument_checks import is_between, is_whole
 from herded.system.npz_reader import read_arrays
 
 FORMAT = 2  # 1 knew four lists of names at the most

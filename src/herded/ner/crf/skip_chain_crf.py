@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from herded.errors import CorpusError, MethodError
-from herded.methods.options import is_whole
 from herded.ner.crf.decoding import check_decoder
 from herded.ner.crf.encoded_batch import encode
 from herded.ner.crf.linear_chain_crf import CRF, SCHEMES, Pair
@@ -18,6 +17,7 @@ from herded.ner.text.labels import to_io
 from herded.ner.text.sentence_inputs import Labels, Texts, are_documents, labelled, sentences_of
 from herded.ner.text.word_atoms import Vocabulary
 from herded.run.run_loop import interrupted_together
+from herded.system.argument_checks import is_whole
 
 
 class SkipCRF:

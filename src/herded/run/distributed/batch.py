@@ -24,13 +24,13 @@ from herded.io.model_files import read_model
 from herded.methods.protocol import Method
 from herded.models.protocol import Model
 from herded.models.summary import count
-from herded.models.validation import described
 from herded.run.distributed.worker_pool import Workers
 from herded.run.infer import infer
 from herded.run.progress import Progress
 from herded.run.result import Result
 from herded.run.run_loop import interrupted_together
 from herded.run.selection.recommendation import Recommendation
+from herded.system.argument_checks import described
 from herded.system.atomic_files import FilePath
 from herded.system.interrupts import NO_PART
 

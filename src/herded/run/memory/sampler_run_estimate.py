@@ -21,7 +21,6 @@ from herded.models.factor_graph import as_graph, has_factors
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states
-from herded.models.validation import edge_array
 from herded.run.diagnostics.run_length import bytes_of_bins
 from herded.run.memory.observable_estimate import (
     bytes_of_calls,
@@ -48,6 +47,7 @@ from herded.run.result import Diagnostic, Result
 from herded.run.run_loop import ENDLESS
 from herded.run.sampler_run import SPARE, Chain, SamplerRun, block_shape
 from herded.system import cpu_count, memory_limits
+from herded.system.argument_checks import edge_array
 from herded.system.memory_limits import Size, readable
 
 NUMBER = 8.0  # bytes of a number of 64 bits

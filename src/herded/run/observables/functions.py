@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from herded.errors import MethodError, ModelError
 from herded.models.protocol import Model
-from herded.models.validation import check_states, edge_array, shown, whole_array
+from herded.models.validation import check_states
+from herded.system.argument_checks import edge_array, shown, whole_array
 
 
 def energy(states: ArrayLike, model: Model) -> Any:

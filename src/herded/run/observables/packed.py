@@ -16,7 +16,6 @@ from herded.layouts.packing.member_bits import WORD, spread
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
-from herded.models.validation import whole_array
 from herded.run.observables.batched import lattice_terms, whole_units
 from herded.run.observables.functions import (
     Correlations,
@@ -35,6 +34,7 @@ from herded.run.observables.packed_kernels import (
     alike_words,
     count_members,
 )
+from herded.system.argument_checks import whole_array
 
 NOWHERE = np.zeros(0, np.int64)
 

@@ -19,13 +19,12 @@ from herded.errors import MethodError
 from herded.layouts.base import Layout
 from herded.layouts.packing.member_bits import WORD, member_ranges
 from herded.layouts.state import State
-from herded.methods.options import is_whole
 from herded.models.protocol import Model
-from herded.models.validation import shown
 from herded.run.observables.batched import of_blocks
 from herded.run.observables.large_lattices import LARGE
 from herded.run.observables.packed import Measure, PairMeasure, of_bits
 from herded.run.recording.recorder_base import Recorder
+from herded.system.argument_checks import is_whole, shown
 
 STATES = np.int32  # what functions get: products and sums of states do not overflow in it
 AT_HAND = 2**23  # states: as words of bits they are in the cache

@@ -17,12 +17,10 @@ from herded.errors import MethodError, ModelError
 from herded.layouts.base import Layout
 from herded.layouts.state import State
 from herded.methods.exact.elimination_order import MAX_AXES
-from herded.methods.options import is_whole
 from herded.models.factor_graph import as_graph, has_factors
 from herded.models.neighbours import neighbour_pairs
 from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states, joint_states_text
-from herded.models.validation import edge_array, number_array, shown, whole_array
 from herded.run.recording.count_kernels import (
     AT_HAND,
     compile_parts,
@@ -34,6 +32,7 @@ from herded.run.recording.count_kernels import (
 )
 from herded.run.recording.recorder_base import STATES_AT_ONCE, Recorder
 from herded.system import memory_limits
+from herded.system.argument_checks import edge_array, is_whole, number_array, shown, whole_array
 from herded.system.threads import run_parts
 
 MAX_JOINT = 2**20

@@ -11,7 +11,6 @@ from herded.layouts.state import State
 from herded.models.neighbours import neighbour_pairs
 from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states
-from herded.models.validation import edge_array
 from herded.run.interrupted_result import flag_interrupted
 from herded.run.query import check_keep, check_seconds, count
 from herded.run.recording.recorders import (
@@ -24,6 +23,7 @@ from herded.run.recording.recorders import (
 from herded.run.result import Result
 from herded.run.run_loop import interruptible
 from herded.run.selection.plan import Request, infer_planned, plan_run
+from herded.system.argument_checks import edge_array
 
 SOLVED = (Marginals, BestState, PairMarginals, Joint)  # what exact inference gives, too
 

@@ -19,7 +19,6 @@ from herded.errors import MemoryLimitError, MethodError
 from herded.methods.default_weights import suited_weights
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.options import is_between, is_whole
 from herded.models.constraints.start_states import dispersed_starts
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
@@ -29,6 +28,7 @@ from herded.run.diagnostics.chain_agreement import confinement
 from herded.run.run_loop import without_part
 from herded.run.selection.pilot import MEMBERS, Pilot, fly
 from herded.system import memory_limits
+from herded.system.argument_checks import is_between, is_whole
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 

@@ -1,0 +1,125 @@
+"""Checks of what a user passes: turn it into numbers and arrays, or say what was expected.
+
+Nothing here knows of models. Every function takes the name that the user knows the argument by,
+and raises an error that says what was expected and what was given.
+"""
+
+import operator
+from numbers import Real
+from typing import SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from herded.errors import ModelError
+
+
+def shown(value: object) -> str:
+    """The beginning of what was passed, on one line."""
+    return " ".join(repr(value).split())[:80]
+
+
+def described(value: object) -> str:
+    """What was passed in place of something quite different: its type and shape if it has one."""
+    shape = getattr(value, "shape", None)
+    return f"{type(value).__name__} of shape {shape}" if isinstance(shape, tuple) else shown(value)
+
+
+def whole_array(name: str, values: object) -> np.ndarray:
+    """`values` as int64, of any shape: 2.0 is a whole number, 2.5 and "2" are not."""
+    expected = f"expected whole numbers as {name}"
+    array = _array(expected, values)
+    try:
+        if array.dtype.kind not in "biuf":
+            if array.size:
+                raise TypeError
+            array = array.astype(np.float64)
+        with np.errstate(invalid="ignore"):  # NaN and infinity are found below
+            whole = array.astype(np.int64, copy=False)
+        if array.dtype.kind in "uf" and not np.array_equal(whole, array):
+            raise ValueError
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{expected}, got {shown(values)}") from error
+    return whole
+
+
+def _array(expected: str, values: object, uneven: str = "") -> np.ndarray:
+    """`values` as an array; `uneven` is the remedy for lists whose rows differ in length."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        rows = " in rows of one length" if isinstance(error, ValueError) else ""
+        remedy = f": {uneven}" if rows and uneven else ""
+        raise ModelError(f"{expected}{rows}, got {shown(values)}{remedy}") from error
+
+
+def whole_number(name: str, value: object) -> int:
+    """`value` as one whole number."""
+    array = whole_array(name, value)
+    if array.ndim:
+        raise ModelError(f"expected one whole number as {name}, got {shown(value)}")
+    return int(array)
+
+
+def edge_array(name: str, edges: ArrayLike) -> np.ndarray:
+    """`edges` as whole numbers of shape (E, 2)."""
+    ends = whole_array(name, edges)
+    if ends.size == 0:
+        return ends.reshape(0, 2)
+    if ends.ndim != 2 or ends.shape[1] != 2:
+        raise ModelError(f"expected {name} as whole numbers of shape (E, 2), got {ends.shape}")
+    return ends
+
+
+def number_array(name: str, values: object, uneven: str = "") -> np.ndarray:
+    """`values` as floats, of any shape; `uneven` is what to do if rows differ in length."""
+    expected = f"expected numbers in {name}"
+    array = _array(expected, values, uneven)
+    try:
+        if array.dtype.kind not in "biufO" and array.size:
+            raise TypeError
+        return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{expected}, got {shown(values)}") from error
+
+
+def number(name: str, value: object) -> float:
+    """`value` as one float."""
+    array = number_array(name, value)
+    if array.ndim:
+        raise ModelError(f"expected one number as {name}, got {shown(value)}")
+    return float(array)
+
+
+def float_array(name: str, values: ArrayLike, dims: int, uneven: str = "") -> np.ndarray:
+    """`values` as floats with `dims` non-empty dimensions."""
+    array = number_array(name, values, uneven)
+    if array.ndim != dims or 0 in array.shape:
+        raise ModelError(f"expected a non-empty {dims}-D array as {name}, got shape {array.shape}")
+    return array
+
+
+def locked(array: ArrayLike, kind: DTypeLike) -> np.ndarray:
+    """A read-only, contiguous copy: models never change."""
+    copy = np.array(array, dtype=kind, order="C")
+    copy.flags.writeable = False
+    return copy
+
+
+def is_whole(value: object, least: int) -> bool:
+    """Whether `value` is a whole number of `least` or more."""
+    if type(value) is int:  # to ask a protocol takes longer than many a small run
+        return value >= least
+    try:
+        return (
+            isinstance(value, SupportsIndex)
+            and not isinstance(value, bool)
+            and operator.index(value) >= least
+        )
+    except TypeError:
+        return False
+
+
+def is_between(value: object, low: float, high: float) -> bool:
+    """Whether `value` is a number from `low` to `high`."""
+    return isinstance(value, Real) and not isinstance(value, bool) and low <= float(value) <= high
