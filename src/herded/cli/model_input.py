@@ -10,8 +10,8 @@ from herded.errors import FileError, ModelError
 from herded.io.model_files import read_model
 from herded.io.uai_evidence import read_evidences
 from herded.models import summary
-from herded.models.evidence import index_of, state_index
 from herded.models.factor_graph import as_graph
+from herded.models.naming import index_of, state_index
 from herded.models.protocol import Model
 
 STANDARD_INPUT = "/dev/stdin"

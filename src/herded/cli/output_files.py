@@ -10,7 +10,7 @@ import numpy as np
 
 from herded.errors import FileError
 from herded.io.uai_results import write_mar, write_mpe, write_pr
-from herded.models.labels import state_label, variable_label
+from herded.models.naming import state_label, variable_label
 from herded.models.protocol import Model
 from herded.system.atomic_files import write_bytes
 from herded.system.suggestions import did_you_mean

@@ -8,7 +8,7 @@ import numpy as np
 
 from herded.errors import FileError
 from herded.io.uai_results import read_marginals
-from herded.models.evidence import called
+from herded.models.naming import called
 from herded.models.protocol import Model
 from herded.run.recording.recorders import ErrorCurve
 

@@ -13,7 +13,7 @@ from herded.cli.reference_errors import Errors, Reference
 from herded.cli.run_setup import Setup
 from herded.cli.terminal_output import after_infer, and_more, columns, count, facts, finite, safe
 from herded.errors import MethodError
-from herded.models import labels
+from herded.models import naming
 from herded.models.protocol import Model
 from herded.run.diagnostics.chain_agreement import ALONE
 from herded.run.diagnostics.intervals import t_quantile
@@ -185,11 +185,11 @@ class Answered:
     def _named(self) -> dict[str, Any] | None:
         """The answer by the names of variables and states."""
         if self.state is not None:
-            return labels.named_state(self.model, self.state)
+            return naming.named_state(self.model, self.state)
         if self.marginals is None:
             return None
         rows = enumerate(self.marginals)
-        return {self.model.names[i]: labels.named_row(self.model, i, row) for i, row in rows}
+        return {self.model.names[i]: naming.named_row(self.model, i, row) for i, row in rows}
 
     def _rows(self, table: np.ndarray) -> list[list[float]]:
         """A row for each variable, as long as it has states."""

@@ -11,8 +11,8 @@ from herded.layouts.layout_cache import cached_layout
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.constraints.start_states import check_support, dispersed_starts
-from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.naming import called
 from herded.system.atomic_files import FileInMemory
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key

@@ -1,4 +1,8 @@
-"""Ising and Potts models on grids of any dimension, from arrays of fields or log-potentials."""
+"""Ising and Potts models on grids of any dimension, from arrays of fields or log-potentials.
+
+What a user gives for each axis (couplings, whether its ends are joined) has the last axis first:
+right, down, and on through further dimensions. On a picture that is (right, down).
+"""
 
 from collections.abc import Sequence
 
@@ -7,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.models.lattice import ISING, POTTS, Lattice
-from herded.models.lattice_axes import check_couplings, check_joined, grid_array
 from herded.models.validation import check_magnitude
-from herded.system.argument_checks import locked, number
+from herded.system.argument_checks import locked, number, number_array, shown
 
 MOST_AXES = 6  # whole numbers in a tuple that may be meant as a shape; more are fields
+Shape = tuple[int, ...]
 
 
 def ising_grid(
@@ -194,3 +198,76 @@ def _lattice(
         joined=joined,
         clamped=locked(np.full(shape, -1), np.int64),
     )
+
+
+def grid_array(name: str, values: ArrayLike, least: int) -> np.ndarray:
+    """`values` as floats with `least` or more dimensions, none of them empty."""
+    array = number_array(name, values)
+    if array.ndim < least or 0 in array.shape:
+        raise ModelError(
+            f"expected a non-empty array of {least} or more dimensions as {name}, got shape "
+            f"{array.shape}"
+        )
+    return array
+
+
+def check_joined(periodic: bool | Sequence[bool], shape: Shape) -> tuple[bool, ...]:
+    """Whether the two ends of each axis are joined."""
+    several = isinstance(periodic, (tuple, list))
+    joined = tuple(periodic) if isinstance(periodic, (tuple, list)) else (periodic,) * len(shape)
+    if len(joined) != len(shape) or not all(isinstance(one, (bool, np.bool_)) for one in joined):
+        got = f"{len(joined)} of them" if several and len(joined) != len(shape) else shown(periodic)
+        raise ModelError(
+            f"expected periodic as True or False, or as {len(shape)} of them, one for each axis, "
+            f"the last axis first, got {got}"
+        )
+    short = [n for n, one in zip(reversed(shape), joined, strict=True) if one and n < 3]
+    if short:
+        raise ModelError(
+            f"expected at least 3 pixels along a periodic axis, got {short[0]} of shape {shape}: "
+            "fewer would join two pixels twice"
+        )
+    return tuple(map(bool, joined))
+
+
+def check_couplings(
+    coupling: ArrayLike, shape: Shape, joined: Sequence[bool]
+) -> tuple[np.ndarray, ...]:
+    """The couplings along each axis: an array that has one for every pair of neighbours."""
+    dims = len(shape)
+    parts: list[ArrayLike]
+    if isinstance(coupling, (tuple, list)) and len(coupling) == dims:
+        parts = list(coupling)
+    elif dims == 1 or number_array("the coupling", coupling).ndim == 0:
+        parts = [coupling] * dims
+    else:
+        each = "a pair of arrays (right, down)" if dims == 2 else f"a tuple of {dims} arrays"
+        raise ModelError(
+            f"expected the coupling as one number or as {each}, one along each axis, the last axis "
+            f"first, got {type(coupling).__name__} of shape {np.shape(coupling)}"
+        )
+    return tuple(
+        _coupling(part, edges(shape, dims - 1 - n, joined[n]), called(dims, n))
+        for n, part in enumerate(parts)
+    )
+
+
+def _coupling(values: ArrayLike, shape: Shape, name: str) -> np.ndarray:
+    part = number_array("the coupling", values)
+    if part.ndim == 0:
+        part = np.full(shape, number("the coupling", values))
+    if part.shape != shape:
+        raise ModelError(f"expected couplings {name} of shape {shape}, got {part.shape}")
+    if not np.isfinite(part).all():
+        raise ModelError(f"expected finite couplings {name}, got NaN or infinity")
+    return part
+
+
+def edges(shape: Shape, axis: int, joined: bool) -> Shape:
+    """The shape of what there is for every pair of neighbours along an axis."""
+    return tuple(n - (a == axis and not joined) for a, n in enumerate(shape))
+
+
+def called(dims: int, n: int) -> str:
+    """What a message calls the n-th axis from the end."""
+    return ("right", "down")[n] if dims == 2 else f"along axis {dims - 1 - n}"

@@ -1,9 +1,12 @@
-"""The number of joint states of several variables, which may exceed any float."""
+"""Questions about the structure of a model: its joint states and its pairs of neighbours."""
 
 import math
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from herded.models.factor_graph import as_graph, has_factors
+from herded.models.protocol import Model
 
 EXACTLY = 10**15  # up to here all digits are shown
 
@@ -19,7 +22,7 @@ def count_joint_states(cardinalities: ArrayLike, most: int) -> int | None:
 
 
 def joint_states_text(cardinalities: ArrayLike) -> str:
-    """The number of joint states as text: 1,536, or 2^1600, or about 10^482."""
+    """The number of joint states, which may exceed any float, as text: 1,536, 2^1600, 10^482."""
     exactly = count_joint_states(cardinalities, EXACTLY)
     if exactly is not None:
         return f"{exactly:,}"
@@ -27,3 +30,15 @@ def joint_states_text(cardinalities: ArrayLike) -> str:
     if (cards == cards[0]).all():
         return f"{cards[0]}^{len(cards)}"
     return f"about 10^{math.fsum(np.log10(cards)):.0f}"
+
+
+def neighbour_pairs(model: Model) -> np.ndarray:
+    """(E, 2) all pairs i < j of variables whose conditionals depend on each other."""
+    if has_factors(model):
+        start, members = as_graph(model).adjacency
+        owner = np.repeat(np.arange(model.n_variables), np.diff(start))
+        return np.stack([owner, members], axis=1)[owner < members]
+    lists = [model.neighbours(i) for i in range(model.n_variables)]
+    owner = np.repeat(np.arange(len(lists)), list(map(len, lists)))
+    pairs = np.sort(np.stack([owner, np.concatenate(lists)]), axis=0)
+    return np.unique(pairs, axis=1).T

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from herded.models.factor_graph import as_graph
-from herded.models.labels import variable_label
+from herded.models.naming import variable_label
 from herded.plot.figure_helpers import as_text, shared_state
 from herded.system.figures import HERDED, in_style, subplots
 

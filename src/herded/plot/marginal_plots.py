@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
-from herded.models.evidence import index_of
-from herded.models.labels import state_label, variable_label
+from herded.models.naming import index_of, state_label, variable_label
 from herded.models.protocol import Model
 from herded.plot.figure_helpers import WIDTH, as_text, image, middle_slice, panels, shared_state
 from herded.system.figures import GIBBS, HERDED, in_style, subplots

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import NotKeptError
-from herded.models.labels import variable_label
+from herded.models.naming import variable_label
 from herded.plot.figure_helpers import WIDTH, as_text, image, middle_slice, panels
 from herded.system.figures import in_style, subplots
 

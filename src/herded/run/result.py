@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from herded.errors import MethodError, ModelError, NotKeptError
-from herded.models.evidence import index_of
-from herded.models.labels import named_row, named_state
+from herded.models.naming import index_of, named_row, named_state
 from herded.run.diagnostics.intervals import correlated_margins, margins, open_states, rare_margins
 from herded.system.argument_checks import shown
 

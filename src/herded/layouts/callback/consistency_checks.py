@@ -14,7 +14,7 @@ from herded.layouts.callback.kernel_calls import kept_by, no_distribution, repor
 from herded.layouts.state import State
 from herded.models.callbacks.conditional_model import ConditionalModel
 from herded.models.callbacks.function_calls import Calls, Members
-from herded.models.evidence import called
+from herded.models.naming import called
 from herded.system.numerics.counter_rng import draws, stream_key
 
 EARLY, SWEEPS, UPDATES = (0, 16, 128), 1024, 2**17  # between two looks

@@ -13,7 +13,7 @@ from herded.layouts.state import State
 from herded.layouts.visit_order import JACOBI, Scan, ScanArrays, compile_scan
 from herded.models.callbacks.conditional_model import ConditionalModel
 from herded.models.callbacks.function_calls import Members, raised
-from herded.models.evidence import called
+from herded.models.naming import called
 from herded.system.aligned_arrays import lock
 from herded.system.compilation.user_function_compiler import entry
 

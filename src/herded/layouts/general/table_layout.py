@@ -14,7 +14,7 @@ from herded.layouts.general.site_base import SiteLayout, weights_memory
 from herded.layouts.general.site_sweeps import scalar_sweeps, vector_sweeps
 from herded.layouts.general.table_arrays import check_tables, compile_table, row_entries
 from herded.layouts.proposal import Proposal, Task
-from herded.models.evidence import called
+from herded.models.naming import called
 from herded.system import memory_limits
 
 # Where tables are a choice and not a must, they may take this many entries per variable.

@@ -15,7 +15,7 @@ from herded.learn.fitting.fit_setup import Options, Penalty, check_rows, prepare
 from herded.learn.fitting.log_linear import LogLinear, log_linear
 from herded.learn.fitting.objectives import Rows
 from herded.learn.fitting.observations import check_enough, observed, split_rows
-from herded.models.evidence import called
+from herded.models.naming import called
 from herded.models.protocol import Model
 from herded.run.infer import users_level
 from herded.run.run_loop import interruptible, raises_interrupted

@@ -17,7 +17,7 @@ from herded.learn.fitting.lbfgs import QuasiNewton, climb, dot
 from herded.learn.fitting.objectives import Known, Likelihood, Objective, PseudoLikelihood, Rows
 from herded.learn.fitting.training_loop import Steps
 from herded.methods.options import check_herd, check_seed
-from herded.models.evidence import called
+from herded.models.naming import called
 from herded.run.training_helpers import Patience, penalised, shuffled
 from herded.system import memory_limits
 from herded.system.argument_checks import is_between, is_whole

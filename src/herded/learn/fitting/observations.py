@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.models.evidence import called
+from herded.models.naming import called
 from herded.models.protocol import Model
 from herded.system.argument_checks import number_array, shown, whole_array
 

@@ -19,8 +19,8 @@ from herded.layouts.base import Layout
 from herded.methods.belief_propagation import message_kernels
 from herded.methods.damped_solver import Damped, DampedState, factors_in_order, log_constant
 from herded.methods.protocol import Answer, SolverLayout
-from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.naming import called
 from herded.models.protocol import Model
 from herded.system import memory_limits
 from herded.system.memory_limits import Size

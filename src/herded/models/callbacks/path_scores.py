@@ -11,7 +11,7 @@ import numpy as np
 
 from herded.errors import HerdedError, ModelError
 from herded.models.callbacks.function_calls import Members, raised
-from herded.models.evidence import called
+from herded.models.naming import called
 
 if TYPE_CHECKING:
     from herded.models.callbacks.conditional_model import ConditionalModel

@@ -22,8 +22,8 @@ from herded.models.constraints.constraint_search import (
     search_all,
     whole_domains,
 )
-from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph, has_factors
+from herded.models.naming import called
 from herded.models.protocol import Model
 from herded.models.validation import check_states
 from herded.system.compilation.jit import affordable

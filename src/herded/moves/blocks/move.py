@@ -15,8 +15,8 @@ from herded.draws.protocol import Draw
 from herded.errors import MethodError
 from herded.layouts.blocks.layout import KIND, propose_blocks
 from herded.layouts.proposal import Proposal, Task
-from herded.models.evidence import called, index_of
 from herded.models.factor_graph import as_graph
+from herded.models.naming import called, index_of
 from herded.models.protocol import Model
 from herded.moves.blocks.block_selection import Choice, choose_blocks, order_within
 from herded.system.argument_checks import shown, whole_number

@@ -14,8 +14,8 @@ from herded.errors import HerdedError
 from herded.models.constraints.disconnected_support import Split, find_split
 from herded.models.constraints.reachability import reach, reach_in_blocks
 from herded.models.constraints.start_states import FEW_TRIES, possible_states, start_state
-from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph, has_factors
+from herded.models.naming import called
 from herded.models.protocol import Model
 from herded.run.diagnostics.variable_times import NO_TIMES, VariableTimes, noise_of_frequencies
 from herded.system.numerics.counter_rng import stream_key

@@ -17,8 +17,8 @@ from herded.layouts.visit_order import components
 from herded.methods.belief_propagation.solver import BeliefPropagation
 from herded.methods.gibbs import Gibbs
 from herded.methods.mean_field.solver import MeanField
-from herded.models.evidence import called
 from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.naming import called
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
 from herded.run.build_result import sampled, solved

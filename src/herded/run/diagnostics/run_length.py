@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from herded.models.evidence import called
+from herded.models.naming import called
 from herded.models.protocol import Model
 from herded.run.diagnostics.autocorrelation import WINDOW, autocorrelation_times
 from herded.run.diagnostics.variable_times import (

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import HerdedError
-from herded.models.evidence import called
+from herded.models.naming import called
 from herded.run.diagnostics.chain_agreement import and_others, state_name
 from herded.run.diagnostics.cross_check import different_entry, run_herds
 from herded.run.diagnostics.length_diagnostics import (

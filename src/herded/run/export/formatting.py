@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from herded.errors import MethodError
-from herded.models.labels import state_label, variable_label
+from herded.models.naming import state_label, variable_label
 from herded.models.summary import count
 from herded.system.html import table
 

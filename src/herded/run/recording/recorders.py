@@ -18,9 +18,8 @@ from herded.layouts.base import Layout
 from herded.layouts.state import State
 from herded.methods.exact.elimination_order import MAX_AXES
 from herded.models.factor_graph import as_graph, has_factors
-from herded.models.neighbours import neighbour_pairs
 from herded.models.protocol import Model
-from herded.models.structure_queries import count_joint_states, joint_states_text
+from herded.models.structure_queries import count_joint_states, joint_states_text, neighbour_pairs
 from herded.run.recording.count_kernels import (
     AT_HAND,
     compile_parts,

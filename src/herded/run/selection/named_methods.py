@@ -8,9 +8,8 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.layouts.state import State
-from herded.models.neighbours import neighbour_pairs
 from herded.models.protocol import Model
-from herded.models.structure_queries import count_joint_states
+from herded.models.structure_queries import count_joint_states, neighbour_pairs
 from herded.run.interrupted_result import flag_interrupted
 from herded.run.query import check_keep, check_seconds, count
 from herded.run.recording.recorders import (
