@@ -5,7 +5,7 @@ import signal
 import pytest
 
 import herded as hd
-import herded.run.run_loop
+import herded.run.interrupts
 from herded.run.sampler_run import SamplerRun
 
 
@@ -14,7 +14,7 @@ def handlers_are_restored():
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     yield
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
-    assert herded.run.run_loop._halt is None and herded.run.run_loop._of_thread.stop is None
+    assert herded.run.interrupts._halt is None and herded.run.interrupts._of_thread.stop is None
 
 
 def press(*_, **__):

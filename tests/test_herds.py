@@ -17,7 +17,7 @@ from herded.draws.systematic import orders
 from herded.models.constraints.start_states import member_starts
 from herded.run.diagnostics.chain_agreement import immobility
 from herded.run.diagnostics.intervals import t_quantile
-from herded.run.sampler_run import first_states
+from herded.run.initial_states import first_states
 from herded.system.numerics.counter_rng import stream_key
 
 compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")

@@ -9,7 +9,7 @@ import pytest
 
 import herded as hd
 import herded.run.diagnostics.start_check
-from herded.run.run_loop import interruptible
+from herded.run.interrupts import interruptible
 from herded.system import lazy_imports
 from herded.system.compilation import jit
 from herded.system.interrupts import held_interrupts

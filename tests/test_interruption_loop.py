@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run.run_loop import BlockDropped, interrupted_together, interruptible
+from herded.run.interrupts import interrupted_together, interruptible
+from herded.run.run_loop import BlockDropped
 from herded.run.sampler_run import SamplerRun
 from tests.interrupts import (  # noqa: F401
     caught_from,

@@ -20,9 +20,9 @@ if importlib.util.find_spec("ipykernel") is None:  # not imported: this is no no
 CELLS = {
     "model": """
 import os, signal, numpy as np, herded as hd
-from herded.run import progress, notebook_bar
+from herded.run import progress
 progress.PATIENCE = 0.0  # a bar at once, however fast the machine is
-notebook_bar.PACE = 0.0
+progress.PACE = 0.0
 model = hd.ising_grid(np.zeros((8, 8)), 0.3)
 model
 """,

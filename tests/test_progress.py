@@ -14,8 +14,8 @@ import pytest
 import herded as hd
 import herded.run.progress
 import herded.run.sampler_run
+from herded.run.interrupts import interruptible
 from herded.run.progress import Progress
-from herded.run.run_loop import interruptible
 from herded.run.sampler_run import BRIEF, SamplerRun
 from tests.command import quick
 from tests.patience import HANGS

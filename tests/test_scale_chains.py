@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.run.distributed.remote_chains import RemoteChains
+from herded.run.initial_states import first_states
 from herded.run.recording.recorders import Marginals
 from herded.run.run_loop import run_all
-from herded.run.sampler_run import SamplerRun, first_states
+from herded.run.sampler_run import SamplerRun
 from tests.patience import ticking
 from tests.workers import Deadly, processes, same
 

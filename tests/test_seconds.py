@@ -14,13 +14,8 @@ import herded as hd
 import herded.run.run_loop
 import herded.run.sampler_run
 from herded.run.infer import run_method
-from herded.run.run_loop import (
-    LONGEST,
-    interrupted_afterwards,
-    interrupted_together,
-    interruptible,
-    run_all,
-)
+from herded.run.interrupts import interrupted_afterwards, interrupted_together, interruptible
+from herded.run.run_loop import LONGEST, run_all
 
 RNG = np.random.default_rng(3)
 MODEL = hd.chain_model(RNG.normal(size=(6, 3)), RNG.normal(size=(3, 3)))

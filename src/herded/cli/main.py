@@ -30,7 +30,7 @@ from herded.errors import (
     MemoryLimitError,
     shortened,
 )
-from herded.run.run_loop import interrupted_afterwards
+from herded.run.interrupts import interrupted_afterwards
 from herded.system.suggestions import did_you_mean
 from herded.version import __version__
 
@@ -221,7 +221,7 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM)
 class Signals:
     """Within it either signal raises KeyboardInterrupt.
 
-    `herded.run.run_loop` takes over where that would do harm, and while samples are drawn. One
+    `herded.run.interrupts` takes over where that would do harm, and while samples are drawn. One
     that is ignored stays so: that is how a shell starts what it runs in the background.
     """
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from herded.errors import CheckpointError
 from herded.run.checkpoints import checkpoint_file
+from herded.run.interrupts import interruptible
 from herded.run.progress import Snapshot
-from herded.run.run_loop import interruptible, run_all
+from herded.run.run_loop import run_all
 from herded.system import atomic_files, cpu_count
 from herded.system.atomic_files import FilePath
 from herded.system.threads import run_jobs

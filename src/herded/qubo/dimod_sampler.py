@@ -19,7 +19,8 @@ from herded.models.convert.bqm import VALUES, without_names
 from herded.qubo.beta_schedule import KINDS, Cooling, cooling
 from herded.qubo.spin_biases import Biases, read_biases
 from herded.run.build_result import in_full
-from herded.run.run_loop import interruptible, run_all, without_part
+from herded.run.interrupts import interruptible, without_part
+from herded.run.run_loop import run_all
 from herded.run.sampler_run import SamplerRun
 from herded.system.argument_checks import is_between, is_whole
 from herded.system.interrupts import NO_PART

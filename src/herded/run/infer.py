@@ -25,7 +25,9 @@ from herded.run.checkpoints.save_and_resume import resume, resume_solver, save, 
 from herded.run.diagnostics.chain_agreement import Note
 from herded.run.diagnostics.length_diagnostics import needs_other_starts
 from herded.run.distributed.remote_chains import RemoteChains
+from herded.run.initial_states import first_states
 from herded.run.interrupted_result import INTERRUPTED, check_on_interrupt, flag_interrupted, settle
+from herded.run.interrupts import interruptible, without_part
 from herded.run.memory.held_results import left_of
 from herded.run.memory.sampler_run_estimate import check_run, flag_full, limit_run, run_length
 from herded.run.observables.recorder import Observable
@@ -41,8 +43,8 @@ from herded.run.query import (
 )
 from herded.run.recording.recorders import Keep
 from herded.run.result import Result
-from herded.run.run_loop import ENDLESS, interruptible, run_all, without_part
-from herded.run.sampler_run import BRIEF, MOST_UPDATES, SamplerRun, first_states
+from herded.run.run_loop import ENDLESS, run_all
+from herded.run.sampler_run import BRIEF, MOST_UPDATES, SamplerRun
 from herded.run.selection.recommendation import Recommendation
 from herded.run.solver_run import SolverRun, refuse_for_solver
 from herded.system import atomic_files, memory_limits

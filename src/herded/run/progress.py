@@ -5,12 +5,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from typing import Any
-
-from herded.run.notebook_bar import NotebookBar, is_notebook
 
 PATIENCE = 0.5  # seconds before a bar appears, so that short runs show none
 COMPILING = "compiling, once"
+PACE = 0.2  # seconds between two updates: each is a message
 
 
 @dataclass(frozen=True)
@@ -156,3 +156,44 @@ class Progress:
         with self.opening:
             if self.bar is not None:
                 self.bar.stop()
+
+
+def is_notebook() -> bool:
+    """Whether this runs in the kernel of a notebook; imports nothing."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")
+
+
+class NotebookBar:
+    """What `Progress` shows in a notebook."""
+
+    def __init__(self, what: str, total: int | None, units: str) -> None:
+        from IPython.display import HTML, display
+
+        self.what, self.total, self.units = what, total, units
+        self.html = HTML
+        self.began, self.shown = time.perf_counter(), -PACE
+        self.handle: Any = display(HTML(""), display_id=True)
+
+    def update(self, task: None, *, completed: int, note: str) -> None:
+        """Show how far it is, not too often."""
+        from herded.system.compilation.jit import is_compiling
+
+        now = time.perf_counter()
+        if now - self.shown >= PACE:
+            self.shown = now
+            words = "compiling, once" if is_compiling() else note
+            self.handle.update(self.html(self._text(completed, words, now - self.began)))
+
+    def _text(self, done: int, note: str, seconds: float) -> str:
+        most = f' max="{self.total}" value="{done}"' if self.total else ""
+        length = f"{done:,} of {self.total:,}" if self.total else f"{done:,}"
+        left = ""
+        if self.total and done:
+            left = f", {seconds * (self.total - done) / done:.0f} s left"
+        words = f"{self.what} {length} {self.units}{left} {note}"
+        return f'<progress style="width:20em"{most}></progress> {escape(words)}'
+
+    def stop(self) -> None:
+        """Take the bar away, as on a terminal."""
+        self.handle.update(self.html(""))

@@ -1,34 +1,29 @@
-"""A sampler's run: where its chains start, the blocks of samples they write, what is recorded."""
+"""A sampler's run: its chains, the blocks of samples that they write, and what is recorded."""
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from herded.errors import MethodError
 from herded.layouts.base import Layout
-from herded.layouts.packing.member_bits import member_ranges
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
 from herded.methods.schedule import is_annealed
-from herded.models.constraints.start_states import check_start, dispersed_starts, member_starts
 from herded.moves.tempering.ladder_layouts import LadderLayout
+from herded.run.interrupts import interruptible
 from herded.run.observables.recorder import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
 from herded.run.recording.log_z_estimator import LogZ
-from herded.run.recording.recorder_base import STATES_AT_ONCE, Recorder
+from herded.run.recording.recorder_base import Recorder
 from herded.run.recording.recorders import BestState, ErrorCurve, MarginalRecorder, Marginals
 from herded.run.recording.trace import Trace, TraceRecorder
-from herded.run.run_loop import ENDLESS, interruptible
+from herded.run.run_loop import ENDLESS
 from herded.system import cpu_count
-from herded.system.argument_checks import whole_array
-from herded.system.numerics.counter_rng import stream_key
 
 BLOCK = 2**20  # entries of samples in a block (bytes of a herd's): fit for the cache, and Ctrl-C
 UNREAD = 2**24  # updates of a block whose samples nobody reads
@@ -341,71 +336,3 @@ def _threads(run: SamplerRun, threads: int | None) -> ThreadPoolExecutor | None:
     parts = len(run.chains) if len(run.chains) > 1 else run.layout.parts
     workers = min(cpu_count.available() if threads is None else threads, parts)
     return ThreadPoolExecutor(workers) if workers > 1 else None
-
-
-# -- where chains start -----------------------------------------------------------------------
-
-
-def first_states(
-    layout: Layout,
-    method: Sampler,
-    chains: int,
-    start: ArrayLike | State | Sequence[State] | None,
-    keep: dict[type, Any],
-    total: int,
-) -> list[State]:
-    """The chains' states: continued, or new at given or random places of the support."""
-    tally = any(getattr(choice, "rao_blackwell", False) for choice in keep.values())
-    start = (start,) if isinstance(start, State) else start
-    if isinstance(start, Sequence) and len(start) and isinstance(start[0], State):
-        if len(start) != chains:
-            raise MethodError(f"expected states of {chains} chains, got {len(start)}")
-        return [_continued(layout, method, c, given, tally, total) for c, given in enumerate(start)]
-    places = _herd_places if layout.is_herd else _places
-    return [
-        method.init(layout, x, chain=c, tally=tally, total=total)
-        for c, x in enumerate(places(layout, method, chains, start))
-    ]
-
-
-def _continued(
-    layout: Layout, method: Sampler, chain: int, given: State, tally: bool, total: int
-) -> State:
-    """A state that goes on from `given`, with sums of its own."""
-    x = np.zeros(layout.model.n_variables, np.int64)
-    first = np.broadcast_to(x, (layout.members, len(x))) if layout.is_herd else x
-    fresh = method.init(layout, first, chain=chain, tally=tally, total=total)
-    fresh.restore({**given.arrays(), "tally": fresh.tally})
-    fresh.total = given.sweep + total
-    at_once = max(1, STATES_AT_ONCE // max(layout.model.n_variables, 1))
-    for some in member_ranges(layout.members, at_once):
-        for state in layout.some_values(fresh, *some):
-            check_start(layout.model, state)
-    return fresh
-
-
-def _places(layout: Layout, method: Sampler, chains: int, start: object) -> list[np.ndarray]:
-    """A start (N,) for each chain."""
-    model = layout.model
-    if start is None:
-        return dispersed_starts(model, [stream_key(method.seed, c, 3) for c in range(chains)])
-    x = whole_array("the start", start)
-    if x.shape[:1] == (chains,) and x.ndim in (2, 1 + len(model.shape)) and x.shape != model.shape:
-        return [check_start(model, one) for one in x]
-    return [check_start(model, x)] * chains
-
-
-def _herd_places(
-    layout: Layout, method: Sampler, chains: int, start: object
-) -> Iterator[np.ndarray]:
-    """Starts (members, N) for each herd; given ones are of all members of all herds, or one."""
-    model, n = layout.model, layout.members
-    if start is None:
-        for c in range(chains):
-            yield member_starts(model, n, stream_key(method.seed, c, 3))
-        return
-    given = _places(layout, method, chains * n, start)
-    for c in range(chains):
-        mine = given[c * n : (c + 1) * n]
-        alike = mine[0] is mine[-1]  # one start for all, which is not written out for each
-        yield np.broadcast_to(mine[0], (n, len(mine[0]))) if alike else np.stack(mine)

@@ -11,6 +11,7 @@ from herded.errors import MethodError
 from herded.layouts.base import Layout
 from herded.methods.protocol import Answer, Solver
 from herded.models.constraints.start_states import check_support
+from herded.run.interrupts import interruptible
 from herded.run.observables.recorder import Observables
 from herded.run.progress import Snapshot
 from herded.run.recording.recorders import (
@@ -21,7 +22,6 @@ from herded.run.recording.recorders import (
     PairMarginals,
     Samples,
 )
-from herded.run.run_loop import interruptible
 from herded.run.sampler_run import BRIEF
 
 BLOCK = 16  # sweeps between two looks at whether somebody wants to stop

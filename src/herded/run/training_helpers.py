@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
+from herded.run.interrupts import interruptible
 from herded.run.progress import Progress
-from herded.run.run_loop import interruptible
 from herded.system.numerics.counter_rng import draws, stream_key
 
 

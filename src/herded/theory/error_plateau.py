@@ -26,8 +26,8 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.protocol import Model
 from herded.run.infer import infer
+from herded.run.interrupts import interrupted_together
 from herded.run.recording.recorders import ErrorCurve, Samples
-from herded.run.run_loop import interrupted_together
 
 FEWEST = 20  # visits after which an emitted value is compared at all
 

@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike
 from herded.errors import MethodError
 from herded.models.protocol import Model
 from herded.run.infer import infer
+from herded.run.interrupts import interrupted_together
 from herded.run.recording.recorders import Joint
-from herded.run.run_loop import interrupted_together
 from herded.theory.bounds import Constants, constants
 from herded.theory.state_space import (
     check_small,

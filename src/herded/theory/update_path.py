@@ -15,8 +15,8 @@ from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.constraints.start_states import check_start, start_state
 from herded.models.protocol import Model
 from herded.run.infer import infer
+from herded.run.interrupts import interrupted_together
 from herded.run.recording.recorders import Samples
-from herded.run.run_loop import interrupted_together
 from herded.system.numerics.counter_rng import stream_key
 from herded.theory.state_space import check_small
 

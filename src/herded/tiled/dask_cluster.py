@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from herded.errors import HerdedError, MemoryLimitError, WorkerError
+from herded.run.interrupts import raise_if_halted
 from herded.run.progress import Progress
-from herded.run.run_loop import raise_if_halted
 from herded.system.memory_limits import readable
 from herded.tiled.marginals_output import Output
 from herded.tiled.snapshots import Snapshots

@@ -20,8 +20,8 @@ import numpy as np
 from herded.errors import CheckpointError, MethodError, ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.run.build_result import in_full
+from herded.run.interrupts import interrupted_together
 from herded.run.progress import Progress
-from herded.run.run_loop import interrupted_together
 from herded.system import memory_limits
 from herded.system.argument_checks import described, is_between, is_whole
 from herded.system.memory_limits import Size

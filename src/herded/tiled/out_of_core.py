@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from herded.run.run_loop import raise_if_halted
+from herded.run.interrupts import raise_if_halted
 from herded.tiled.tile import OPPOSITE, Tile, Work
 from herded.tiled.tiling import Tiling
 

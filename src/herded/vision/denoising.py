@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from herded.errors import HerdedWarning
 from herded.methods.protocol import Method
-from herded.run.run_loop import interrupted_together, raises_interrupted
+from herded.run.interrupts import interrupted_together, raises_interrupted
 from herded.vision.model_selection import restore_by_evidence
 from herded.vision.restoration import Denoised, Runs, restore_grey, restore_two_levels
 from herded.vision.validation import checked

@@ -25,9 +25,9 @@ from herded.methods.registry import method_named, method_names
 from herded.models.protocol import Model
 from herded.run.diagnostics.chain_agreement import ALONE
 from herded.run.infer import infer
+from herded.run.interrupts import interrupted_together
 from herded.run.progress import Callback, Snapshot
 from herded.run.recording.recorders import Marginals
-from herded.run.run_loop import interrupted_together
 from herded.system.atomic_files import write_bytes
 from herded.system.figures import GIBBS, HERDED, OTHERS, SHARED, in_style, png, subplots, svg
 

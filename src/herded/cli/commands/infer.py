@@ -21,10 +21,10 @@ from herded.cli.terminal_output import count, facts, safe, say
 from herded.errors import CheckpointError, FileError, HerdedError, HerdedWarning, MethodError
 from herded.models.protocol import Model
 from herded.run.checkpoints.checkpoint_header import Begun
+from herded.run.interrupts import interrupted_afterwards, interruptible
 from herded.run.progress import Callback, Snapshot
 from herded.run.recording.recorders import BestState
 from herded.run.result import Result
-from herded.run.run_loop import interrupted_afterwards, interruptible
 from herded.run.selection.plan import infer_planned
 from herded.system import atomic_files
 from herded.system.memory_limits import readable

@@ -23,8 +23,8 @@ from herded.models import summary
 from herded.models.constraints.start_states import check_support, start_state
 from herded.models.factor_graph import as_graph
 from herded.models.protocol import Model
+from herded.run.interrupts import interrupted_afterwards
 from herded.run.memory.method_estimate import run_memory
-from herded.run.run_loop import interrupted_afterwards
 from herded.run.selection.method_choice import choose, exact_seconds, largest_blanket
 from herded.system import memory_limits
 from herded.system.memory_limits import Size

@@ -7,7 +7,7 @@ from pathlib import Path
 from herded.cli.terminal_output import say
 from herded.errors import FileError
 from herded.live.static_files import write_page
-from herded.run.run_loop import interrupted_afterwards
+from herded.run.interrupts import interrupted_afterwards
 
 
 def live(options: argparse.Namespace) -> int:

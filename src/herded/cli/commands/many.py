@@ -19,8 +19,8 @@ from herded.cli.terminal_output import facts, safe, say
 from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
 from herded.io.uai_results import write_mar
 from herded.run.distributed.worker_pool import Workers
+from herded.run.interrupts import interrupted_together
 from herded.run.progress import Progress
-from herded.run.run_loop import interrupted_together
 from herded.system import memory_limits
 
 

@@ -19,7 +19,7 @@ from herded.ner.recogniser import Recogniser, load
 from herded.ner.text.corpus import read_corpus
 from herded.ner.text.documents import Document
 from herded.ner.text.labels import CLASSES
-from herded.run.run_loop import interrupted_together
+from herded.run.interrupts import interrupted_together
 
 ENOUGH = 5  # documents for an interval
 MANY = 100  # sentences for one where documents are too few

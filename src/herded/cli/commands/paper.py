@@ -9,7 +9,7 @@ from typing import Any
 
 from herded.errors import MethodError
 from herded.paper.report import prepare, write
-from herded.run.run_loop import interrupted_together
+from herded.run.interrupts import interrupted_together
 
 PARTS = {
     "herding": "herded.paper.dynamics",

@@ -14,7 +14,7 @@ from herded.methods.options import check_seed
 from herded.models.constraints.start_states import member_starts
 from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import pairwise_model
-from herded.run.run_loop import raises_interrupted
+from herded.run.interrupts import raises_interrupted
 from herded.system import memory_limits
 from herded.system.argument_checks import edge_array, is_between, is_whole, shown
 from herded.system.numerics.counter_rng import stream_key

@@ -11,9 +11,9 @@ from herded.models.factor_graph import FactorGraph
 from herded.models.protocol import Model
 from herded.run.diagnostics.intervals import t_quantile
 from herded.run.infer import infer
+from herded.run.interrupts import interrupted_together
 from herded.run.recording.recorders import Samples
 from herded.run.result import Result
-from herded.run.run_loop import interrupted_together
 from herded.system.numerics.exp_log import exp_array, log_array
 
 RUNGS, CHAINS, LADDERS = 17, 4, 8

@@ -18,7 +18,7 @@ from herded.learn.fitting.observations import check_enough, observed, split_rows
 from herded.models.naming import called
 from herded.models.protocol import Model
 from herded.run.infer import users_level
-from herded.run.run_loop import interruptible, raises_interrupted
+from herded.run.interrupts import interruptible, raises_interrupted
 from herded.run.training_helpers import shuffled
 from herded.system import memory_limits
 from herded.system.argument_checks import number_array, shown

@@ -21,7 +21,7 @@ from herded.learn.mixture.sweeps import Kept, empty_kept, start_members, sweep_p
 from herded.learn.resumable_herd_run import HerdRun, data_hash
 from herded.methods.options import check_herd, check_seed
 from herded.run.diagnostics.intervals import t_quantile
-from herded.run.run_loop import raises_interrupted
+from herded.run.interrupts import raises_interrupted
 from herded.system import memory_limits
 from herded.system.argument_checks import is_whole, shown
 from herded.system.atomic_files import FilePath

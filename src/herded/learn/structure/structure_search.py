@@ -21,7 +21,7 @@ from herded.learn.structure.ising_pseudolikelihood import spin_pseudo_likelihood
 from herded.methods.options import check_seed
 from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import pairwise_model
-from herded.run.run_loop import raises_interrupted
+from herded.run.interrupts import raises_interrupted
 from herded.run.training_helpers import shuffled, watched
 from herded.system.argument_checks import is_between, is_whole, number_array, shown
 from herded.system.numerics.exp_log import exp_array, log_array

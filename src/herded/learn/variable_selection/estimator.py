@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from herded.errors import Interrupted, MethodError, missing
 from herded.learn.variable_selection.result import Selection
 from herded.learn.variable_selection.selection import select_variables
-from herded.run.run_loop import raises_interrupted
+from herded.run.interrupts import raises_interrupted
 from herded.system.argument_checks import is_between, shown
 
 try:

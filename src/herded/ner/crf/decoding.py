@@ -20,8 +20,8 @@ from herded.ner.crf.encoded_batch import Batch
 from herded.ner.crf.iterated_viterbi import viterbi_rounds
 from herded.ner.crf.skip_chain import Ties, graph
 from herded.run.infer import infer
+from herded.run.interrupts import interrupted_together
 from herded.run.recording.recorders import BestState, Marginals
-from herded.run.run_loop import interrupted_together
 
 
 def cold(sweep: int, total: int) -> float:

@@ -16,7 +16,7 @@ from herded.ner.text.documents import Document
 from herded.ner.text.labels import to_io
 from herded.ner.text.sentence_inputs import Labels, Texts, are_documents, labelled, sentences_of
 from herded.ner.text.word_atoms import Vocabulary
-from herded.run.run_loop import interrupted_together
+from herded.run.interrupts import interrupted_together
 from herded.system.argument_checks import is_whole
 
 

@@ -25,12 +25,13 @@ from herded.run.build_result import sampled, solved
 from herded.run.diagnostics.chain_agreement import UNCOMPARED, and_others, state_name
 from herded.run.diagnostics.intervals import Control
 from herded.run.diagnostics.log_z_check import doubt_of_log_z
+from herded.run.initial_states import first_states
 from herded.run.interrupted_result import flag_interrupted
 from herded.run.memory.sampler_run_estimate import check_run, run_length
 from herded.run.recording.recorders import Marginals
 from herded.run.result import Result
 from herded.run.run_loop import run_all
-from herded.run.sampler_run import SamplerRun, first_states
+from herded.run.sampler_run import SamplerRun
 from herded.run.solver_run import SolverRun
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key

@@ -26,9 +26,9 @@ from herded.models.protocol import Model
 from herded.models.summary import count
 from herded.run.distributed.worker_pool import Workers
 from herded.run.infer import infer
+from herded.run.interrupts import interrupted_together
 from herded.run.progress import Progress
 from herded.run.result import Result
-from herded.run.run_loop import interrupted_together
 from herded.run.selection.recommendation import Recommendation
 from herded.system.argument_checks import described
 from herded.system.atomic_files import FilePath

@@ -19,7 +19,7 @@ from pickle import PicklingError
 from typing import Any
 
 from herded.errors import MethodError, WorkerError
-from herded.run.run_loop import raise_if_halted
+from herded.run.interrupts import raise_if_halted
 from herded.version import __version__
 
 ATTEMPTS = 4  # of one job

@@ -11,6 +11,7 @@ from herded.layouts.state import State
 from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states, neighbour_pairs
 from herded.run.interrupted_result import flag_interrupted
+from herded.run.interrupts import interruptible
 from herded.run.query import check_keep, check_seconds, count
 from herded.run.recording.recorders import (
     MAX_JOINT,
@@ -20,7 +21,6 @@ from herded.run.recording.recorders import (
     PairMarginals,
 )
 from herded.run.result import Result
-from herded.run.run_loop import interruptible
 from herded.run.selection.plan import Request, infer_planned, plan_run
 from herded.system.argument_checks import edge_array
 

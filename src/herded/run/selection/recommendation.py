@@ -25,7 +25,7 @@ from herded.models.protocol import Model
 from herded.models.validation import check_model
 from herded.moves.blocks.move import Blocks
 from herded.run.diagnostics.chain_agreement import confinement
-from herded.run.run_loop import without_part
+from herded.run.interrupts import without_part
 from herded.run.selection.pilot import MEMBERS, Pilot, fly
 from herded.system import memory_limits
 from herded.system.argument_checks import is_between, is_whole
