@@ -11,7 +11,7 @@ import pytest
 from cases import CHAIN, GRID, REFERENCE
 
 import herded as hd
-import herded.run.infer
+import herded.run.execute
 import herded.run.sampler_run
 from herded.errors import CheckpointError
 from tests.command import quick
@@ -111,7 +111,7 @@ class StopError(Exception):
 
 def stopped_after(monkeypatch, blocks, rows):
     """Let runs save after every block of `rows` sweeps and die after some blocks."""
-    save, count = herded.run.infer.save, []
+    save, count = herded.run.execute.save, []
 
     def dying_save(*args):
         save(*args)
@@ -120,7 +120,7 @@ def stopped_after(monkeypatch, blocks, rows):
             raise StopError
 
     monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 7 * rows)
-    monkeypatch.setattr(herded.run.infer, "save", dying_save)
+    monkeypatch.setattr(herded.run.execute, "save", dying_save)
 
 
 @pytest.mark.parametrize("sampler", [hd.Gibbs, hd.HerdedGibbs])

@@ -9,11 +9,11 @@ import pytest
 
 import herded as hd
 import herded.run.diagnostics.cross_check
-import herded.run.infer
+import herded.run.execute
 import herded.run.selection.method_choice
 import herded.run.selection.named_methods
 import herded.run.selection.plan
-from herded.run.infer import run_method
+from herded.run.execute import run_method
 from herded.run.result import MIN_SAMPLES
 from herded.run.sampler_run import SamplerRun
 from herded.run.selection.recommendation import Recommendation
@@ -55,7 +55,9 @@ def test_the_burn_in_has_no_numbers(method, on_interrupt):
 
 @pytest.mark.parametrize("on_interrupt", CHOICES)
 def test_no_numbers_while_tables_are_filled(on_interrupt, monkeypatch):
-    monkeypatch.setattr(herded.run.infer, "cached_layout", pressing(herded.run.infer.cached_layout))
+    monkeypatch.setattr(
+        herded.run.execute, "cached_layout", pressing(herded.run.execute.cached_layout)
+    )
     method = hd.Gibbs()
     error = caught_from(hd.infer, MODEL, method, sweeps=ENDLESS, on_interrupt=on_interrupt)
     assert error.result is None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run import infer as infer_module
+from herded.run import execute
 from herded.run.diagnostics import run_length
 from herded.run.observables.result import Observed
 from herded.system import memory_limits
@@ -57,7 +57,7 @@ def test_the_first_call_gets_two_members():
 
 
 def test_a_function_that_gives_much_is_refused_after_its_first_call(monkeypatch):
-    monkeypatch.setattr(infer_module, "run_all", None)  # not called
+    monkeypatch.setattr(execute, "run_all", None)  # not called
     seen = []
 
     def watched(states):

@@ -9,8 +9,7 @@ import pytest
 
 import herded as hd
 from herded.errors import HerdedWarning, MemoryLimitError
-from herded.run import build_result
-from herded.run import infer as infer_module
+from herded.run import build_result, execute
 from herded.run.checkpoints.checkpoint_header import read_begun
 from herded.system.aligned_arrays import arrays_in
 from herded.system.memory_limits import LITTLE
@@ -84,7 +83,7 @@ def test_refused_before_anything_is_taken(case, monkeypatch):
     def taken(*_, **__):
         raise AssertionError("a state was made")
 
-    monkeypatch.setattr(infer_module, "first_states", taken)
+    monkeypatch.setattr(execute, "first_states", taken)
     with pytest.raises(MemoryLimitError, match=message) as caught:
         hd.infer(model, method, max_memory="10M", **options)
     said = str(caught.value)
@@ -94,7 +93,7 @@ def test_refused_before_anything_is_taken(case, monkeypatch):
 
 def test_the_rows_of_the_issue(monkeypatch):
     """3.3 GB of samples under "100M": a limit that is held."""
-    monkeypatch.setattr(infer_module, "first_states", None)  # not called
+    monkeypatch.setattr(execute, "first_states", None)  # not called
     with pytest.raises(
         MemoryLimitError,
         match=r"expected a run of at most 100\.0 MiB, but it needs 3\.\d GiB, of which samples "
@@ -104,7 +103,7 @@ def test_the_rows_of_the_issue(monkeypatch):
 
 
 def test_series_of_many_numbers_are_refused_when_their_shape_is_known(monkeypatch):
-    monkeypatch.setattr(infer_module, "run_all", None)  # not called
+    monkeypatch.setattr(execute, "run_all", None)  # not called
     keep = [hd.Observable(row)]
     with pytest.raises(MemoryLimitError, match="the series of observables take 24"):
         hd.infer(GRID, HERD, sweeps=10_000, keep=keep, max_memory="20M")
@@ -155,7 +154,7 @@ def test_the_estimate_covers_all_arrays(case, monkeypatch):
         runs.append(run)
         return build_result.sampled(run, *more)
 
-    monkeypatch.setattr(infer_module, "sampled", spy)
+    monkeypatch.setattr(execute, "sampled", spy)
     options = {"sweeps": 50, **options}
     result = hd.infer(model, method, **options)
     held = bytes_held(runs[0], result)

@@ -13,7 +13,7 @@ import pytest
 import herded as hd
 import herded.run.run_loop
 import herded.run.sampler_run
-from herded.run.infer import run_method
+from herded.run.execute import run_method
 from herded.run.interrupts import interrupted_afterwards, interrupted_together, interruptible
 from herded.run.run_loop import LONGEST, run_all
 

@@ -12,7 +12,8 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.protocol import Method, Sampler
 from herded.models.lattice import Lattice
 from herded.models.lattice_builders import ising_grid
-from herded.run.infer import infer, run_method
+from herded.run.execute import run_method
+from herded.run.infer import infer
 from herded.run.interrupted_result import settle
 from herded.run.recording.recorders import Marginals
 from herded.run.result import Result

@@ -13,7 +13,7 @@ from herded.learn.boltzmann.rbm_parameters import Layers, Training
 from herded.learn.fitting.observations import MOST_STATES
 from herded.methods.options import check_herd, check_seed
 from herded.models.factor_graph import FactorGraph
-from herded.run.infer import users_level
+from herded.run.execute import users_level
 from herded.run.interrupts import raises_interrupted
 from herded.run.training_helpers import diverged, shuffled, watched
 from herded.system.argument_checks import is_between, is_whole, shown, whole_array

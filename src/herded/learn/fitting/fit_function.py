@@ -17,7 +17,7 @@ from herded.learn.fitting.objectives import Rows
 from herded.learn.fitting.observations import check_enough, observed, split_rows
 from herded.models.naming import called
 from herded.models.protocol import Model
-from herded.run.infer import users_level
+from herded.run.execute import users_level
 from herded.run.interrupts import interruptible, raises_interrupted
 from herded.run.training_helpers import shuffled
 from herded.system import memory_limits

@@ -20,7 +20,7 @@ from herded.methods.schedule import is_annealed
 from herded.methods.tempered import Tempered
 from herded.models.protocol import Model
 from herded.run.checkpoints.checkpoint_header import Begun, read_begun, read_method
-from herded.run.infer import issue, run_method
+from herded.run.execute import issue, run_method
 from herded.run.memory.held_results import left_of
 from herded.run.recording.recorders import Marginals
 from herded.run.result import Diagnostic, Result
