@@ -11,7 +11,7 @@ from naive.best import naive_best
 from strategies import lattices, models, seeds
 
 import herded as hd
-from herded.run.recording.recorders import BestRecorder
+from herded.run.recording.best_state_recorder import BestRecorder
 from herded.system import threads
 
 quick = examples(60)

@@ -54,13 +54,13 @@ from herded.models.protocol import Model as Model
 from herded.moves.blocks.move import Blocks as Blocks
 from herded.run.infer import infer as infer
 from herded.run.recording.recorders import (
-    BestState as BestState,
     ErrorCurve as ErrorCurve,
     Joint as Joint,
     Marginals as Marginals,
     PairMarginals as PairMarginals,
     Samples as Samples,
 )
+from herded.run.recording.best_state_recorder import BestState as BestState
 from herded.run.observables.functions import (
     Correlations as Correlations,
     energy as energy,

@@ -21,16 +21,10 @@ from herded.run.diagnostics.length_diagnostics import (
 from herded.run.diagnostics.run_length import RunLength, assess
 from herded.run.observables.recorder import Observables
 from herded.run.observables.result import observed, with_doubt
+from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.growing_arrays import joined
 from herded.run.recording.log_z_estimator import LogZ, LogZRecorder, estimate, warnings_of
-from herded.run.recording.recorders import (
-    BestState,
-    ErrorCurve,
-    Joint,
-    Marginals,
-    PairMarginals,
-    Samples,
-)
+from herded.run.recording.recorders import ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.recording.trace import Trace, TraceRecorder, start_is_shared
 from herded.run.result import Best, Curve, Diagnostic, Pairs, Result, curve_of
 from herded.run.run_loop import ENDLESS

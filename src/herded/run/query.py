@@ -12,8 +12,8 @@ from herded.methods.protocol import Sampler, Solver
 from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
 from herded.run.observables.recorder import Observable, Observables
+from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.recorders import (
-    BestState,
     ErrorCurve,
     Joint,
     Keep,

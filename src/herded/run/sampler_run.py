@@ -18,9 +18,10 @@ from herded.moves.tempering.ladder_layouts import LadderLayout
 from herded.run.interrupts import interruptible
 from herded.run.observables.recorder import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
+from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.log_z_estimator import LogZ
 from herded.run.recording.recorder_base import Recorder
-from herded.run.recording.recorders import BestState, ErrorCurve, MarginalRecorder, Marginals
+from herded.run.recording.recorders import ErrorCurve, MarginalRecorder, Marginals
 from herded.run.recording.trace import Trace, TraceRecorder
 from herded.run.run_loop import ENDLESS
 from herded.system import cpu_count

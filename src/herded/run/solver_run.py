@@ -14,14 +14,8 @@ from herded.models.constraints.start_states import check_support
 from herded.run.interrupts import interruptible
 from herded.run.observables.recorder import Observables
 from herded.run.progress import Snapshot
-from herded.run.recording.recorders import (
-    BestState,
-    ErrorCurve,
-    Joint,
-    Marginals,
-    PairMarginals,
-    Samples,
-)
+from herded.run.recording.best_state_recorder import BestState
+from herded.run.recording.recorders import ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.sampler_run import BRIEF
 
 BLOCK = 16  # sweeps between two looks at whether somebody wants to stop

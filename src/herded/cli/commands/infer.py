@@ -23,7 +23,7 @@ from herded.models.protocol import Model
 from herded.run.checkpoints.checkpoint_header import Begun
 from herded.run.interrupts import interrupted_afterwards, interruptible
 from herded.run.progress import Callback, Snapshot
-from herded.run.recording.recorders import BestState
+from herded.run.recording.best_state_recorder import BestState
 from herded.run.result import Result
 from herded.run.selection.plan import infer_planned
 from herded.system import atomic_files

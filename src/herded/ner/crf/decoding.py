@@ -21,7 +21,8 @@ from herded.ner.crf.iterated_viterbi import viterbi_rounds
 from herded.ner.crf.skip_chain import Ties, graph
 from herded.run.infer import infer
 from herded.run.interrupts import interrupted_together
-from herded.run.recording.recorders import BestState, Marginals
+from herded.run.recording.best_state_recorder import BestState
+from herded.run.recording.recorders import Marginals
 
 
 def cold(sweep: int, total: int) -> float:

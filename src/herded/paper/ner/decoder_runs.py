@@ -21,7 +21,8 @@ from herded.methods.viterbi.solver import Viterbi
 from herded.ner.crf.decoding import cold
 from herded.paper.ner.tasks import Task
 from herded.run.infer import infer
-from herded.run.recording.recorders import BestState, Keep, Samples
+from herded.run.recording.best_state_recorder import BestState
+from herded.run.recording.recorders import Keep, Samples
 
 ANNEALED = partial(Gibbs, schedule="linear")
 HERD = 16  # members

@@ -30,12 +30,12 @@ from herded.run.memory.observable_estimate import (
     states_at_once,
 )
 from herded.run.observables.recorder import Observables
+from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.growing_arrays import reserve
 from herded.run.recording.log_z_estimator import MOST as MOST_SCORES
 from herded.run.recording.recorder_base import STATES_AT_ONCE
 from herded.run.recording.recorders import (
     MAX_JOINT,
-    BestState,
     ErrorCurve,
     Joint,
     Marginals,

@@ -17,16 +17,14 @@ from herded.errors import MethodError, ModelError
 from herded.layouts.base import Layout
 from herded.layouts.state import State
 from herded.methods.exact.elimination_order import MAX_AXES
-from herded.models.factor_graph import as_graph, has_factors
 from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states, joint_states_text, neighbour_pairs
+from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.count_kernels import (
     AT_HAND,
-    compile_parts,
     count_ones,
     count_pairs,
     count_states,
-    keep_best,
     take_ones,
 )
 from herded.run.recording.recorder_base import STATES_AT_ONCE, Recorder
@@ -207,48 +205,6 @@ class JointRecorder(Recorder):
         counts = self.arrays["counts"]
         found: np.ndarray = (counts / max(counts.sum(), 1)).reshape(self.layout.model.cardinalities)
         return found
-
-
-@dataclass(frozen=True)
-class BestState:
-    """The best state by log-score, kept per connected component: the best of each part.
-
-    Examples
-    --------
-    >>> pair = hd.FactorGraph([2, 2], [((0, 1), [[1.0, 0.0], [0.0, 1.0]])])
-    >>> hd.infer(pair, sweeps=100, keep=[hd.BestState()]).best.log_score
-    1.0
-    """
-
-    def recorder(self, layout: Layout) -> Recorder:
-        if has_factors(layout.model):
-            return BestRecorder(layout)
-        from herded.run.scored import ScoredRecorder  # needs no factors, and this file
-
-        return ScoredRecorder(layout)
-
-
-class BestRecorder(Recorder):
-    def __init__(self, layout: Layout) -> None:
-        super().__init__(layout)
-        graph = as_graph(layout.model)
-        free = graph.evidence < 0
-        parts = layout.components()
-        owner = np.zeros(graph.n_variables, np.int64) if parts is None else parts
-        n_parts = int(owner.max(initial=-1)) + 2
-        self.owner = np.where(free, owner, n_parts - 1)
-        self.parts = compile_parts(graph, self.owner, n_parts)
-        self.arrays = {
-            "score": np.full(n_parts, -np.inf),
-            "state": np.zeros(graph.n_variables, layout.state_type),
-        }
-
-    def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        first, best = self.parts.first_factor, (self.arrays["score"], self.arrays["state"])
-        for samples in self.states_in(block, replicas=True):
-            keep = partial(keep_best, self.parts, samples, *best)
-            work = len(samples) * np.diff(first)
-            run_parts(keep, len(first) - 1, partial(np.asarray, work), pool)
 
 
 @dataclass(frozen=True)

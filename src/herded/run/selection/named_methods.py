@@ -13,13 +13,8 @@ from herded.models.structure_queries import count_joint_states, neighbour_pairs
 from herded.run.interrupted_result import flag_interrupted
 from herded.run.interrupts import interruptible
 from herded.run.query import check_keep, check_seconds, count
-from herded.run.recording.recorders import (
-    MAX_JOINT,
-    BestState,
-    Joint,
-    Marginals,
-    PairMarginals,
-)
+from herded.run.recording.best_state_recorder import BestState
+from herded.run.recording.recorders import MAX_JOINT, Joint, Marginals, PairMarginals
 from herded.run.result import Result
 from herded.run.selection.plan import Request, infer_planned, plan_run
 from herded.system.argument_checks import edge_array
