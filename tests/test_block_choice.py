@@ -14,7 +14,7 @@ import herded as hd
 from herded.models.constraints.reachability import reach_in_blocks
 from herded.models.constraints.start_states import possible_states, start_state
 from herded.moves.blocks.block_selection import choose_blocks, order_within
-from herded.run.diagnostics.chain_agreement import confinement
+from herded.run.diagnostics.confinement import confinement
 from herded.system.numerics.counter_rng import stream_key
 
 

@@ -17,10 +17,10 @@ from herded.run.diagnostics.chain_agreement import (
     ALONE,
     FALSE_ALARMS,
     TOLERANCE,
-    confinement,
     disagreement,
     most_spread,
 )
+from herded.run.diagnostics.confinement import confinement
 from herded.run.diagnostics.variable_times import VariableTimes
 from herded.system.numerics.counter_rng import stream_key
 

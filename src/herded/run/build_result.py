@@ -11,7 +11,8 @@ from herded.methods.options import Options
 from herded.methods.protocol import Answer
 from herded.models.protocol import Model
 from herded.moves.tempering.ladder_layouts import LadderLayout
-from herded.run.diagnostics.chain_agreement import ALONE, confinement, disagreement, immobility
+from herded.run.diagnostics.chain_agreement import ALONE, disagreement, immobility
+from herded.run.diagnostics.confinement import confinement
 from herded.run.diagnostics.length_diagnostics import (
     SHORT_RUN,
     few_round_trips,

@@ -24,7 +24,7 @@ from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
 from herded.models.validation import check_model
 from herded.moves.blocks.move import Blocks
-from herded.run.diagnostics.chain_agreement import confinement
+from herded.run.diagnostics.confinement import confinement
 from herded.run.interrupts import without_part
 from herded.run.selection.pilot import MEMBERS, Pilot, fly
 from herded.system import memory_limits

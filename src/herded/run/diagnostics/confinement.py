@@ -1,0 +1,121 @@
+"""Warnings about chains that hard zeros wall in, as sentences.
+
+Moves of one variable at a time, or of given blocks, may be unable to reach states that the model
+allows. What is said here is proved: by a possible state that no chain can reach.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from herded.errors import HerdedError
+from herded.models.constraints.disconnected_support import Split, find_split
+from herded.models.constraints.reachability import reach, reach_in_blocks
+from herded.models.constraints.start_states import FEW_TRIES, possible_states, start_state
+from herded.models.factor_graph import FactorGraph, as_graph, has_factors
+from herded.models.naming import called
+from herded.models.protocol import Model
+from herded.run.diagnostics.chain_agreement import count_others, state_name
+from herded.system.numerics.counter_rng import stream_key
+
+
+class Moves(NamedTuple):
+    """What sentences say of the moves of a run."""
+
+    what: str
+    remedy: str
+
+
+SINGLE = Moves("moves of one variable at a time", "give evidence that unties them")
+TOGETHER = Moves(
+    "moves of these blocks",
+    "give larger blocks by Blocks(entries=..), or some that have all of them",
+)
+
+SEARCHES = 8  # for states that a chain cannot reach
+SHOWN = 3  # names in a sentence
+
+
+def confinement(
+    model: Model, states: np.ndarray, blocks: Sequence[np.ndarray] | None = None
+) -> str:
+    """A sentence about what chains at `states` (C, N) can provably not reach, or nothing.
+
+    Their moves are of one variable at a time, or of `blocks`.
+    """
+    if not (model.has_hard_zeros and model.zeros_tie_variables and has_factors(model)):
+        return ""
+    graph, moves = as_graph(model), SINGLE if blocks is None else TOGETHER
+    if blocks is None:
+        reached = np.stack([reach(graph, x) for x in states])
+    else:
+        possible = possible_states(graph)
+        reached = np.stack([reach_in_blocks(graph, x, blocks, possible) for x in states])
+    missed = _missed(graph, states, reached)
+    chains = np.flatnonzero(missed.any(axis=(1, 2)))
+    if not len(chains):
+        return _divided(model, find_split(graph, states, blocks), len(states), moves)
+    c = int(chains[0])
+    i, k = (int(place) for place in np.argwhere(missed[c])[0])
+    tied = np.flatnonzero(missed.any(axis=(0, 2)))
+    names = ", ".join(called(model, int(j)) for j in tied[:SHOWN])
+    rest = f" and {count_others(len(tied) - SHOWN)}" if len(tied) > SHOWN else ""
+    return (
+        f"{_subject(len(chains), len(states))} cannot reach every state that the model allows: "
+        f"{moves.what} never set variable {called(model, i)} to "
+        f"{state_name(model, i, k)}{f' in chain {c}' if len(states) > 1 else ''}; hard zeros tie "
+        f"{names}{rest}, whose marginals reflect the start: use exact inference where it fits, or "
+        f"{moves.remedy}"
+    )
+
+
+def _divided(model: Model, split: Split | None, chains: int, moves: Moves) -> str:
+    """A sentence about states that fall apart though each variable has all of its own."""
+    if split is None:
+        return ""
+    names = [called(model, int(i)) for i in split.variables[:SHOWN]]
+    rest = (
+        f" and {count_others(len(split.variables) - SHOWN)}" if len(split.variables) > SHOWN else ""
+    )
+
+    def listed(states: np.ndarray) -> str:
+        pairs = zip(split.variables[:SHOWN], states, strict=False)
+        return ", ".join(state_name(model, int(i), int(k)) for i, k in pairs)
+
+    return (
+        f"{_subject(chains, chains)} cannot reach every state that the model allows: hard zeros "
+        f"tie {', '.join(names)}{rest}, whose possible states fall apart into classes that "
+        f"{moves.what} never leave, such as those of ({listed(split.here)}) and "
+        f"({listed(split.there)}), so that their marginals reflect the start: use exact inference "
+        f"where it fits, or {moves.remedy}"
+    )
+
+
+def _subject(some: int, of: int) -> str:
+    return "this chain" if of == 1 else f"{some} of {of} chains"
+
+
+def _missed(graph: FactorGraph, states: np.ndarray, reached: np.ndarray) -> np.ndarray:
+    """Which states (C, N, K) occur in some possible state but are out of a chain's reach.
+
+    Each is proved by a possible state that has it: where another chain is, or what a search with
+    one such state given has found. Few searches prove much, since one finds many.
+    """
+    everyone = np.arange(graph.n_variables)
+    missed = np.zeros_like(reached)
+    open_cases = ~reached & possible_states(graph)
+    for x in states:
+        missed[:, everyone, x] |= open_cases[:, everyone, x]
+    for attempt in range(SEARCHES):
+        left = np.argwhere((open_cases & ~missed).any(axis=0))
+        if not len(left):
+            break
+        i, k = (int(place) for place in left[0])
+        try:
+            x = start_state(graph.given({i: k}), stream_key(attempt), tries=FEW_TRIES)
+        except HerdedError:  # impossible, or not found: nothing is proved
+            open_cases[:, i, k] = False
+        else:
+            missed[:, everyone, x] |= open_cases[:, everyone, x]
+    return missed
