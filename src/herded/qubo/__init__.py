@@ -1,4 +1,11 @@
-"""Quadratic problems in binary variables, sampled and minimised the way dimod expects it."""
+"""Quadratic problems in binary variables, sampled and minimised the way dimod expects it.
+
+`dimod_sampler.py` has `HerdedSampler`: it takes a binary quadratic model, scales its biases
+(`spin_biases.py`), cools herds of Gibbs chains along a schedule (`beta_schedule.py`), and returns a
+dimod sample set.
+
+Start reading at `dimod_sampler.py`.
+"""
 
 from herded.system.lazy_imports import attach
 

@@ -13,6 +13,9 @@ Theorem 2, its corollary                   check_proposition2, check_theorem2, c
 Theorem 1's rational independence          rational_dependence, warn_if_locked
 the related rotor-router walks             rotor_router
 "unknown for sparse graphs"                plateau_predictor, measured_plateau
+
+Start reading at `state_space.py`, which defines P_T, then `transition_matrices.py` and
+`paper_checks.py`. All of it enumerates states, so it is for small models only.
 """
 
 from herded.system.lazy_imports import attach
