@@ -2,14 +2,14 @@
 
 Print the tables of the docs, or those of one part (`--only PART` is the same). `--peers` adds the
 same work done by other packages, as far as they are installed (pip install ".[peers]"). The part
-`peers` is the comparison alone, and `speed`, `many`, `reach` or `growth` one section of it; without
-`--peers` these compare with samplers written by hand. `--out DIR` also writes DIR/tables.md, where
-the sections that were not run stay as they are, and DIR/peers.csv. No number here is a promise;
-`python -m benchmarks --out docs` makes that page, `python -m docs.measured` the pictures of it,
-`python -m benchmarks uai --models DIR > docs/models.md` the one on models from files, and
-`python -m benchmarks bias > benchmarks/results/bias.md` the tables on bias. `--updates`, `--rows`,
-`--every`, `--scores` and `--others` are for `herds`, which says more; `--others` is also for
-`ladders`.
+`peers` is the comparison alone, and `speed`, `many-models`, `time-to-accuracy` or `scaling` one
+section of it; without `--peers` these compare with samplers written by hand. `--out DIR` also
+writes DIR/tables.md, where the sections that were not run stay as they are, and DIR/peers.csv. No
+number here is a promise; `python -m benchmarks --out docs` makes that page, `python -m
+docs.tools.benchmark_plots` the pictures of it, `python -m benchmarks uai --models DIR >
+docs/models.md` the one on models from files, and `python -m benchmarks bias >
+benchmarks/results/bias.md` the tables on bias. `--updates`, `--rows`, `--every`, `--scores` and
+`--others` are for `herds`, which says more; `--others` is also for `ladders`.
 """
 
 import argparse
@@ -17,90 +17,89 @@ import os
 import sys
 from collections.abc import Iterator
 
-from benchmarks import (
-    accuracy,
-    bayes,
-    beside,
+from benchmarks.accuracy import (
     bias,
-    blocks,
-    book,
-    caution,
-    complete,
-    cost,
-    cubes,
-    denoising,
-    denoising_gain,
-    exact,
-    fit,
-    herd_goals,
-    herd_orders,
-    herd_speed,
-    herd_spread,
-    herds,
-    ladders,
-    lattice,
-    learn,
-    machine,
-    memory,
-    ner,
-    own,
-    pair_herds,
-    picture_size,
-    pictures,
-    qubo,
-    recording,
+    complete_graphs,
+    default_weights,
+    ising_marginals,
     run_length,
-    scale,
-    sparse,
-    tempered,
-    uai,
-    weights,
+    warning_precision,
     which_method,
 )
+from benchmarks.denoising import automatic_settings, denoising_methods, gain_by_noise, picture_size
+from benchmarks.hard_models import (
+    block_moves,
+    exact_inference,
+    ladder_settings,
+    qubo,
+    tempering,
+    uai_competition,
+)
+from benchmarks.herds import (
+    energy_spread,
+    herd_comparison,
+    herd_goals,
+    herd_speed_goals,
+    pair_model_speed,
+    phase_orders,
+)
+from benchmarks.learning import bayesian_models, fit_improvement, ner_speed, parameter_recovery
+from benchmarks.peers import comparison_page
+from benchmarks.speed import (
+    callback_models,
+    grids_3d,
+    large_lattices,
+    lattices,
+    memory_estimates,
+    method_cost,
+    recording,
+    sparse_graphs,
+)
+from benchmarks.support import machine, results_store
 from herded.errors import HerdedError
 
 PARTS = {
-    "accuracy": accuracy,
-    "complete": complete,
-    "weights": weights,
-    "caution": caution,
-    "denoising": denoising,
+    "accuracy": ising_marginals,
+    "complete": complete_graphs,
+    "weights": default_weights,
+    "warning-precision": warning_precision,
+    "denoising": denoising_methods,
     "picture-size": picture_size,
     "qubo": qubo,
-    "cost": cost,
-    "lattice": lattice,
-    "cubes": cubes,
-    "sparse": sparse,
-    "ner": ner,
-    "learn": learn,
+    "cost": method_cost,
+    "lattice": lattices,
+    "grids-3d": grids_3d,
+    "sparse": sparse_graphs,
+    "ner": ner_speed,
+    "learn": parameter_recovery,
     "herd-goals": herd_goals,
 }
 WITHIN = {  # run alone
-    "denoising-gain": denoising_gain,
-    "herd-speed": herd_speed,
-    "own": own,
-    "pair-herds": pair_herds,
-    "pictures": pictures,
+    "denoising-gain": gain_by_noise,
+    "herd-speed": herd_speed_goals,
+    "callback-models": callback_models,
+    "pair-herds": pair_model_speed,
+    "pictures": automatic_settings,
     "recording": recording,
 }
 APART = {
-    "bayes": bayes,
+    "bayes": bayesian_models,
     "bias": bias,
-    "scale": scale,
-    "uai": uai,
-    "exact": exact,
-    "fit": fit,
-    "memory": memory,
-    "blocks": blocks,
-    "herds": herds,
-    "herd-orders": herd_orders,
-    "herd-spread": herd_spread,
+    "scale": large_lattices,
+    "uai": uai_competition,
+    "exact": exact_inference,
+    "fit": fit_improvement,
+    "memory": memory_estimates,
+    "blocks": block_moves,
+    "herds": herd_comparison,
+    "herd-orders": phase_orders,
+    "herd-spread": energy_spread,
     "which-method": which_method,
-    "tempered": tempered,
+    "tempered": tempering,
     "run-length": run_length,
-    "ladders": ladders,
+    "ladders": ladder_settings,
 }  # on pages of their own
-PEERS = ("peers", *beside.SECTIONS)
+PEERS = ("peers", *comparison_page.SECTIONS)
 ONE_THREAD = {  # for everybody; read by packages when they are imported, which peers do late
     "OMP_NUM_THREADS": "1",
     "JAX_PLATFORMS": "cpu",
@@ -121,31 +120,31 @@ def header(only: str | None) -> list[str]:
     ]
 
 
-def lines(chosen: argparse.Namespace, noted: book.Book) -> Iterator[str]:
+def lines(chosen: argparse.Namespace, noted: results_store.Book) -> Iterator[str]:
     yield from header(chosen.only)
     yield ""
     parts = {**PARTS, **WITHIN, **APART}
     for name in [chosen.only] if chosen.only else PARTS:
         if name == "herds":
-            yield from herds.lines(chosen.quick, wanted(chosen))
+            yield from herd_comparison.lines(chosen.quick, wanted(chosen))
         elif name == "ladders":
-            yield from ladders.lines(chosen.quick, chosen.others)
+            yield from ladder_settings.lines(chosen.quick, chosen.others)
             yield ""
         elif name == "uai":
-            yield from uai.lines(chosen.quick, chosen.seconds)
+            yield from uai_competition.lines(chosen.quick, chosen.seconds)
             yield ""
         elif name in parts:
             yield from parts[name].lines(chosen.quick)
             yield ""
     if chosen.peers or chosen.only in PEERS:
-        only = chosen.only if chosen.only in beside.SECTIONS else None
-        yield from beside.lines(chosen.quick, chosen.peers, noted, only)
+        only = chosen.only if chosen.only in comparison_page.SECTIONS else None
+        yield from comparison_page.lines(chosen.quick, chosen.peers, noted, only)
 
 
-def wanted(chosen: argparse.Namespace) -> herds.Wanted:
+def wanted(chosen: argparse.Namespace) -> herd_comparison.Wanted:
     """What is asked for of the comparison of herds."""
     rows = None if chosen.rows is None else tuple(chosen.rows)
-    return herds.Wanted(chosen.updates, rows, chosen.every, chosen.scores, chosen.others)
+    return herd_comparison.Wanted(chosen.updates, rows, chosen.every, chosen.scores, chosen.others)
 
 
 def whole_numbers(text: str) -> tuple[int, ...]:
@@ -187,13 +186,13 @@ def main() -> None:
 
 def run(chosen: argparse.Namespace) -> None:
     """Print, and write. Goals are also held against what earlier runs noted in the same place."""
-    noted = book.read(chosen.out) if chosen.out else book.Book()
+    noted = results_store.read(chosen.out) if chosen.out else results_store.Book()
     printed = []
     for line in lines(chosen, noted):
         print(line, flush=True)
         printed.append(line)
     if chosen.out:
-        book.write(chosen.out, printed, noted)
+        results_store.write(chosen.out, printed, noted)
 
 
 if __name__ == "__main__":

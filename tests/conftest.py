@@ -16,7 +16,8 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from drawing import examples
+
+from tests.support.example_budget import examples
 
 # Shared by the workers of a session and by all processes that its tests start.
 KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
@@ -61,13 +62,13 @@ LONG = (
     "test_docs",
     "test_live_browser",
     "test_notebook",
-    "test_kill",
+    "test_killed_runs",
     "test_examples",
-    "test_cli_paper",
+    "test_paper_command",
     "test_fingerprint",
-    "test_scale_dask",
+    "test_dask_cluster",
     "test_jit",
-    "test_benchmarks",
+    "test_hard_model_benchmarks",
 )
 
 

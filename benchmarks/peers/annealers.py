@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.peers.protocol import AVERAGES, LAST, Run, missing, two_states, versioned
-from benchmarks.work import IsingGraph, PottsGrid, Work
+from benchmarks.support.workloads import IsingGraph, PottsGrid, Work
 
 READ = 20  # sweeps of a read where many are made
 LARGEST = 2**18  # variables: beyond it building the model alone takes minutes

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.peers.protocol import AVERAGES, LAST, Run, missing, versioned
-from benchmarks.work import IsingGraph, PottsGrid, Work
+from benchmarks.support.workloads import IsingGraph, PottsGrid, Work
 
 LARGEST = 2**18  # variables: each is a Python object
 

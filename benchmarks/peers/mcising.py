@@ -3,7 +3,7 @@
 import numpy as np
 
 from benchmarks.peers.protocol import AVERAGES, LAST, Run, missing, two_states, versioned
-from benchmarks.work import IsingGrid, Work
+from benchmarks.support.workloads import IsingGrid, Work
 
 
 class Mcising:

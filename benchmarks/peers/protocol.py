@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from benchmarks.work import Work
+from benchmarks.support.workloads import Work
 
 # What a run keeps: its last state only (the cheapest), how often each state was visited, or the
 # mean of the conditional probabilities (Rao-Blackwell), which is more accurate.

@@ -15,7 +15,7 @@ from typing import Any
 
 from docs.site.__main__ import OUT
 from herded.live.server import LiveServer
-from tests.browser import Visit, chromium
+from tests.live.browser import Visit, chromium
 
 WIDTHS = (360, 768, 1200)
 SCENES = ("weight", "two", "picture?size=64", "herd", "names", "model")

@@ -4,9 +4,9 @@ import re
 import shutil
 from pathlib import Path
 
-from docs import notebooks
-from docs.measured import __main__ as measured
 from docs.site import gallery, navigation, reference
+from docs.tools import notebooks
+from docs.tools.benchmark_plots import __main__ as measured
 
 DOCS = Path(__file__).parents[1]
 ROOT = DOCS.parent

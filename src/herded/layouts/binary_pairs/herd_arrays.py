@@ -33,7 +33,7 @@ FINEST, COARSE = 14, 10  # bits behind the point of a field: at most, and at lea
 COOLED = 10  # bits behind the point of a field times an inverse temperature: certain at both ends
 MOST = 2**15 - 1  # a field
 LARGEST_ERROR = 2.0**-20  # of the law of a member, by rounded couplings
-DEPENDENCE = 1.05  # of roundings on each other: it is at most 1.01 in `tests/test_precision.py`
+DEPENDENCE = 1.05  # of roundings on each other: at most 1.01 in `tests/draws/test_precision.py`
 FEWEST = 32  # rows of such blocks: with fewer, tables take as many additions as they save
 
 

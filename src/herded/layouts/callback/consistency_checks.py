@@ -22,7 +22,7 @@ VARIABLES = 8  # that are looked at each time
 AT_START = 64  # whose compiled conditionals are compared with plain ones
 TOLERANCE = 1e-6  # of probabilities, and of statistics beside the largest of an array
 ALIKE = 1e-9  # of logits, compiled and plain
-COMPILED = 1e-7  # seconds that an update of compiled functions takes: benchmarks --only own
+COMPILED = 1e-7  # seconds for an update by compiled functions: benchmarks --only callback-models
 STREAM = 9  # purpose of random numbers
 
 

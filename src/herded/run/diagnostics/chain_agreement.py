@@ -13,8 +13,8 @@ from herded.run.diagnostics.variable_times import NO_TIMES, VariableTimes, noise
 # Chains disagree when their standard error is above TOLERANCE, and each strays DRAWS times further
 # than draws with the autocorrelation times of the run would. Of two or three chains the spread is
 # known badly, so that some of many variables stray further by chance: FALSE_ALARMS is the share of
-# runs in which one of them does. `python -m benchmarks --only caution` prints how often chains
-# disagree, and are right.
+# runs in which one of them does. `python -m benchmarks --only warning-precision` prints how often
+# chains disagree, and are right.
 TOLERANCE = 0.025
 DRAWS = 4.0
 FALSE_ALARMS = 1e-3

@@ -2,8 +2,8 @@
 
 Herding in time has a bias that all of its chains share. Where a control without it was run
 (`run/diagnostics/cross_check.py`), an interval also reaches as far as the control is away, and its
-standard error further. `python -m benchmarks.trust intervals` prints how often intervals cover the
-truth.
+standard error further. `python -m benchmarks.accuracy.calibration intervals` prints how often
+intervals cover the truth.
 """
 
 from typing import NamedTuple

@@ -7,8 +7,8 @@ observables. A quantity that remembers its past for more than a tenth of the run
 the best lower bound of its autocorrelation time; so is one whose halves differ by more than chance
 explains.
 
-`python -m benchmarks.trust run-length` prints how often this finds what is wrong, and how often it
-reports what is not.
+`python -m benchmarks.accuracy.calibration run-length` prints how often this finds what is wrong,
+and how often it reports what is not.
 """
 
 from collections.abc import Iterator, Sequence

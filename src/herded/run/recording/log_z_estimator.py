@@ -4,8 +4,8 @@ The states of two neighbouring rungs give the ratio of their normalising constan
 (`run.recording.log_z_kernels`); the first is the number of states. A 99 % interval comes from
 batches of the run. Ladders that have not burnt in agree and are wrong, so a run is also held
 against itself: its first half against its second, and the estimate from each rung's hotter
-neighbour against that from its colder one. `python -m benchmarks.trust log-z` prints how often
-intervals hold.
+neighbour against that from its colder one. `python -m benchmarks.accuracy.calibration log-z` prints
+how often intervals hold.
 """
 
 from concurrent.futures import Executor

@@ -8,7 +8,8 @@ that is doubted least: of those that are warned of alike the one whose chains ar
 other. Belief propagation is then a witness: often near where there are hard zeros, at times far off
 without a sign of it, so that it is compared and said, and never taken.
 
-`python -m benchmarks.trust climb` prints what every rung would have answered on random models.
+`python -m benchmarks.accuracy.calibration climb` prints what every rung would have answered on
+random models.
 
 With seconds every rung is tried for a small share of them, and the one that answers has the rest.
 """

@@ -1,0 +1,1 @@
+"""The site: Sphinx settings, extensions, and pages made from docstrings and examples."""

@@ -1,0 +1,1 @@
+"""Plots and the leaderboard of docs/benchmarks.md, from tables of pages."""

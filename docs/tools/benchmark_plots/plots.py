@@ -1,0 +1,240 @@
+"""The pictures of docs/benchmarks.md and docs/herds.md, each drawn from tables of a page."""
+
+from collections.abc import Callable
+from textwrap import wrap
+from typing import Any
+
+from docs.tools.benchmark_plots.tables import REACH, TABLES, Row, best_of_each, goal, number, tables
+from herded.system.figures import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots, svg
+
+WIDTH = 5.4  # inches, of all pictures
+BESIDE = ("Ising 512x512", "10,000 spins, degree 6", "Potts 128x128, K = 8")
+GROWTH = ("sites", "degree", "states")
+MET = {"yes": OTHERS[0], "no": HERDED}
+Tables = list[list[Row]]
+
+
+def _colour(name: str) -> str:
+    if name.startswith(("herded,", "herded: herded")):
+        return HERDED
+    return GIBBS if "Gibbs" in name else OTHERS[0]
+
+
+def _bars(axis: Any, board: list[tuple[str, float]], unit: str) -> None:
+    """The first on top, each with its figure."""
+    names, values = zip(*reversed(board), strict=True)
+    axis.barh(names, values, color=[_colour(name) for name in names])
+    for place, value in enumerate(values):
+        axis.annotate(f" {value:g} {unit}", (value, place), va="center", fontsize=8)
+    axis.grid(axis="y", visible=False)
+
+
+def _below(figure: Any, axis: Any) -> None:
+    """One legend for all axes, below them."""
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+
+
+def reach(found: Tables) -> Any:
+    figure, axes = subplots(3, 1, width=WIDTH, height=6.8)
+    for axis, work, rows in zip(axes, REACH, found, strict=True):
+        board = [(name, number(time)) for name, time in best_of_each(rows, "0.01") if time != "-"]
+        _bars(axis, board, "ms")
+        axis.set(xscale="log", title=work, xlim=(0.2, 2000))
+    axes[-1].set_xlabel("CPU ms until the error stays below 0.01")
+    return figure
+
+
+def beside(found: Tables) -> Any:
+    figure, axes = subplots(3, 1, width=WIDTH, height=6.8)
+    for axis, work, rows in zip(axes, BESIDE, found, strict=True):
+        _bars(axis, [(name, number(time)) for name, time in best_of_each(rows, "last state")], "ns")
+        axis.set(xscale="log", title=work, xlim=(0.5, 3000))
+    axes[-1].set_xlabel("CPU ns for an update of one variable, single chains")
+    return figure
+
+
+def speed(found: Tables) -> Any:
+    rows = [row for row in found[0] if row["ours"].endswith("ns")]
+    figure, axis = subplots(1, 1, width=WIDTH, height=3)
+    bars: list[tuple[str, str, Any]] = [
+        ("ours", "a herd of 64", HERDED),
+        ("peer", "by hand", GIBBS),
+    ]
+    for offset, (column, label, colour) in zip((0.2, -0.2), bars, strict=True):
+        times = [number(row[column]) for row in rows]
+        at = [place + offset for place in range(len(rows))]
+        axis.barh(at, times, 0.38, color=colour, label=label)
+        for where, time in zip(at, times, strict=True):
+            axis.annotate(f" {time:g} ns", (time, where), va="center", fontsize=8)
+    axis.set_yticks(range(len(rows)), [row["work"] for row in rows])
+    axis.set(xscale="log", xlabel="CPU ns for an update of one variable", xlim=(0.04, 200))
+    axis.grid(axis="y", visible=False)
+    _below(figure, axis)
+    return figure
+
+
+def growth(found: Tables) -> Any:
+    """By the last number of a row's name: sites, neighbours or states."""
+    figure, axes = subplots(1, 3, width=WIDTH, height=3.2)
+    for axis, name, rows in zip(axes, GROWTH, found, strict=False):
+        sizes = [number(row[name].split("x")[-1].split()[-1]) for row in rows]
+        for column in list(rows[0])[1:]:
+            herded = column.startswith("herded")
+            if column.endswith(("blanket", "raster", "flips")):
+                continue  # the better of two is drawn
+            times = [number(row[column]) for row in rows]
+            colour = HERDED if herded else GIBBS
+            axis.loglog(
+                sizes, times, "o-", ms=3, color=colour, label="herded" * herded or "by hand"
+            )
+        axis.set(xlabel={"sites": "side of a lattice"}.get(name, name), ylim=(0.7, 700))
+        axis.minorticks_off()
+    axes[0].set_ylabel("CPU ns for an update")
+    _below(figure, axes[0])
+    return figure
+
+
+def accuracy(found: Tables) -> Any:
+    [rows] = found
+    figure, axes = subplots(1, 2, width=WIDTH, height=2.9)
+    reaches = list(dict.fromkeys(row["J, h uniform on"] for row in rows))
+    colours = {"Gibbs": GIBBS, "herded, blanket": HERDED, "herded, pooled": SHARED}
+    for axis, uniform in zip(axes, reaches, strict=True):
+        for row in rows:
+            if row["J, h uniform on"] == uniform and row["method"] in colours:
+                errors = [number(row["1,000 sweeps"]), number(row["10,000 sweeps"])]
+                method = row["method"]
+                axis.loglog([1000, 10_000], errors, "o-", color=colours[method], label=method)
+        axis.set(title=f"J and h in {uniform}", xlabel="sweeps", ylabel="mean error")
+    _below(figure, axes[0])
+    return figure
+
+
+def complete(found: Tables) -> Any:
+    [rows] = found
+    figure, axis = subplots(1, 1, width=WIDTH, height=2.8)
+    names = [f"{row['nodes']} nodes, {row['J, h uniform on']}" for row in rows]
+    for column, label, colour in (
+        ("herded d_v", "herded Gibbs", HERDED),
+        ("Gibbs d_v", "Gibbs", GIBBS),
+    ):
+        axis.semilogx([number(row[column]) for row in rows], names, "o", color=colour, label=label)
+    axis.set(xlabel="total variation from the truth after a million sweeps")
+    _below(figure, axis)
+    return figure
+
+
+def weights(found: Tables) -> Any:
+    [rows] = found
+    figure, axis = subplots(1, 1, width=WIDTH, height=3.4)
+    rows = sorted(rows, key=lambda row: -number(row["ratio"]))
+    names = [row["model"] for row in rows]
+    axis.plot([number(row["ratio"]) for row in rows], names, "o", color=HERDED)
+    axis.axvline(1, color=GIBBS)
+    axis.set(xlabel="error over that of Gibbs sampling (the line)", xlim=(0, 1.1))
+    return figure
+
+
+def goals(found: Tables) -> Any:
+    """Left of the line a goal is met."""
+    rows = [row for rows in found for row in rows]
+    figure, axis = subplots(1, 1, width=WIDTH, height=0.36 * len(rows) + 0.8)
+    over = [number(row["ratio"]) / goal(row["goal"]) for row in rows]
+    axis.scatter(over, range(len(rows)), color=[MET[row["met"]] for row in rows], zorder=3)
+    axis.axvline(1, color="#1d2127", linewidth=1)
+    names = ["\n".join(wrap(row["work"], 52)) for row in rows]
+    axis.set_yticks(range(len(rows)), names, fontsize=7)
+    axis.invert_yaxis()
+    axis.set(xscale="log", xlabel="ratio over its goal (left: met)")
+    axis.set_xticks([0.25, 0.5, 1], ["1/4", "1/2", "1"])
+    axis.minorticks_off()
+    return figure
+
+
+def denoising(found: Tables) -> Any:
+    rows = sorted(found[0], key=lambda row: -number(row["sigma 4"]))
+    figure, axis = subplots(1, 1, width=WIDTH, height=3.6)
+    names = [row["method"] for row in rows]
+    axis.barh(names, [number(row["sigma 4"]) for row in rows], color=[_colour(n) for n in names])
+    for place, row in enumerate(rows):
+        told = f" {row['seconds']} s"
+        axis.annotate(told, (number(row["sigma 4"]), place), va="center", fontsize=8)
+    axis.set(xlabel="wrong pixels in %, sigma = 4 (seconds)", xlim=(0, 22))
+    axis.grid(axis="y", visible=False)
+    return figure
+
+
+def cuts(found: Tables) -> Any:
+    rows = found[0]
+    graphs = list(dict.fromkeys(row["graph"] for row in rows))
+    figure, axes = subplots(2, 2, width=WIDTH, height=4.4)
+    solvers = (("HerdedSampler", "", HERDED), ("dwave-samplers", "1", GIBBS))
+    for axis, graph in zip(axes.flat, graphs, strict=True):
+        mine = [row for row in rows if row["graph"] == graph]
+        top = max(number(row[f"best{k}"]) for row in mine for k in ("", "1", "2"))
+        for solver, suffix, colour in solvers:
+            seconds = [number(row[f"{solver}: CPU s"]) for row in mine]
+            gaps = [100 * (1 - number(row[f"best{suffix}"]) / top) for row in mine]
+            axis.semilogx(seconds, gaps, "o", color=colour, label=solver)
+        axis.set(title=graph, xlabel="CPU seconds", xlim=(0.005, 3))
+    for axis in axes[:, 0]:
+        axis.set_ylabel("% below the best known")
+    _below(figure, axes[0, 0])
+    return figure
+
+
+def orders(found: Tables) -> Any:
+    rows = found[1]
+    figure, axis = subplots(1, 1, width=WIDTH, height=3.8)
+    names = [f"{row['model']}, J, h = {row['J, h']}, {row['members']} members" for row in rows]
+    for order, colour in (("shuffled", GIBBS), ("sorted", SHARED), ("two phases", HERDED)):
+        ratios = [number(row[f"{order}: energy"]) for row in rows]
+        axis.plot(ratios, names, "o", color=colour, label=order)
+    axis.axvline(1, color="#1d2127", linewidth=1)
+    axis.invert_yaxis()
+    axis.set(xlabel="variance of the energy over independent chains'")
+    _below(figure, axis)
+    return figure
+
+
+def methods(found: Tables) -> Any:
+    _, *both = found
+    figure, axis = subplots(1, 1, width=WIDTH, height=3.2)
+    for rows, label, colour in zip(both, ("10,000", "100,000"), (SHARED, HERDED), strict=True):
+        ratios, names = [number(row["ratio"]) for row in rows], [row[""] for row in rows]
+        axis.plot(ratios, names, "o", color=colour, label=f"{label} updates")
+    axis.axvline(1, color=GIBBS)
+    axis.invert_yaxis()
+    axis.set(xlabel="error over that of Gibbs sampling (the line)", xlim=(0, 1.15))
+    _below(figure, axis)
+    return figure
+
+
+# Of each picture the page and the headings of its tables, and how it is drawn.
+PLOTS: dict[str, tuple[str, tuple[str, ...], Callable[[Tables], Any]]] = {
+    "reach": ("tables", tuple(f"{work}, to accuracy" for work in REACH), reach),
+    "beside": ("tables", BESIDE, beside),
+    "speed": ("tables", ("With AVX2 only",), speed),
+    "growth": ("tables", ("How cost grows",), growth),
+    "accuracy": ("tables", ("Accuracy on sparse graphs",), accuracy),
+    "complete": ("tables", ("Theorem 2 on complete graphs",), complete),
+    "weights": ("tables", ("Which weights",), weights),
+    "goals": ("tables", ("Herds: goals", "With AVX2 only"), goals),
+    "denoising": ("tables", ("Denoising",), denoising),
+    "cuts": ("tables", ("Minima of quadratic models",), cuts),
+    "orders": ("herds", ("The order of members",), orders),
+    "methods": ("herds", ("Herds of one size, and other ways",), methods),
+}
+
+
+def data(name: str) -> Tables:
+    """The tables that a picture is drawn from."""
+    page, headings, _ = PLOTS[name]
+    text = TABLES.with_name(f"{page}.md").read_text(encoding="utf-8")
+    return [rows for heading in headings for rows in tables(text, heading)]
+
+
+@in_style
+def drawn(name: str) -> str:
+    """The picture as SVG."""
+    return svg(PLOTS[name][2](data(name)))

@@ -1,0 +1,1 @@
+"""Twins of herds: one module for each kind of layout."""

@@ -1,0 +1,1 @@
+"""Twins of `herded.learn` and `herded.ner`."""

@@ -1,0 +1,1 @@
+"""Tests of `herded.draws`: the lemmas of herding, slack, and precision of conditionals."""

@@ -1,0 +1,1 @@
+"""Tests of the binary pairwise layouts: single chains and herds."""

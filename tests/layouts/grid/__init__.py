@@ -1,0 +1,1 @@
+"""Tests of the layout of two-state grids: single chains and herds."""

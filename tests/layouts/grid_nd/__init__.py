@@ -1,0 +1,1 @@
+"""Tests of lattices of any dimension: kernels, and models on every sampler."""

@@ -1,0 +1,1 @@
+"""Tests of the layout of pairwise models with many states: single chains and herds."""

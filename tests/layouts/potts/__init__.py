@@ -1,0 +1,1 @@
+"""Tests of the layout of Potts grids: single chains and herds."""

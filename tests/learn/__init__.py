@@ -1,0 +1,1 @@
+"""Tests of `herded.learn`: fits, Boltzmann machines, mixtures, variable selection and structure."""

@@ -1,0 +1,1 @@
+"""Tests of `herded.methods`: solvers, annealed herding, weights, and options of all methods."""

@@ -1,0 +1,1 @@
+"""Tests of `herded.models`: factor graphs, lattices, callback models and hard constraints."""

@@ -1,0 +1,1 @@
+"""Tests of `herded.ner.crf`: features, chain kernels, skip chains and model files."""

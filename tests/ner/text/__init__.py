@@ -1,0 +1,1 @@
+"""Tests of `herded.ner.text`: corpora, labels and the tokenizer."""

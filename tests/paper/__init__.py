@@ -1,0 +1,1 @@
+"""Tests of `herded.paper`: the claims of the paper, its page and its section on names."""

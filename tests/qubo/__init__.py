@@ -1,0 +1,1 @@
+"""Tests of `herded.qubo`: the dimod sampler and its schedule of temperatures."""

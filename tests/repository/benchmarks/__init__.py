@@ -1,0 +1,1 @@
+"""Tests of the benchmarks: short runs, their contenders and the tables they print."""

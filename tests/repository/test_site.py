@@ -1,0 +1,157 @@
+"""The site: code on its pages runs, every page has a place, tables are read, text means itself."""
+
+import math
+import re
+
+import pytest
+
+from docs.site import docstrings, gallery, navigation
+from docs.tools import transcripts
+from docs.tools.benchmark_plots import __main__ as measured
+from docs.tools.benchmark_plots import tables
+from docs.tools.notebooks import notebook
+from tests.support.page_transcripts import DOCS
+from tests.support.page_transcripts import transcripts as run
+
+
+@pytest.mark.filterwarnings("ignore::herded.errors.HerdedWarning")
+@pytest.mark.parametrize(
+    "name", ["index", "tutorial", "choose", "overview", "theory", "herds", "tempering"]
+)
+def test_code_on_the_pages_prints_what_they_say(name):
+    """If not, and rightly so: python -m docs.tools.refresh_pages"""
+    found = run(f"{name}.md")
+    assert found
+    for said, printed in found:
+        assert said == printed
+
+
+def test_code_of_the_readme_runs(tmp_path, monkeypatch):
+    """On the net of the tutorial."""
+    tutorial = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    net = re.search(r'write_text\("""\n(.*?)"""\)', tutorial, re.DOTALL)
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    [block] = transcripts.BLOCKS.finditer(readme)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "net.bif").write_text(net[1])
+    names = {}
+    exec(block["code"], names)
+    shown = {state: round(p, 2) for state, p in names["result"].marginal("rain").items()}
+    assert f"{shown}" in block["code"]
+
+
+def test_a_new_user_needs_ten_lines():
+    """The end of the tutorial: load, evidence by name, marginals with intervals, a plot."""
+    blocks = [m["code"] for m in transcripts.BLOCKS.finditer((DOCS / "tutorial.md").read_text())]
+    code = blocks[-1]
+    assert len(code.strip().splitlines()) <= 10
+    for word in ("read_model", "given", "interval", "plot"):
+        assert word in code
+
+
+def test_every_page_has_one_place():
+    placed = [name for names in navigation.sections().values() for name in names]
+    assert len(placed) == len(set(placed))
+    there = {path.stem for path in DOCS.glob("*.md")} - {"index"}
+    assert set(placed) == there | navigation.MADE
+    for name in placed:
+        assert re.search(rf"^(.* <)?{name}>?$", navigation.toctrees(), re.MULTILINE)
+
+
+def test_links_between_pages_lead_somewhere():
+    for path in DOCS.glob("*.md"):
+        text = transcripts.BLOCKS.sub("", path.read_text(encoding="utf-8"))
+        for target in re.findall(r"\]\(([\w-]+)\.md", text):
+            assert (DOCS / f"{target}.md").exists() or target in navigation.MADE, (path, target)
+
+
+PAGE = """# A page
+
+## One
+
+| a | ratio | b | ratio |
+|---|---|---|---|
+| x, y | 1 | 2.50 (384) | - |
+
+## Two
+"""
+
+
+def test_tables_are_read():
+    [[row]] = tables.tables(PAGE, "One")
+    assert row == {"a": "x, y", "ratio": "1", "b": "2.50 (384)", "ratio1": "-"}
+    assert tables.number(row["b"]) == 2.5 and math.isnan(tables.number("-"))
+    assert tables.number("9.2e-05") == 9.2e-05 and tables.number("1,024 s") == 1024
+
+
+def test_the_best_setting_of_a_package_counts():
+    rows = [
+        {"sampler": "herded, shared, visits", "0.01": "3.0 (1)"},
+        {"sampler": "pymc 5, Gibbs", "0.01": "-"},
+        {"sampler": "herded, pooled, averages", "0.01": "0.5 (24)"},
+        {"sampler": "herded, Gibbs, visits", "0.01": "2.0 (9)"},
+    ]
+    assert tables.best_of_each(rows, "0.01") == [
+        ("herded: herded Gibbs", "0.5 (24)"),
+        ("herded: Gibbs", "2.0 (9)"),
+        ("PyMC", "-"),
+    ]
+
+
+def test_the_leaderboard_has_every_package():
+    """Of the tables as they are: a row that nobody knows is an error."""
+    text = tables.TABLES.read_text(encoding="utf-8")
+    board = "\n".join(tables.boards(text))
+    assert board.count("| 1 |") == len(tables.REACH)
+    assert all(name in board for name in set(tables.PACKAGES.values()) - {"mcising"})
+
+
+def test_pictures_and_leaderboard_are_as_old_as_their_tables():
+    """If not: python -m docs.tools.benchmark_plots"""
+    page = measured.PAGE.read_text(encoding="utf-8")
+    assert page == measured.with_board(page)
+    pages = page + (DOCS / "herds.md").read_text(encoding="utf-8")
+    for name in measured.PLOTS:
+        picture = (measured.FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+        assert picture.endswith(measured.mark(name)), name
+        assert f"(pictures/measured/{name}.svg)" in pages
+
+
+def test_goals_are_read():
+    cells = ("1/5 of the error", "2/3", "1.1 of the error", "at most 3", "no slower")
+    assert [tables.goal(cell) for cell in cells] == [0.2, 2 / 3, 1.1, 3.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("said", "means"),
+    [
+        ("sum |a_i| of x_-i", r"sum \|a_i\| of x\_-i"),
+        ("`|a|` and P_ and 2 * J", r"`|a|` and P\_ and 2 \* J"),
+        ("(*shape, K)", r"(\*shape, K)"),
+        ("an *emphasis* stays", "an *emphasis* stays"),
+        (">>> a_ * b | c", ">>> a_ * b | c"),
+    ],
+)
+def test_docstrings_mean_what_they_say(said, means):
+    assert docstrings.escaped(said) == means
+
+
+def test_columns_of_a_docstring_stay_columns():
+    lines = ["First.", "", "one    two", "three  four", "", "Examples", "--------", ">>> f()  # x"]
+    assert docstrings.plain(lines) == [
+        *("First.", "", "::", "", "    one    two", "    three  four", ""),
+        *("Examples", "--------", ">>> f()  # x", ""),
+    ]
+
+
+def test_titles_of_the_gallery():
+    for script in gallery.EXAMPLES.glob("*.py"):
+        title = gallery.title_of(script)
+        assert 10 < len(title) < 110 and "\n" not in title
+
+
+def test_a_page_becomes_a_notebook():
+    page = "# T\n\ntext [here](a.md)\n\n```python\nx = 1\n```\n\n```text\n1\n```\n\nend\n"
+    cells = notebook(page)["cells"]
+    kinds = [(cell["cell_type"], cell["source"]) for cell in cells]
+    assert kinds == [("markdown", "# T\n\ntext *here*"), ("code", "x = 1"), ("markdown", "end")]

@@ -1,0 +1,1 @@
+"""Tests of checkpoints: resumed runs, damaged files and killed processes."""

@@ -1,0 +1,1 @@
+"""Tests of diagnostics: agreement of chains, cross-checks, intervals and log Z."""

@@ -1,0 +1,1 @@
+"""Tests of chains and models that run on executors."""

@@ -1,0 +1,1 @@
+"""Tests of how results are shown, and of their tables and files."""

@@ -1,0 +1,1 @@
+"""Tests of recorders: samples, best states and observables."""

@@ -1,0 +1,1 @@
+"""Tests of how a method is chosen: plans, `auto`, recommendations and escalation."""

@@ -1,0 +1,1 @@
+"""Helpers that several test folders use: strategies, processes, timeouts and kernel runs."""

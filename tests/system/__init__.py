@@ -1,0 +1,1 @@
+"""Tests of `herded.system` and `herded.errors`: exp and log, compilation, files and sizes."""

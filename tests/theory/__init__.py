@@ -1,0 +1,1 @@
+"""Tests of `herded.theory`: definitions, theorems and herds on small models."""

@@ -1,0 +1,1 @@
+"""Tests of `herded.tiled`: one lattice in tiles, on disk, on hosts and on Dask."""

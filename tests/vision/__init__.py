@@ -1,0 +1,1 @@
+"""Tests of `herded.vision`: denoising, the fit of noise models, and the estimator."""
